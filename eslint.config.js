@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The rooms of the house in the order data flows. A file may import from its own room and from rooms above
+ * it in this list, so that every dependency points one way and a room can be understood without the later ones.
+ */
+const ROOMS = [
+  'domain',
+  'config',
+  'formats',
+  'ingest',
+  'queue',
+  'guard',
+  'moderate',
+  'sink',
+  'runs',
+  'guard-server',
+  'cli',
+];
+
+/** guard-server is the other side of the wire: it shares only the words and the tensor codec with the client. */
+const ONLY = { 'guard-server': ['domain', 'guard/tensors'] };
+
+for (const entry of readdirSync('src', { withFileTypes: true })) {
+  if (entry.isDirectory() && !ROOMS.includes(entry.name)) {
+    throw new Error(`src/${entry.name} has no place in the order of rooms in eslint.config.js`);
+  }
+}
+
+const direction = ROOMS.map((room, position) => {
+  const forbidden = ROOMS.slice(position + 1);
+  const above = ROOMS.slice(0, position).filter((name) => !(ONLY[room] ?? [name]).includes(name));
+  const allowedInside = (ONLY[room] ?? []).filter((path) => path.includes('/'));
+  const patterns = [
+    {
+      regex: `^(\\.\\./)+(${[...forbidden, 'workers'].join('|')})/`,
+      message: `src/${room} comes before these in the flow of data: imports point only up the list of rooms.`,
+    },
+  ];
+  if (above.length > 0) {
+    const exceptions = allowedInside.map((path) => `(?!(\\.\\./)+${path}/)`).join('');
+    patterns.push({
+      regex: `^${exceptions}(\\.\\./)+(${above.join('|')})/`,
+      message: `src/${room} shares only ${(ONLY[room] ?? []).join(' and ')}.`,
+    });
+  }
+  return {
+    files: [`src/${room}/**/*.ts`],
+    rules: { 'no-restricted-imports': ['error', { patterns }] },
+  };
+});
+// The command line joins everything and may start the workers' entry points.
+direction.at(-1).rules = {};
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'runs/**', '**/*.mjs', 'eslint.config.js'] },
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { project: './tsconfig.test.json' } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'Math',
+          property: 'random',
+          message: 'Take a random source as an argument (jitter excepted).',
+        },
+      ],
+    },
+  },
+  ...direction,
+);

@@ -1,0 +1,76 @@
+import { type Policy } from '../domain/policy.ts';
+
+/** How a file is read. Without a forced one, the layout is recognised from the file's content. */
+export type Layout = 'csv' | 'jsonl' | 'json' | 'text';
+
+export const LAYOUTS: readonly Layout[] = ['csv', 'jsonl', 'json', 'text'];
+
+/** Whether a conversation is judged once, as a whole, or at every user and assistant turn. */
+export type Audit = 'final' | 'every-turn';
+
+/** One corpus: what the user named, and how to read what is found there. */
+export interface SourceConfig {
+  /** Absolute path of a file or folder, or an absolute glob. */
+  readonly path: string;
+  /** As the user wrote it. */
+  readonly given: string;
+  /** Columns to judge, joined by a blank line when there are several; null: recognised from the columns' names. */
+  readonly textColumns: readonly string[] | null;
+  readonly idColumn: string | null;
+  readonly audit: Audit;
+  /** WHATWG encoding label; null: UTF-8, or UTF-16 by byte order mark. */
+  readonly encoding: string | null;
+  readonly layout: Layout | null;
+}
+
+export type OutputFormat = 'jsonl' | 'csv';
+
+/** The frozen configuration of a run, as kept in run.json. Holds no secrets. */
+export interface RunConfig {
+  readonly name: string;
+  readonly sources: readonly SourceConfig[];
+  /** Endpoint URLs as configured: `embedded:`, `grpc://host:8001`, `grpcs://…`. At least one. */
+  readonly guards: readonly string[];
+  /** Fingerprint id that every guard must answer with. */
+  readonly expectFingerprint: string | null;
+  readonly policy: Policy;
+  readonly output: {
+    /** Absolute folder in which the run directory is made. */
+    readonly dir: string;
+    readonly formats: readonly OutputFormat[];
+  };
+  readonly failIf: {
+    /** Share of verdicts decided review or block above which the run fails its gate, 0 … 1. */
+    readonly flaggedRate: number | null;
+    /** Share of items that ended in an error above which the run fails its gate, 0 … 1. */
+    readonly errorRate: number | null;
+  };
+  /** Finish with status 0 although some items were not judged. */
+  readonly allowErrors: boolean;
+  /** How long a run waits while no guard is ready before it stops, in milliseconds. */
+  readonly maxWaitMs: number;
+  readonly limits: {
+    /** Largest text item in UTF-8 bytes. */
+    readonly itemBytes: number;
+    readonly shardItems: number;
+    /** Most content bytes in one shard; a single larger item is a shard of its own. */
+    readonly shardBytes: number;
+  };
+}
+
+export const DEFAULT_LIMITS: RunConfig['limits'] = {
+  itemBytes: 16 * 1024 * 1024,
+  shardItems: 256,
+  shardBytes: 1024 * 1024,
+};
+
+/** run.json: written first, never changed. */
+export interface RunRecord {
+  readonly schema: 1;
+  /** Name of the run directory. */
+  readonly run: string;
+  readonly tool: { readonly name: 'guardsweep'; readonly version: string };
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  readonly config: RunConfig;
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { type GuardRequest } from './request.ts';
+
+/** First field of the canonical form; changes when the form does. */
+const FORM = 'guardsweep-1';
+
+function field(value: string): string {
+  return `${Buffer.byteLength(value)}:${value},`;
+}
+
+/**
+ * The canonical form of a request, over whose UTF-8 bytes `content_sha256` is taken: its fields as netstrings
+ * (decimal byte length, colon, bytes, comma; https://cr.yp.to/proto/netstrings.txt), so that any language can
+ * compute it without a JSON convention. Fields in order: the form's name, request type, modality, and then
+ * - prompt: the text;
+ * - response: the response, then the prompt if there is one;
+ * - multiturn: role and content of each submitted turn in turn.
+ */
+export function canonicalRequest(request: GuardRequest): string {
+  const head = field(FORM) + field(request.requestType) + field(request.modality);
+  switch (request.requestType) {
+    case 'prompt':
+      return head + field(request.text);
+    case 'response':
+      return head + field(request.response) + (request.prompt === null ? '' : field(request.prompt));
+    case 'multiturn': {
+      let form = head;
+      for (let turn = 0; turn < request.turns; turn++) {
+        const [role, content] = request.messages[turn]!;
+        form += field(role) + field(content);
+      }
+      return form;
+    }
+  }
+}
+
+/** SHA-256 of the canonical form, 64 lower-case hex digits. */
+export function contentSha256(request: GuardRequest): string {
+  return createHash('sha256').update(canonicalRequest(request)).digest('hex');
+}

@@ -1,0 +1,33 @@
+/**
+ * A failure ends a command, where an item error only ends an item. Its kind decides the exit status; `message` is
+ * one line for the person at the terminal and never quotes content.
+ */
+
+const EXIT_STATUS = {
+  /** Something on our side is broken, or a run's record does not hold. */
+  internal: 1,
+  /** Another process continues this run; this one must not write any more. */
+  superseded: 1,
+  /** A wrong flag, path, job file or policy; said before anything is written. */
+  usage: 2,
+  /** A service that is needed cannot be reached, or is not what was expected. */
+  service: 4,
+  /** Stopped on request; the run can be resumed. */
+  interrupted: 130,
+} as const;
+
+export type FailureKind = keyof typeof EXIT_STATUS;
+
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+
+  get exitStatus(): number {
+    return EXIT_STATUS[this.kind];
+  }
+}

@@ -1,0 +1,86 @@
+import { type ItemError } from './item-error.ts';
+import { type GuardRequest, type Modality, type RequestType } from './request.ts';
+
+/** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
+export type Lane = 'text' | 'image' | 'audio' | 'chat';
+
+export const LANES: readonly Lane[] = ['text', 'image', 'audio', 'chat'];
+
+/** Where an item came from: what a person needs to find it again. */
+export interface ItemSource {
+  /** As in sources.jsonl: relative to the corpus the user named, beginning with that corpus's own name. */
+  readonly path: string;
+  /** 1-based record within the source, a header excluded; null for an item that is a whole file. */
+  readonly row: number | null;
+  /** 1-based physical line the record begins on; null where the format has no lines. */
+  readonly line: number | null;
+  /** SHA-256 of the file, for an item that is a whole file. */
+  readonly sha256: string | null;
+  /** Size of the file in bytes, for an item that is a whole file. */
+  readonly bytes: number | null;
+}
+
+interface ItemBase {
+  /** 0-based position in corpus order: the item's key. */
+  readonly seq: number;
+  /** The user's own id, which may repeat; else made from the position. */
+  readonly id: string;
+  readonly source: ItemSource;
+}
+
+/** An item the guard is to judge. */
+export interface JudgedItem extends ItemBase {
+  readonly request: GuardRequest;
+  readonly contentSha256: string;
+  readonly error: null;
+}
+
+/** An item that already has its outcome when it is read: a bad row, an unreadable file. */
+export interface SettledItem extends ItemBase {
+  readonly request: null;
+  /** What it would have been judged as, where that much is known. */
+  readonly modality: Modality | null;
+  readonly requestType: RequestType | null;
+  readonly contentSha256: null;
+  readonly error: ItemError;
+}
+
+export type Item = JudgedItem | SettledItem;
+
+/** The lane an item travels in. Settled items travel with text: they cost nothing. */
+export function laneOf(item: Item): Lane {
+  return item.request?.requestType === 'multiturn' ? 'chat' : 'text';
+}
+
+/** How much of an item the guard judged, in the unit of its kind. */
+export interface Coverage {
+  readonly unit: 'chars' | 'turns' | 'frames' | 'seconds';
+  readonly judged: number;
+  readonly total: number;
+  /** Where the part that decided begins; null when the item was judged whole. */
+  readonly worst_at: number | null;
+}
+
+/** Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation. */
+export function wholeCoverage(request: GuardRequest): Coverage {
+  if (request.requestType === 'multiturn') {
+    return { unit: 'turns', judged: request.turns, total: request.turns, worst_at: null };
+  }
+  const total = codePoints(request.requestType === 'prompt' ? request.text : request.response);
+  return { unit: 'chars', judged: total, total, worst_at: null };
+}
+
+function codePoints(text: string): number {
+  let surrogatePairs = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        surrogatePairs++;
+        index++;
+      }
+    }
+  }
+  return text.length - surrogatePairs;
+}

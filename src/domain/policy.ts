@@ -1,0 +1,78 @@
+import { type Decision } from './outcome.ts';
+import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from './taxonomy.ts';
+
+/** Probabilities from which on a score means review or block; a missing one never triggers. */
+export interface Thresholds {
+  readonly review?: number | undefined;
+  readonly block?: number | undefined;
+}
+
+/** The caller's rules for turning scores into decisions. */
+export interface Policy {
+  /** Thresholds of a category; `default` applies to SCORE and to categories without their own. Null: no policy
+   *  file, so the guard's own FLAGGED decides between block and allow. */
+  readonly thresholds: Readonly<Partial<Record<CategoryKey | 'default', Thresholds>>> | null;
+  /** Lifts the floor that anything the guard flagged is at least reviewed. */
+  readonly allowFlagged: boolean;
+  /** Lifts the floor that anything judged only in part is at least reviewed. */
+  readonly allowPartial: boolean;
+}
+
+export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, allowPartial: false };
+
+/** The part of a judgement that a decision depends on; all of it is kept in the record, so it can be replayed. */
+export interface Scored {
+  readonly score: number;
+  readonly flagged: boolean;
+  readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
+  readonly subcategoryFlags: readonly string[] | null;
+  readonly partial: boolean;
+}
+
+export interface Decided {
+  readonly decision: Decision;
+  /** The rule that gave the decision, such as `hate>=0.4`, `score>=0.8`, `flagged`; null for a plain allow. */
+  readonly decidedBy: string | null;
+  /** Whether the policy has a category threshold that could not be applied because the guard gave no score. */
+  readonly thresholdUnapplied: boolean;
+}
+
+const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
+
+/** The severest decision any rule of the policy gives; among equally severe rules, the first in the order below. */
+export function decide(policy: Policy, scored: Scored): Decided {
+  let decision: Decision = 'allow';
+  let decidedBy: string | null = null;
+  const consider = (candidate: Decision, rule: string): void => {
+    if (SEVERITY[candidate] > SEVERITY[decision]) {
+      decision = candidate;
+      decidedBy = rule;
+    }
+  };
+  const apply = (name: string, score: number, thresholds: Thresholds | undefined): void => {
+    if (thresholds?.block !== undefined && score >= thresholds.block)
+      consider('block', `${name}>=${thresholds.block}`);
+    else if (thresholds?.review !== undefined && score >= thresholds.review) {
+      consider('review', `${name}>=${thresholds.review}`);
+    }
+  };
+
+  let thresholdUnapplied = false;
+  if (policy.thresholds === null) {
+    if (scored.flagged) consider('block', 'flagged');
+  } else {
+    apply('score', scored.score, policy.thresholds.default);
+    for (const key of CATEGORY_KEYS) {
+      const own = policy.thresholds[key];
+      const score = scored.subcategoryScores?.[key];
+      if (score !== undefined) apply(key, score, own ?? policy.thresholds.default);
+      else if (own !== undefined) thresholdUnapplied = true;
+    }
+  }
+  const flags = scored.subcategoryFlags ?? [];
+  if (flags.includes('child_sexual_exploitation')) consider('block', 'child_sexual_exploitation flagged');
+  if (flags.some((key) => !isCategoryKey(key))) consider('review', 'unknown category flagged');
+  if (scored.partial && !policy.allowPartial) consider('review', 'partial coverage');
+  if (scored.flagged && !policy.allowFlagged) consider('review', 'flagged');
+  return { decision, decidedBy, thresholdUnapplied };
+}

@@ -1,0 +1,67 @@
+/** What is asked of the guard for one item, before it becomes tensors. */
+
+export type RequestType = 'prompt' | 'response' | 'multiturn';
+export type Modality = 'text' | 'image' | 'audio';
+export type Role = 'system' | 'user' | 'assistant';
+
+export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
+
+/** One turn of a conversation. */
+export type Turn = readonly [role: Role, content: string];
+
+/** A text on its own, judged as something a user wrote. */
+export interface PromptRequest {
+  readonly requestType: 'prompt';
+  readonly modality: 'text';
+  readonly text: string;
+}
+
+/** An assistant's answer, judged in the light of the prompt it answers, where one is known. */
+export interface ResponseRequest {
+  readonly requestType: 'response';
+  readonly modality: 'text';
+  readonly prompt: string | null;
+  readonly response: string;
+}
+
+/** A conversation up to and including one turn; the last turn's role decides how the guard judges it. */
+export interface MultiturnRequest {
+  readonly requestType: 'multiturn';
+  readonly modality: 'text';
+  /** The whole conversation. Items of one conversation share this array. */
+  readonly messages: readonly Turn[];
+  /** How many of `messages`, from the first, are judged: 1 … messages.length. */
+  readonly turns: number;
+  /**
+   * Set when every turn of the conversation is an item of its own: the seq of the first of them. Such items are
+   * sent one after another to one endpoint under one cache session.
+   */
+  readonly conversation: number | null;
+}
+
+export type GuardRequest = PromptRequest | ResponseRequest | MultiturnRequest;
+
+/** The turns a multiturn request submits. */
+export function history(request: MultiturnRequest): readonly Turn[] {
+  return request.turns === request.messages.length
+    ? request.messages
+    : request.messages.slice(0, request.turns);
+}
+
+/** Size of a request's content in UTF-8 bytes: the measure for shard bounds and memory bounds. */
+export function requestBytes(request: GuardRequest): number {
+  switch (request.requestType) {
+    case 'prompt':
+      return Buffer.byteLength(request.text);
+    case 'response':
+      return Buffer.byteLength(request.prompt ?? '') + Buffer.byteLength(request.response);
+    case 'multiturn': {
+      let bytes = 0;
+      for (let turn = 0; turn < request.turns; turn++) {
+        const [role, content] = request.messages[turn]!;
+        bytes += role.length + Buffer.byteLength(content);
+      }
+      return bytes;
+    }
+  }
+}

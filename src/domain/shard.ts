@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { type Item, type Lane } from './item.ts';
+
+/** A bounded group of items of one lane: the unit of queueing and of commitment. */
+export interface Shard {
+  /** 0-based number in the plan, counted over all lanes and passes. */
+  readonly shard: number;
+  /** 1 for the first judging; each `retry` adds one. */
+  readonly pass: number;
+  readonly lane: Lane;
+  /** In ascending seq. */
+  readonly items: readonly Item[];
+}
+
+/**
+ * Identity of a shard's payload, 64 hex digits: SHA-256 over one line an item of seq, id (as JSON), and the
+ * content hash or the code it was settled with. Planning the same sources again gives the same value, which is
+ * how a resumed run knows that it reads what was planned.
+ */
+export function payloadSha256(items: readonly Item[]): string {
+  const hash = createHash('sha256');
+  let lines = '';
+  for (const item of items) {
+    lines += `${item.seq} ${JSON.stringify(item.id)} ${item.contentSha256 ?? item.error.code}\n`;
+    if (lines.length > 65_536) {
+      hash.update(lines);
+      lines = '';
+    }
+  }
+  return hash.update(lines).digest('hex');
+}

@@ -1,0 +1,82 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+
+/** Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields filled in. */
+
+export interface WireTensor {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  /** Typed contents, from clients that do not send raw ones. */
+  readonly contents?: WireContents | null;
+}
+
+export interface WireContents {
+  readonly bool_contents?: readonly boolean[];
+  readonly int_contents?: readonly number[];
+  readonly fp32_contents?: readonly number[];
+  readonly bytes_contents?: readonly Buffer[];
+}
+
+export interface InferRequest {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  readonly inputs: readonly WireTensor[];
+  readonly outputs?: readonly { readonly name: string }[];
+  /** In the order of `inputs`; see raw.ts for the layout. */
+  readonly raw_input_contents: readonly Buffer[];
+}
+
+export interface InferResponse {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  readonly outputs: readonly WireTensor[];
+  readonly raw_output_contents: readonly Buffer[];
+}
+
+export interface WireModelConfig {
+  readonly name: string;
+  readonly backend: string;
+  readonly max_batch_size: number;
+  readonly input: readonly {
+    readonly name: string;
+    readonly data_type: string;
+    readonly dims: readonly number[];
+    readonly optional: boolean;
+    readonly allow_ragged_batch: boolean;
+  }[];
+  readonly output: readonly {
+    readonly name: string;
+    readonly data_type: string;
+    readonly dims: readonly number[];
+  }[];
+  readonly instance_group: readonly { readonly name: string; readonly count: number }[];
+  readonly dynamic_batching?: {
+    readonly default_queue_policy?: { readonly max_queue_size: number } | null;
+  } | null;
+}
+
+/**
+ * The service definition of `inference.GRPCInferenceService`, for a client or a server. Reads the proto files of
+ * the package; the result is not cached, since each process needs it once.
+ */
+export function loadService(): ServiceDefinition {
+  const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');
+  const definition = loadSync(path, {
+    includeDirs: [dirname(path)],
+    keepCase: true,
+    longs: Number,
+    enums: String,
+    defaults: true,
+    arrays: true,
+    objects: true,
+  });
+  const loaded = loadPackageDefinition(definition) as unknown as {
+    inference: { GRPCInferenceService: { service: ServiceDefinition } };
+  };
+  return loaded.inference.GRPCInferenceService.service;
+}

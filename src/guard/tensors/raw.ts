@@ -1,0 +1,75 @@
+/**
+ * Raw tensor contents of the KServe v2 protocol: little-endian, row-major, unpadded. An element of a BYTES tensor
+ * is a uint32 length and that many bytes; a BOOL is one byte, 0 or 1.
+ */
+
+/** One BYTES tensor from strings, in UTF-8. */
+export function encodeStrings(values: readonly string[]): Buffer {
+  let size = 0;
+  for (const value of values) size += 4 + Buffer.byteLength(value);
+  const raw = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const value of values) {
+    const written = raw.write(value, at + 4);
+    raw.writeUInt32LE(written, at);
+    at += 4 + written;
+  }
+  return raw;
+}
+
+/** The elements of a BYTES tensor as views into `raw`; null when the framing does not hold. */
+export function decodeBytes(raw: Buffer): Buffer[] | null {
+  const elements: Buffer[] = [];
+  let at = 0;
+  while (at < raw.length) {
+    if (at + 4 > raw.length) return null;
+    const end = at + 4 + raw.readUInt32LE(at);
+    if (end > raw.length) return null;
+    elements.push(raw.subarray(at + 4, end));
+    at = end;
+  }
+  return elements;
+}
+
+export function encodeBooleans(values: readonly boolean[]): Buffer {
+  return Buffer.from(values.map((value) => (value ? 1 : 0)));
+}
+
+/** Null when a byte is neither 0 nor 1. */
+export function decodeBooleans(raw: Buffer): boolean[] | null {
+  const values: boolean[] = new Array<boolean>(raw.length);
+  for (let index = 0; index < raw.length; index++) {
+    const byte = raw[index]!;
+    if (byte > 1) return null;
+    values[index] = byte === 1;
+  }
+  return values;
+}
+
+export function encodeFloats(values: ArrayLike<number>): Buffer {
+  const raw = Buffer.allocUnsafe(values.length * 4);
+  for (let index = 0; index < values.length; index++) raw.writeFloatLE(values[index]!, index * 4);
+  return raw;
+}
+
+/** Null when the bytes are not a whole number of FP32 elements. */
+export function decodeFloats(raw: Buffer): Float32Array | null {
+  if (raw.length % 4 !== 0) return null;
+  const values = new Float32Array(raw.length / 4);
+  for (let index = 0; index < values.length; index++) values[index] = raw.readFloatLE(index * 4);
+  return values;
+}
+
+export function encodeInts(values: ArrayLike<number>): Buffer {
+  const raw = Buffer.allocUnsafe(values.length * 4);
+  for (let index = 0; index < values.length; index++) raw.writeInt32LE(values[index]!, index * 4);
+  return raw;
+}
+
+/** Null when the bytes are not a whole number of INT32 elements. */
+export function decodeInts(raw: Buffer): Int32Array | null {
+  if (raw.length % 4 !== 0) return null;
+  const values = new Int32Array(raw.length / 4);
+  for (let index = 0; index < values.length; index++) values[index] = raw.readInt32LE(index * 4);
+  return values;
+}

@@ -1,0 +1,46 @@
+import { type Lane } from '../domain/item.ts';
+
+/** A line of plan.jsonl for one shard. */
+export interface PlannedShard {
+  readonly shard: number;
+  readonly pass: number;
+  readonly lane: Lane;
+  /** The shard's seqs as inclusive ranges, ascending. */
+  readonly seqs: readonly (readonly [first: number, last: number])[];
+  /** Source index and record of the first item; the record is null when the item is a whole file. */
+  readonly source: number;
+  readonly from: number | null;
+  /** Source index and record of the last item. */
+  readonly to_source: number;
+  readonly to: number | null;
+  readonly items: number;
+  readonly payload_sha256: string;
+}
+
+/** The line that closes a pass of the plan: after it, the number of items is known. */
+export interface PlanClosed {
+  readonly closed: true;
+  readonly pass: number;
+  /** Shards and items of this pass. */
+  readonly shards: number;
+  readonly items: number;
+  /** Items of this pass by source index. */
+  readonly items_by_source: readonly number[];
+}
+
+export type PlanLine = PlannedShard | PlanClosed;
+
+/** One line of sources.jsonl: a file, as it was when the run was created. */
+export interface FrozenSource {
+  /** 0-based; files are read in this order. */
+  readonly source: number;
+  /** Index into the configuration's `sources`. */
+  readonly corpus: number;
+  /** What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. */
+  readonly path: string;
+  readonly absolute: string;
+  readonly bytes: number;
+  /** Milliseconds since the epoch, with the fraction the file system gives. */
+  readonly mtime_ms: number;
+  readonly inode: number;
+}
