@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type Fingerprint } from './fingerprint.ts';
 import { type Item, type Lane } from './item.ts';
+import { type Outcome } from './outcome.ts';
 
 /** A bounded group of items of one lane: the unit of queueing and of commitment. */
 export interface Shard {
@@ -28,4 +30,13 @@ export function payloadSha256(items: readonly Item[]): string {
     }
   }
   return hash.update(lines).digest('hex');
+}
+
+/** A shard with the outcome of every item: what goes from judging to the sink. */
+export interface ShardResult {
+  readonly shard: Shard;
+  /** In the order of the shard's items; null for an item that was settled when it was read. */
+  readonly outcomes: readonly (Outcome | null)[];
+  /** In full, every fingerprint that the outcomes name. */
+  readonly fingerprints: readonly Fingerprint[];
 }

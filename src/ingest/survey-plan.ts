@@ -1,0 +1,98 @@
+import { type PlanClosed, type PlanLine, type PlannedShard } from './plan-line.ts';
+
+/** What a plan already says about one pass, so that an interrupted feeder can go on where it stopped. */
+export interface PlanSurvey {
+  /** The latest pass the plan mentions; 0 for an empty plan. */
+  readonly latestPass: number;
+  /** Closing lines by pass, from pass 1. */
+  readonly closed: ReadonlyMap<number, PlanClosed>;
+  /** Number of shards planned over all passes, which is the number of the next one. */
+  readonly nextShard: number;
+  /** Shards and items planned in the latest pass. */
+  readonly shards: number;
+  readonly items: number;
+  /** Shards that are planned, in any pass, but not committed. */
+  readonly uncommitted: number;
+  /** What the latest pass has planned of one source. */
+  extent(source: number): SourceExtent;
+}
+
+export interface SourceExtent {
+  /** Highest seq planned; -1 when none is. */
+  readonly lastSeq: number;
+  /** Whether every item of the source is planned. */
+  readonly complete: boolean;
+  /** Whether one of its shards is not committed. */
+  readonly open: boolean;
+}
+
+/** Reads a plan once. Memory: some bytes a source, nothing a shard. */
+export async function surveyPlan(
+  lines: AsyncIterable<readonly PlanLine[]>,
+  sources: number,
+  isCommitted: (shard: number) => boolean,
+): Promise<PlanSurvey> {
+  const closed = new Map<number, PlanClosed>();
+  const lastSeq = new Float64Array(sources).fill(-1);
+  const open = new Uint8Array(sources);
+  let latestPass = 0;
+  let lastSource = -1;
+  let nextShard = 0;
+  let shards = 0;
+  let items = 0;
+  let uncommitted = 0;
+  for await (const batch of lines) {
+    for (const line of batch) {
+      if (line.pass > latestPass) {
+        latestPass = line.pass;
+        lastSource = -1;
+        shards = 0;
+        items = 0;
+        lastSeq.fill(-1);
+        open.fill(0);
+      }
+      if ('closed' in line) {
+        closed.set(line.pass, line);
+        continue;
+      }
+      nextShard = line.shard + 1;
+      shards++;
+      items += line.items;
+      lastSource = Math.max(lastSource, line.to_source);
+      const committed = isCommitted(line.shard);
+      if (!committed) uncommitted++;
+      for (const { source, last } of sourcesOf(line)) {
+        lastSeq[source] = Math.max(lastSeq[source] ?? -1, last);
+        if (!committed) open[source] = 1;
+      }
+    }
+  }
+  return {
+    latestPass,
+    closed,
+    nextShard,
+    shards,
+    items,
+    uncommitted,
+    extent: (source) => {
+      const last = lastSeq[source] ?? -1;
+      const complete = last >= 0 && (closed.has(latestPass) || source < lastSource);
+      return { lastSeq: last, complete, open: open[source] === 1 };
+    },
+  };
+}
+
+/**
+ * The sources a planned shard draws on, with the last seq of each. A shard holds rows of one source, or else whole
+ * files, one item each: then the distance between seqs is the distance between sources.
+ */
+function* sourcesOf(line: PlannedShard): Generator<{ source: number; last: number }> {
+  const first = line.seqs[0]?.[0] ?? 0;
+  if (line.source === line.to_source) {
+    yield { source: line.source, last: line.seqs.at(-1)?.[1] ?? first };
+    return;
+  }
+  for (const [from, to] of line.seqs) {
+    for (let seq = from; seq <= to; seq++) yield { source: line.source + (seq - first), last: seq };
+  }
+}

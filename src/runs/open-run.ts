@@ -1,0 +1,78 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type RunConfig, type RunRecord } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
+import { type FrozenSource } from '../ingest/plan-line.ts';
+import { RUN_FILES } from '../sink/run-files.ts';
+import { type Run } from './create-run.ts';
+
+/** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */
+const Record = z.looseObject({
+  schema: z.literal(1),
+  run: z.string().min(1),
+  tool: z.looseObject({ name: z.literal('guardsweep') }),
+  created_at: z.string(),
+  config: z.looseObject({ sources: z.array(z.looseObject({ path: z.string() })).min(1) }),
+});
+
+const Source = z.object({
+  source: z.number().int(),
+  corpus: z.number().int(),
+  path: z.string(),
+  absolute: z.string(),
+  bytes: z.number(),
+  mtime_ms: z.number(),
+  inode: z.number(),
+});
+
+/** Opens a run directory. Failure `usage` when it is none, or its record cannot be read. */
+export async function openRun(path: string): Promise<Run> {
+  const dir = resolve(path);
+  const record = await readRecord(dir);
+  if (record === null)
+    throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
+  try {
+    const text = await readFile(join(dir, RUN_FILES.sources), 'utf8');
+    const sources: readonly FrozenSource[] = text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => Source.parse(JSON.parse(line)));
+    return { dir, record, sources };
+  } catch (error) {
+    throw new Failure('usage', `${path}: ${RUN_FILES.sources} cannot be read`, { cause: error });
+  }
+}
+
+async function readRecord(dir: string): Promise<RunRecord | null> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(join(dir, RUN_FILES.run), 'utf8'));
+    return Record.safeParse(parsed).success ? (parsed as RunRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** How many run directories of the output folder are looked at, newest first. */
+const LOOK_AT = 200;
+
+/** The newest run of the same sources that was begun and has no manifest yet; null when there is none. */
+export async function findUnfinished(config: RunConfig): Promise<string | null> {
+  const wanted = JSON.stringify(config.sources.map((source) => source.path));
+  let names: string[];
+  try {
+    names = await readdir(config.output.dir);
+  } catch {
+    return null;
+  }
+  const runs = names.filter((name) => /^\d{8}T\d{6}Z-/.test(name)).sort();
+  for (const name of runs.slice(-LOOK_AT).reverse()) {
+    const dir = join(config.output.dir, name);
+    const record = await readRecord(dir);
+    if (record === null) continue;
+    if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
+    const files = await readdir(dir);
+    if (!files.includes(RUN_FILES.manifest)) return dir;
+  }
+  return null;
+}

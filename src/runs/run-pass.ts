@@ -1,0 +1,75 @@
+import { Failure } from '../domain/failure.ts';
+import { type Shard, type ShardResult } from '../domain/shard.ts';
+import { moderateShard, type Judge } from '../moderate/moderate-shard.ts';
+import { LocalQueue } from '../queue/local-queue.ts';
+import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import { feed, type FeedInput } from './feed.ts';
+
+/** Shards of a run on one machine: waiting to be judged, being judged, and waiting to be committed. */
+const WAITING_SHARDS = 8;
+const SHARDS_IN_FLIGHT = 12;
+const WAITING_RESULTS = 8;
+/** Results that share one synchronisation of the log. */
+const COMMITS_IN_FLIGHT = 16;
+
+export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'signal'> {
+  readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
+  readonly judge: Judge;
+  /** Aborted when no new shard is to be begun; what is in flight is judged and committed. */
+  readonly drain: AbortSignal;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Runs one pass in this process: the feeder, judging and committing side by side, each waiting for the next only
+ * through a bounded queue. Resolves when the plan is closed and committed; rejects with Failure `interrupted`
+ * when it was drained or stopped before, else with the first stage's failure.
+ */
+export async function runPass(input: PassInput): Promise<void> {
+  const shards = new LocalQueue<Shard>(WAITING_SHARDS);
+  const results = new LocalQueue<ShardResult>(WAITING_RESULTS);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([input.stop, failed.signal]);
+  const draining = AbortSignal.any([input.drain, signal]);
+  const session = `${input.record.run}-${input.log.epoch}`;
+
+  /** Runs a stage; its failure ends the others, and what it leaves over is let through when it was only drained. */
+  const stage = async (work: () => Promise<void>, after: () => void): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!input.drain.aborted || error !== input.drain.reason) failed.abort(error);
+    } finally {
+      after();
+    }
+  };
+
+  await Promise.all([
+    stage(
+      () =>
+        feed({
+          ...input,
+          isCommitted: (shard) => input.log.isCommitted(shard),
+          queue: shards,
+          signal: draining,
+        }),
+      () => shards.close(),
+    ),
+    stage(
+      () =>
+        shards.consume(
+          async (shard) => results.add(await moderateShard(shard, input.judge, { session, signal }), signal),
+          { concurrency: SHARDS_IN_FLIGHT, signal: draining },
+        ),
+      () => results.close(),
+    ),
+    stage(
+      () => results.consume((result) => input.log.commit(result), { concurrency: COMMITS_IN_FLIGHT, signal }),
+      () => undefined,
+    ),
+  ]);
+
+  if (failed.signal.aborted && failed.signal.reason !== input.stop.reason) throw failed.signal.reason;
+  if (input.drain.aborted || input.stop.aborted) throw new Failure('interrupted', 'interrupted');
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalRequest, contentSha256 } from '../../src/domain/content-hash.ts';
+import { makeFingerprint } from '../../src/domain/fingerprint.ts';
+import { type GuardRequest, type Turn } from '../../src/domain/request.ts';
+
+const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
+const request: fc.Arbitrary<GuardRequest> = fc.oneof(
+  fc.record({ requestType: fc.constant('prompt'), modality: fc.constant('text'), text: fc.string() }),
+  fc.record({
+    requestType: fc.constant('response'),
+    modality: fc.constant('text'),
+    prompt: fc.option(fc.string()),
+    response: fc.string(),
+  }),
+  fc.array(turn, { minLength: 1 }).map((messages) => ({
+    requestType: 'multiturn',
+    modality: 'text',
+    messages,
+    turns: messages.length,
+    conversation: null,
+  })),
+) as fc.Arbitrary<GuardRequest>;
+
+describe('content_sha256', () => {
+  it('is the SHA-256 of the fields as netstrings', () => {
+    const form = '12:guardsweep-1,6:prompt,4:text,6:grüß,';
+    expect(canonicalRequest({ requestType: 'prompt', modality: 'text', text: 'grüß' })).toBe(form);
+    expect(contentSha256({ requestType: 'prompt', modality: 'text', text: 'grüß' })).toBe(
+      createHash('sha256').update(form).digest('hex'),
+    );
+  });
+
+  it('differs exactly where what is submitted differs', () => {
+    fc.assert(
+      fc.property(request, request, (a, b) => {
+        const same = JSON.stringify({ ...a, conversation: 0 }) === JSON.stringify({ ...b, conversation: 0 });
+        expect(canonicalRequest(a) === canonicalRequest(b)).toBe(same);
+      }),
+    );
+  });
+
+  it('of a turn does not depend on the turns after it', () => {
+    const messages: Turn[] = [
+      ['user', 'one'],
+      ['assistant', 'two'],
+    ];
+    const base = { requestType: 'multiturn', modality: 'text', conversation: null } as const;
+    expect(contentSha256({ ...base, messages, turns: 1 })).toBe(
+      contentSha256({ ...base, messages: messages.slice(0, 1), turns: 1 }),
+    );
+  });
+});
+
+describe('makeFingerprint', () => {
+  const a = 'A'.repeat(64);
+  const b = 'b'.repeat(64);
+
+  it('does not depend on the order, case or prefix of the answer', () => {
+    const one = makeFingerprint([
+      ['weights', a],
+      ['code', b],
+    ]);
+    const two = makeFingerprint([
+      ['code', `sha256:${b}`],
+      ['weights', a.toLowerCase()],
+    ]);
+    expect(one).toEqual(two);
+    expect(one?.id).toBe(
+      `sha256:${createHash('sha256').update(`code ${b}\nweights ${a.toLowerCase()}\n`).digest('hex')}`,
+    );
+  });
+
+  it('refuses what is not a list of SHA-256 hashes', () => {
+    expect(makeFingerprint([])).toBeNull();
+    expect(makeFingerprint([['weights', 'abc']])).toBeNull();
+    expect(makeFingerprint([['', a]])).toBeNull();
+    expect(makeFingerprint([['two\nlines', a]])).toBeNull();
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY, decide, type Policy, type Scored } from '../../src/domain/policy.ts';
+
+const clean: Scored = {
+  score: 0.1,
+  flagged: false,
+  subcategoryScores: null,
+  subcategoryFlags: null,
+  partial: false,
+};
+const flagged: Scored = {
+  score: 0.9,
+  flagged: true,
+  subcategoryScores: { hate: 0.45, violent_crimes: 0.85 },
+  subcategoryFlags: ['violent_crimes'],
+  partial: false,
+};
+const policy: Policy = {
+  thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4 } },
+  allowFlagged: false,
+  allowPartial: false,
+};
+
+describe('decide', () => {
+  it('without a policy file lets the flag decide', () => {
+    expect(decide(DEFAULT_POLICY, clean)).toEqual({
+      decision: 'allow',
+      decidedBy: null,
+      thresholdUnapplied: false,
+    });
+    expect(decide(DEFAULT_POLICY, flagged)).toMatchObject({ decision: 'block', decidedBy: 'flagged' });
+  });
+
+  it('names the first of the severest rules', () => {
+    expect(decide(policy, flagged)).toMatchObject({ decision: 'block', decidedBy: 'score>=0.8' });
+    expect(decide(policy, { ...flagged, score: 0.6 })).toMatchObject({
+      decision: 'block',
+      decidedBy: 'violent_crimes>=0.8',
+    });
+    expect(decide(policy, { ...flagged, score: 0.1, subcategoryScores: { hate: 0.4 } })).toMatchObject({
+      decision: 'review',
+      decidedBy: 'hate>=0.4',
+    });
+  });
+
+  it('applies a threshold from the score on, not above it', () => {
+    expect(decide(policy, { ...clean, score: 0.5 }).decision).toBe('review');
+    expect(decide(policy, { ...clean, score: 0.499999 }).decision).toBe('allow');
+  });
+
+  it('keeps what was flagged at least in review unless told otherwise', () => {
+    const low: Scored = { ...flagged, score: 0.2, subcategoryScores: null, subcategoryFlags: null };
+    expect(decide(policy, low)).toMatchObject({ decision: 'review', decidedBy: 'flagged' });
+    expect(decide({ ...policy, allowFlagged: true }, low).decision).toBe('allow');
+  });
+
+  it('keeps what was judged in part at least in review unless told otherwise', () => {
+    const part: Scored = { ...clean, partial: true };
+    expect(decide(policy, part)).toMatchObject({ decision: 'review', decidedBy: 'partial coverage' });
+    expect(decide({ ...policy, allowPartial: true }, part).decision).toBe('allow');
+    expect(decide(DEFAULT_POLICY, part).decision).toBe('review');
+  });
+
+  it('blocks what is flagged for child sexual exploitation whatever the scores', () => {
+    const scored: Scored = {
+      ...flagged,
+      score: 0.1,
+      subcategoryScores: null,
+      subcategoryFlags: ['child_sexual_exploitation'],
+    };
+    expect(decide({ ...policy, allowFlagged: true }, scored)).toMatchObject({
+      decision: 'block',
+      decidedBy: 'child_sexual_exploitation flagged',
+    });
+  });
+
+  it('reviews a flag under a category it does not know', () => {
+    const scored: Scored = { ...clean, subcategoryFlags: ['something_new'] };
+    expect(decide(DEFAULT_POLICY, scored)).toMatchObject({
+      decision: 'review',
+      decidedBy: 'unknown category flagged',
+    });
+  });
+
+  it('says when a category threshold could not be applied, and never reads absent as zero', () => {
+    expect(decide(policy, clean).thresholdUnapplied).toBe(true);
+    const zeroBlocks: Policy = { ...policy, thresholds: { hate: { block: 0 } } };
+    expect(decide(zeroBlocks, clean).decision).toBe('allow');
+  });
+});
