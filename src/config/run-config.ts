@@ -8,6 +8,8 @@ export const LAYOUTS: readonly Layout[] = ['csv', 'jsonl', 'json', 'text'];
 /** Whether a conversation is judged once, as a whole, or at every user and assistant turn. */
 export type Audit = 'final' | 'every-turn';
 
+export const AUDITS: readonly Audit[] = ['final', 'every-turn'];
+
 /** One corpus: what the user named, and how to read what is found there. */
 export interface SourceConfig {
   /** Absolute path of a file or folder, or an absolute glob. */
@@ -24,6 +26,8 @@ export interface SourceConfig {
 }
 
 export type OutputFormat = 'jsonl' | 'csv';
+
+export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
 
 /** The frozen configuration of a run, as kept in run.json. Holds no secrets. */
 export interface RunConfig {

@@ -1,0 +1,190 @@
+import { stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { DEFAULT_POLICY, type Policy } from '../domain/policy.ts';
+import { parseDuration } from './duration.ts';
+import { parseFingerprintId } from './fingerprint-id.ts';
+import { deepFreeze } from './freeze.ts';
+import { parseGate } from './gates.ts';
+import { EMBEDDED_GUARD, guardUrlsOf, parseGuardUrls } from './guard-url.ts';
+import { keyName } from './check-shape.ts';
+import { isJobFile, readJobFile, type JobFile } from './job-file.ts';
+import { mistake, oneOf, quoted, type Located } from './mistake.ts';
+import { readPolicyFile } from './policy-file.ts';
+import { parseRunName, runNameOf } from './run-name.ts';
+import { DEFAULT_LIMITS, OUTPUT_FORMATS, type OutputFormat, type RunConfig } from './run-config.ts';
+import { resolveSource, type SourceGiven } from './source-config.ts';
+import { type KeyPath } from './yaml-file.ts';
+
+/** Flags of `enqueue` as typed; absent ones were not given. */
+export interface Flags {
+  readonly name?: string;
+  readonly out?: string;
+  readonly guard?: readonly string[];
+  readonly policy?: string;
+  readonly format?: string;
+  readonly textColumn?: readonly string[];
+  readonly idColumn?: string;
+  readonly encoding?: string;
+  readonly layout?: string;
+  readonly audit?: string;
+  readonly expectFingerprint?: string;
+  readonly maxWait?: string;
+  readonly allowErrors?: boolean;
+  readonly failIf?: readonly string[];
+}
+
+const DEFAULT_DIR = 'runs';
+const DEFAULT_MAX_WAIT_MS = 10 * 60_000;
+
+interface Input {
+  readonly paths: readonly string[];
+  readonly flags: Flags;
+  readonly env: NodeJS.ProcessEnv;
+  /** Absolute folder that paths on the command line are relative to. */
+  readonly cwd: string;
+}
+
+/** A setting that was given in the job file, with its place there. */
+function inJob<T>(file: JobFile, path: KeyPath, value: T | undefined): Located<T> | undefined {
+  return value === undefined ? undefined : { value, place: `${file.yaml.valueAt(path)}: ${keyName(path)}` };
+}
+
+function inFlag<T>(flag: string, value: T | undefined): Located<T> | undefined {
+  return value === undefined ? undefined : { value, place: flag };
+}
+
+const listOf = (value: string | readonly string[]): readonly string[] =>
+  typeof value === 'string' ? [value] : value;
+
+/** The one job file among the arguments; null when they are paths. */
+async function jobOf({ paths, cwd }: Input): Promise<JobFile | null> {
+  if (paths.length === 0)
+    throw new Failure('usage', 'name at least one file, folder or glob, or one job file');
+  const jobFiles = paths.filter(isJobFile);
+  const [path] = jobFiles;
+  if (path === undefined) return null;
+  if (jobFiles.length > 1) throw mistake(jobFiles[1]!, 'only one job file at a time');
+  if (paths.length > 1) {
+    throw mistake(path, 'a job file names its own sources; give either it or paths');
+  }
+  return readJobFile(path, cwd);
+}
+
+function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[] {
+  const forced = {
+    textColumns: inFlag('--text-column', flags.textColumn),
+    idColumn: inFlag('--id-column', flags.idColumn),
+    audit: inFlag('--audit', flags.audit),
+    encoding: inFlag('--encoding', flags.encoding),
+    layout: inFlag('--layout', flags.layout),
+  };
+  if (file === null) {
+    return paths.map((path) => ({ path: { value: path, place: 'argument' }, ...forced }));
+  }
+  return file.job.sources.map((source, index) => {
+    const given = <T>(key: string, value: T | undefined) => inJob(file, ['sources', index, key], value);
+    return {
+      path: given('path', source.path)!,
+      textColumns:
+        forced.textColumns ?? given('text', source.text === undefined ? undefined : listOf(source.text)),
+      idColumn: forced.idColumn ?? given('id', source.id),
+      audit: forced.audit ?? given('audit', source.audit),
+      encoding: forced.encoding ?? given('encoding', source.encoding),
+      layout: forced.layout ?? given('layout', source.layout),
+    };
+  });
+}
+
+function guardsOf({ flags, env }: Input, file: JobFile | null): string[] {
+  const flagged = flags.guard?.map((value) => ({ value, place: '--guard' }));
+  const guard = file?.job.guard;
+  const inFile =
+    guard === undefined
+      ? undefined
+      : listOf(guard).map((url, index) =>
+          inJob(file!, Array.isArray(guard) ? ['guard', index] : ['guard'], url)!,
+        );
+  return parseGuardUrls(
+    flagged ?? inFile ?? guardUrlsOf(env) ?? [{ value: EMBEDDED_GUARD, place: 'default' }],
+  );
+}
+
+async function policyOf({ flags, cwd }: Input, file: JobFile | null): Promise<Policy> {
+  const flagged = inFlag('--policy', flags.policy);
+  if (flagged !== undefined) return readPolicyFile(resolve(cwd, flagged.value), flagged);
+  if (file === null) return DEFAULT_POLICY;
+  const named = inJob(file, ['policy'], file.job.policy);
+  if (named === undefined) return DEFAULT_POLICY;
+  const absolute = resolve(file.folder, named.value);
+  return readPolicyFile(absolute, { value: relative(cwd, absolute), place: named.place });
+}
+
+async function outputDirOf({ flags, cwd }: Input, file: JobFile | null): Promise<string> {
+  const flagged = inFlag('--out', flags.out);
+  const given = flagged ?? (file && inJob(file, ['output', 'dir'], file.job.output?.dir));
+  if (given?.value === '') throw mistake(given.place, 'the path is empty');
+  const absolute = resolve(flagged === undefined && given ? file!.folder : cwd, given?.value ?? DEFAULT_DIR);
+  const found = await stat(absolute).catch(() => null);
+  if (found?.isDirectory() === false) {
+    throw mistake(given?.place ?? 'output folder', `${quoted(absolute)} is not a folder`);
+  }
+  return absolute;
+}
+
+function formatsOf({ flags }: Input, file: JobFile | null): OutputFormat[] {
+  const given =
+    flags.format
+      ?.split(',')
+      .map((word) => oneOf(OUTPUT_FORMATS, { value: word.trim(), place: '--format' })) ??
+    file?.job.output?.formats ??
+    OUTPUT_FORMATS;
+  // verdicts.jsonl is the record itself, so it is always written.
+  return OUTPUT_FORMATS.filter((format) => format === 'jsonl' || given.includes(format));
+}
+
+function gatesOf({ flags }: Input, file: JobFile | null): RunConfig['failIf'] {
+  const fromFile = file?.job.failIf;
+  const gates = { flaggedRate: fromFile?.flaggedRate ?? null, errorRate: fromFile?.errorRate ?? null };
+  for (const value of flags.failIf ?? []) {
+    const [gate, rate] = parseGate({ value, place: '--fail-if' });
+    gates[gate] = rate;
+  }
+  return gates;
+}
+
+/**
+ * Joins paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
+ * file, the environment (`GUARD_URL`) fills what both leave open, defaults the rest. Reads the job file and the
+ * policy, writes nothing. Failure('usage') with one line that names the place of the first mistake.
+ */
+export async function resolveRunConfig(input: Input): Promise<RunConfig> {
+  const { flags, cwd } = input;
+  const file = await jobOf(input);
+  const setting = <T>(flag: string, flagged: T | undefined, key: string, value: T | undefined) =>
+    inFlag(flag, flagged) ?? (file === null ? undefined : inJob(file, [key], value));
+
+  const name = setting('--name', flags.name, 'name', file?.job.name);
+  const maxWait = setting('--max-wait', flags.maxWait, 'maxWait', file?.job.maxWait);
+  const expected = setting(
+    '--expect-fingerprint',
+    flags.expectFingerprint,
+    'expectFingerprint',
+    file?.job.expectFingerprint,
+  );
+  const sources = [];
+  for (const given of sourcesOf(input, file)) sources.push(await resolveSource(given, file?.folder ?? cwd));
+
+  return deepFreeze<RunConfig>({
+    name: name === undefined ? runNameOf(input.paths[0]!) : parseRunName(name),
+    sources,
+    guards: guardsOf(input, file),
+    expectFingerprint: expected === undefined ? null : parseFingerprintId(expected),
+    policy: await policyOf(input, file),
+    output: { dir: await outputDirOf(input, file), formats: formatsOf(input, file) },
+    failIf: gatesOf(input, file),
+    allowErrors: flags.allowErrors ?? file?.job.allowErrors ?? false,
+    maxWaitMs: maxWait === undefined ? DEFAULT_MAX_WAIT_MS : parseDuration(maxWait),
+    limits: DEFAULT_LIMITS,
+  });
+}
