@@ -1,0 +1,63 @@
+interface Waiting<T> {
+  readonly entry: T;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Lets many callers share one flush to disk: entries that arrive while a flush is under way go together into the
+ * next one. The queue is bounded by the callers, who wait for their entry. After a failed flush nothing more is
+ * written: what waits, and what comes later, fails with the same reason, because the file's end is not known.
+ */
+export class GroupCommit<T> {
+  readonly #flush: (entries: readonly T[]) => Promise<void>;
+  #waiting: Waiting<T>[] = [];
+  #running: Promise<void> | null = null;
+  #failed: { readonly reason: unknown } | null = null;
+  #closed = false;
+
+  constructor(flush: (entries: readonly T[]) => Promise<void>) {
+    this.#flush = flush;
+  }
+
+  /** Resolves when a flush that holds the entry has ended well. */
+  add(entry: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failed !== null) {
+        reject(this.#failed.reason);
+        return;
+      }
+      if (this.#closed) {
+        reject(new Error('entry added after close'));
+        return;
+      }
+      this.#waiting.push({ entry, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Flushes what waits and takes nothing more. Does not throw: whoever added an entry hears of its failure. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Entries added in the same turn of the event loop join the first flush.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#flush(group.map(({ entry }) => entry));
+      } catch (reason) {
+        this.#failed = { reason };
+        for (const { reject } of [...group, ...this.#waiting]) reject(reason);
+        this.#waiting = [];
+        break;
+      }
+      for (const { resolve } of group) resolve();
+    }
+    this.#running = null;
+  }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { Failure } from '../domain/failure.ts';
+import { LANES } from '../domain/item.ts';
+import { type PlanClosed, type PlanLine, type PlannedShard } from './plan-line.ts';
+
+const count = z.int().min(0);
+const pass = z.int().min(1);
+
+const SHARD_LINE = z.strictObject({
+  shard: count,
+  pass,
+  lane: z.enum(LANES),
+  seqs: z.array(z.tuple([count, count])),
+  source: count,
+  from: count.nullable(),
+  to_source: count,
+  to: count.nullable(),
+  items: z.int().min(1),
+  payload_sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+const CLOSING_LINE = z.strictObject({
+  closed: z.literal(true),
+  pass,
+  shards: count,
+  items: count,
+  items_by_source: z.array(count),
+});
+
+const PLAN_LINE = z.union([SHARD_LINE, CLOSING_LINE]);
+
+/** Whether a line of the plan closes a pass. */
+export function isClosing(line: PlanLine): line is PlanClosed {
+  return 'closed' in line;
+}
+
+function itemsOf(seqs: PlannedShard['seqs']): number {
+  let items = 0;
+  for (const [first, last] of seqs) items += last - first + 1;
+  return items;
+}
+
+/**
+ * What a plan says so far, and the rules its lines keep: shard numbers count up from 0 without a gap over all
+ * passes; a pass is closed once, with true totals, before the next begins. Planning is deterministic, so a line that
+ * repeats an earlier one comes from a writer that was overtaken and woke up again; it is void.
+ */
+export class PlanState {
+  /** Shards planned in all passes: also the number of the next shard. */
+  shards = 0;
+  /** Items of pass 1: the items of the run. */
+  items = 0;
+  /** The latest pass; 0 in an empty plan. */
+  pass = 0;
+  /** The closing lines of the passes that are closed, pass 1 first. */
+  readonly closed: PlanClosed[] = [];
+  #passShards = 0;
+  #passItems = 0;
+  #lines = 0;
+
+  /** Whether the latest pass is closed. */
+  get isClosed(): boolean {
+    return this.pass > 0 && this.closed.length === this.pass;
+  }
+
+  /**
+   * Takes the next line of the file; gives null for a void one.
+   * Throws Failure('internal') naming the line when it breaks a rule.
+   */
+  takeBytes(bytes: Buffer): PlanLine | null {
+    let line: PlanLine;
+    try {
+      line = PLAN_LINE.parse(JSON.parse(bytes.toString()));
+    } catch (error) {
+      this.#lines++;
+      throw this.#broken('is damaged', error);
+    }
+    return this.take(line) ? line : null;
+  }
+
+  /** The same for a line that is not read but about to be written. */
+  take(line: PlanLine): boolean {
+    this.#lines++;
+    return isClosing(line) ? this.#takeClosing(line) : this.#takeShard(line);
+  }
+
+  #takeShard(line: PlannedShard): boolean {
+    if (line.shard < this.shards) return false;
+    if (line.shard > this.shards)
+      throw this.#broken(`plans shard ${line.shard}, but ${this.shards} comes next`);
+    this.#enter(line.pass);
+    if (itemsOf(line.seqs) !== line.items) throw this.#broken('names another number of items than of seqs');
+    this.shards++;
+    this.#passShards++;
+    this.#passItems += line.items;
+    if (line.pass === 1) this.items += line.items;
+    return true;
+  }
+
+  #takeClosing(line: PlanClosed): boolean {
+    if (line.pass <= this.closed.length) return false;
+    this.#enter(line.pass);
+    const bySource = line.items_by_source.reduce((sum, items) => sum + items, 0);
+    if (line.shards !== this.#passShards || line.items !== this.#passItems || bySource !== line.items) {
+      throw this.#broken(`closes pass ${line.pass} with totals that are not those of its shards`);
+    }
+    this.closed.push(line);
+    return true;
+  }
+
+  #enter(pass: number): void {
+    if (pass === this.pass && !this.isClosed) return;
+    if (pass !== this.pass + 1 || (this.pass > 0 && !this.isClosed)) {
+      throw this.#broken(`belongs to pass ${pass}, which is not open there`);
+    }
+    this.pass = pass;
+    this.#passShards = 0;
+    this.#passItems = 0;
+  }
+
+  #broken(what: string, cause?: unknown): Failure {
+    return new Failure('internal', `plan.jsonl line ${this.#lines} ${what}`, { cause });
+  }
+}

@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises';
+
+const CHUNK_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export interface RecordLinesOptions {
+  readonly signal: AbortSignal;
+  /** Read only the first so many bytes; default: to the end. */
+  readonly bytes?: number;
+}
+
+/**
+ * The complete lines of one of a run's own append-only files, without their newlines, in batches. What follows the
+ * last newline is a line that is being written, or was torn off by a crash: it is not given. Memory is one chunk and
+ * the longest line. A file that does not exist rejects with the system's ENOENT.
+ */
+export async function* readRecordLines(
+  path: string,
+  options: RecordLinesOptions,
+): AsyncGenerator<Buffer[], void> {
+  const handle = await open(path, 'r');
+  try {
+    let left = options.bytes ?? Number.POSITIVE_INFINITY;
+    let carry: Buffer[] = [];
+    while (left > 0) {
+      options.signal.throwIfAborted();
+      const target = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+      const { bytesRead } = await handle.read(target, 0, target.length, null);
+      if (bytesRead === 0) return;
+      left -= bytesRead;
+      const chunk = target.subarray(0, bytesRead);
+      const lines: Buffer[] = [];
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const piece = chunk.subarray(start, end);
+        lines.push(carry.length === 0 ? piece : Buffer.concat([...carry, piece]));
+        carry = [];
+        start = end + 1;
+      }
+      if (start < chunk.length) carry.push(chunk.subarray(start));
+      if (lines.length > 0) yield lines;
+    }
+  } finally {
+    await handle.close();
+  }
+}

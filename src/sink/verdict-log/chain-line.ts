@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Fingerprint } from '../../domain/fingerprint.ts';
+
+/** A place in the chain: after so many lines of an epoch's commits. Epoch 0 is the genesis, which has no lines. */
+export interface ChainPosition {
+  readonly epoch: number;
+  /** Lines of that epoch's commits that count, its claim included. */
+  readonly lines: number;
+  /** Hash of the last of them; for the genesis, SHA-256 of run.json. */
+  readonly head: string;
+}
+
+/** First line of an epoch's commits: whose work it continues. What the earlier epochs hold beyond that is void. */
+export interface ClaimLine {
+  readonly claim: number;
+  readonly continues: ChainPosition;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+export interface ShardCounts {
+  readonly items: number;
+  readonly errors: number;
+  /** Verdicts by decision; the rest of `items - errors` is allowed. */
+  readonly review: number;
+  readonly block: number;
+}
+
+/** One committed shard: where its outcome lines are, and their hash. */
+export interface CommitLine extends ShardCounts {
+  readonly shard: number;
+  readonly pass: number;
+  /** Name in `log`. */
+  readonly segment: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly sha256: string;
+  /** ISO 8601, UTC: when it was committed. */
+  readonly at: string;
+  /** Hash of the line before this one. */
+  readonly prev: string;
+}
+
+/** A fingerprint in full, before the first shard whose verdicts name it. */
+export interface FingerprintLine {
+  readonly fingerprint: Fingerprint;
+  readonly prev: string;
+}
+
+const count = z.int().min(0);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const CLAIM = z.strictObject({
+  claim: z.int().min(1),
+  continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
+  at: z.string(),
+});
+
+const COMMIT = z.strictObject({
+  shard: count,
+  pass: z.int().min(1),
+  segment: z.string(),
+  offset: count,
+  length: count,
+  sha256,
+  items: count,
+  errors: count,
+  review: count,
+  block: count,
+  at: z.string(),
+  prev: sha256,
+});
+
+const FINGERPRINT = z.strictObject({
+  fingerprint: z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) }),
+  prev: sha256,
+});
+
+const CHAIN_LINE = z.union([COMMIT, FINGERPRINT]);
+
+/** The hash that the next line names: SHA-256 of a line's bytes, its newline excluded. */
+export function lineHash(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** A claim from its bytes; null when they are none. */
+export function parseClaim(bytes: Buffer): ClaimLine | null {
+  return parse(CLAIM, bytes);
+}
+
+/** A line after the claim from its bytes; null when they are none. */
+export function parseChainLine(bytes: Buffer): CommitLine | FingerprintLine | null {
+  return parse(CHAIN_LINE, bytes);
+}
+
+function parse<T>(schema: z.ZodType<T>, bytes: Buffer): T | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    return null;
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}

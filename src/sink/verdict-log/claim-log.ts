@@ -1,0 +1,104 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type RunRecord } from '../../config/run-config.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
+import { syncDirectory, writeAt } from '../durable-write.ts';
+import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
+import { lineHash, type ClaimLine } from './chain-line.ts';
+import { RangeReader } from './committed-range.ts';
+import { takeNextEpoch } from './epochs.ts';
+import { LogWriter } from './log-writer.ts';
+import { readChain, type Chain } from './read-chain.ts';
+
+/** A segment is followed by a new one at this size, in bytes. */
+const SEGMENT_BYTES = 256 * 1024 * 1024;
+
+const DISK_FULL_RETRY_MS = 3000;
+
+export interface ClaimOptions {
+  readonly signal: AbortSignal;
+  /** One line for people: the disk is full and commits wait; there is space again. */
+  readonly report: (message: string) => void;
+  /** How long commits wait for disk space, in milliseconds; default: the run's `maxWaitMs`. */
+  readonly maxWaitMs?: number;
+  /** Between two tries while the disk is full, in milliseconds; default 3 s. */
+  readonly retryEveryMs?: number;
+  /** In bytes; default 256 MiB. */
+  readonly segmentBytes?: number;
+}
+
+/**
+ * Takes over the writing of a run's verdict log, from whoever had it before. In this order, so that a commit that
+ * was acknowledged before is never left out:
+ * 1. takes the next epoch. From then on the earlier writer's commits are refused;
+ * 2. removes final files that earlier epochs had not renamed yet, so that they cannot be any more;
+ * 3. reads the chain, up to the last commit whose bytes hash right;
+ * 4. writes the claim, which names that position. Until then the epoch is void: a crash here loses nothing.
+ *
+ * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full.
+ */
+export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
+  const logDir = join(runDir, RUN_FILES.log);
+  await mkdir(logDir, { recursive: true, mode: DIRECTORY_MODE });
+  const { epoch, commits } = await takeNextEpoch(runDir);
+  try {
+    await removeTemporaries(runDir, epoch);
+    const chain = await recoverChain(runDir, epoch, options.signal);
+    const { position } = chain;
+    const claim: ClaimLine = {
+      claim: epoch,
+      continues: { epoch: position.epoch, lines: position.lines, head: position.head },
+      at: new Date().toISOString(),
+    };
+    const line = JSON.stringify(claim);
+    const bytes = Buffer.from(`${line}\n`);
+    const diskFull: DiskFullPolicy = {
+      signal: options.signal,
+      maxWaitMs: options.maxWaitMs ?? record.config.maxWaitMs,
+      retryEveryMs: options.retryEveryMs ?? DISK_FULL_RETRY_MS,
+      report: options.report,
+    };
+    const write = async (): Promise<void> => {
+      await writeAt(commits, bytes, 0);
+      await commits.datasync();
+      await syncDirectory(logDir);
+    };
+    await retryWhileDiskFull(`log/${commitsName(epoch)}`, write, diskFull);
+    return new LogWriter({
+      runDir,
+      record,
+      epoch,
+      chain,
+      commits,
+      end: { bytes: bytes.length, head: lineHash(line) },
+      diskFull,
+      segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
+    });
+  } catch (error) {
+    await commits.close();
+    throw error;
+  }
+}
+
+/**
+ * The chain below an epoch. Segments are made durable before the lines that name them, so when the last commit's
+ * bytes are there, all are; when they are not, every commit of the newest epoch is looked at.
+ */
+async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Chain> {
+  const chain = await readChain(runDir, { below, signal });
+  if (chain.lastCommit === null) return chain;
+  const ranges = new RangeReader(runDir);
+  try {
+    if (await ranges.holds(chain.lastCommit)) return chain;
+  } finally {
+    await ranges.close();
+  }
+  return readChain(runDir, { below, signal, checkRanges: true });
+}
+
+async function removeTemporaries(runDir: string, below: number): Promise<void> {
+  for (const name of await readdir(runDir)) {
+    const epoch = epochOfTemporary(name);
+    if (epoch !== null && epoch < below) await rm(join(runDir, name), { force: true });
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../run-files.ts';
+import { type CommittedRange } from './commit-table.ts';
+
+/** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
+export class RangeReader {
+  readonly #logDir: string;
+  #segment: string | null = null;
+  #handle: FileHandle | null = null;
+
+  constructor(runDir: string) {
+    this.#logDir = join(runDir, RUN_FILES.log);
+  }
+
+  /** The bytes of a range. Failure('internal') names the segment and the place when they are not what was committed. */
+  async read(range: CommittedRange): Promise<Buffer> {
+    const bytes = await this.#checked(range);
+    if (bytes === null) {
+      const place = `${range.offset} to ${range.offset + range.length}`;
+      throw new Failure(
+        'internal',
+        `log/${range.segment}: bytes ${place} are not the ones that were committed`,
+      );
+    }
+    return bytes;
+  }
+
+  /** Whether the bytes of a range are those that were committed. */
+  async holds(range: CommittedRange): Promise<boolean> {
+    return (await this.#checked(range)) !== null;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    this.#segment = null;
+    await handle?.close();
+  }
+
+  async #checked(range: CommittedRange): Promise<Buffer | null> {
+    const bytes = await this.#bytes(range);
+    if (bytes === null) return null;
+    return createHash('sha256').update(bytes).digest('hex') === range.sha256 ? bytes : null;
+  }
+
+  /** Null when the segment is missing or too short. */
+  async #bytes(range: CommittedRange): Promise<Buffer | null> {
+    if (this.#segment !== range.segment || this.#handle === null) {
+      await this.close();
+      try {
+        this.#handle = await open(join(this.#logDir, range.segment), 'r');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+        throw error;
+      }
+      this.#segment = range.segment;
+    }
+    if (range.offset + range.length > (await this.#handle.stat()).size) return null;
+    const bytes = Buffer.allocUnsafe(range.length);
+    for (let filled = 0; filled < range.length;) {
+      const { bytesRead } = await this.#handle.read(
+        bytes,
+        filled,
+        range.length - filled,
+        range.offset + filled,
+      );
+      if (bytesRead === 0) return null;
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+}

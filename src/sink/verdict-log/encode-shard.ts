@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { type OutcomeLine } from '../../domain/outcome.ts';
+import { type Policy } from '../../domain/policy.ts';
+import { type ShardResult } from '../../domain/shard.ts';
+import { errorLine, verdictLine } from '../outcome-line.ts';
+import { type ShardCounts } from './chain-line.ts';
+
+/** A shard's part of the log, ready to be written. */
+export interface EncodedShard {
+  readonly bytes: Buffer;
+  readonly sha256: string;
+  readonly counts: ShardCounts;
+}
+
+/**
+ * The outcome lines of a shard, in the order of its items. `at` (ISO 8601, UTC) is the time given to outcomes that
+ * were known when the item was read. Failure('internal') when the outcomes do not fit the items: an item without
+ * an outcome must never pass for a clean one.
+ */
+export function encodeShard(run: string, policy: Policy, result: ShardResult, at: string): EncodedShard {
+  const { items, shard } = result.shard;
+  if (result.outcomes.length !== items.length) {
+    throw new Failure(
+      'internal',
+      `shard ${shard} has ${items.length} items but ${result.outcomes.length} outcomes`,
+    );
+  }
+  const stamped = new Set(result.fingerprints.map(({ id }) => id));
+  let text = '';
+  let errors = 0;
+  let review = 0;
+  let block = 0;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]!;
+    const outcome = result.outcomes[index]!;
+    let line: OutcomeLine;
+    if (item.error !== null) {
+      line = errorLine(run, item, { error: item.error, attempts: 0, endpoint: null, moderatedAt: at });
+    } else if (outcome === null) {
+      throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
+    } else if (outcome.judgement === null) {
+      line = errorLine(run, item, outcome.failure);
+    } else {
+      const { fingerprint } = outcome.judgement;
+      if (fingerprint !== null && !stamped.has(fingerprint)) {
+        throw new Failure('internal', `shard ${shard} names a fingerprint that did not come with it`);
+      }
+      line = verdictLine(run, policy, item, outcome.judgement);
+    }
+    if (line.status === 'error') errors++;
+    else if (line.decision === 'review') review++;
+    else if (line.decision === 'block') block++;
+    text += `${JSON.stringify(line)}\n`;
+  }
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { bytes, sha256, counts: { items: items.length, errors, review, block } };
+}

@@ -1,0 +1,46 @@
+import { access, open, readdir, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { FILE_MODE, RUN_FILES, commitsName, epochOfCommits } from '../run-files.ts';
+
+/** The epochs that were claimed, or begun to be, in ascending order. */
+export async function listEpochs(runDir: string): Promise<number[]> {
+  let names: string[];
+  try {
+    names = await readdir(join(runDir, RUN_FILES.log));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return names
+    .map(epochOfCommits)
+    .filter((epoch) => epoch !== null)
+    .sort((a, b) => a - b);
+}
+
+/** Takes the next free epoch by creating its commits file, which no two processes can do for the same epoch. */
+export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; commits: FileHandle }> {
+  for (;;) {
+    const epoch = ((await listEpochs(runDir)).at(-1) ?? 0) + 1;
+    try {
+      const path = join(runDir, RUN_FILES.log, commitsName(epoch));
+      return { epoch, commits: await open(path, 'wx', FILE_MODE) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/**
+ * Throws Failure('superseded') once a later epoch was taken. Epochs are taken one after the other, so the next one
+ * is the one to look for.
+ */
+export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
+  try {
+    await access(join(runDir, RUN_FILES.log, commitsName(epoch + 1)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  throw new Failure('superseded', 'another process continues this run: nothing more is written by this one');
+}

@@ -1,0 +1,195 @@
+import { type FileHandle } from 'node:fs/promises';
+import { type RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type ShardResult } from '../../domain/shard.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
+import { GroupCommit } from '../../ingest/group-commit.ts';
+import { writeAt } from '../durable-write.ts';
+import { commitsName } from '../run-files.ts';
+import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
+import { type CommitTable } from './commit-table.ts';
+import { encodeShard, type EncodedShard } from './encode-shard.ts';
+import { assertHighestEpoch } from './epochs.ts';
+import { type Chain } from './read-chain.ts';
+import { SegmentWriter, type Placement } from './segment-writer.ts';
+
+export interface LogWriterInput {
+  readonly runDir: string;
+  readonly record: RunRecord;
+  readonly epoch: number;
+  /** What the epoch continues. Its table of commits becomes the writer's. */
+  readonly chain: Chain;
+  /** The epoch's commits file, holding its claim. Closed by the writer. */
+  readonly commits: FileHandle;
+  readonly end: ChainEnd;
+  readonly diskFull: DiskFullPolicy;
+  readonly segmentBytes: number;
+}
+
+/** Where the epoch's commits end. */
+interface ChainEnd {
+  readonly bytes: number;
+  readonly head: string;
+}
+
+interface Entry {
+  readonly result: ShardResult;
+  readonly encoded: EncodedShard;
+}
+
+/** The one writer of a run's verdict log, until a later epoch is claimed. Made by `claimLog`. */
+export class LogWriter {
+  readonly runDir: string;
+  readonly record: RunRecord;
+  readonly epoch: number;
+  readonly diskFull: DiskFullPolicy;
+  readonly #commits: FileHandle;
+  readonly #segments: SegmentWriter;
+  readonly #table: CommitTable;
+  readonly #fingerprints: Set<string>;
+  readonly #group = new GroupCommit<Entry>((entries) => this.#flush(entries));
+  readonly #underWay = new Map<number, Promise<void>>();
+  #end: ChainEnd;
+  #closing: Promise<void> | null = null;
+
+  constructor(input: LogWriterInput) {
+    this.runDir = input.runDir;
+    this.record = input.record;
+    this.epoch = input.epoch;
+    this.diskFull = input.diskFull;
+    this.#commits = input.commits;
+    this.#segments = new SegmentWriter(input.runDir, input.epoch, input.segmentBytes);
+    this.#table = input.chain.commits;
+    this.#fingerprints = new Set(input.chain.fingerprints.keys());
+    this.#end = input.end;
+  }
+
+  /** Hash of the chain's last line. */
+  get head(): string {
+    return this.#end.head;
+  }
+
+  isCommitted(shard: number): boolean {
+    return this.#table.has(shard);
+  }
+
+  /** Sums over what is committed of a pass, by this and by earlier epochs. */
+  counts(pass: number): ShardCounts {
+    return this.#table.counts(pass);
+  }
+
+  /** Throws Failure('superseded') once another process has claimed the run. */
+  assertCurrent(): Promise<void> {
+    return assertHighestEpoch(this.runDir, this.epoch);
+  }
+
+  /**
+   * Commits a shard: resolves when its outcomes are on disk, part of the chain, and no later epoch was claimed up to
+   * then. A shard that is committed already is left as it is; one that is under way resolves with it. Commits that
+   * come together share their synchronisations; how many wait is bounded by the callers.
+   *
+   * Rejects with Failure('superseded') once a later epoch was claimed, Failure('service') when the disk stays full,
+   * Failure('internal') when the result does not fit its shard or the log cannot be written. After the first
+   * failed write every commit fails.
+   */
+  commit(result: ShardResult): Promise<void> {
+    const { shard } = result.shard;
+    if (this.#table.has(shard)) return Promise.resolve();
+    const earlier = this.#underWay.get(shard);
+    if (earlier !== undefined) return earlier;
+    let encoded: EncodedShard;
+    try {
+      const { record } = this;
+      encoded = encodeShard(record.run, record.config.policy, result, new Date().toISOString());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const done = this.#group.add({ result, encoded }).finally(() => this.#underWay.delete(shard));
+    this.#underWay.set(shard, done);
+    return done;
+  }
+
+  /** Writes what waits, then closes the files. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#group.close();
+      await this.#segments.close();
+      await this.#commits.close();
+    })();
+    return this.#closing;
+  }
+
+  async #flush(entries: readonly Entry[]): Promise<void> {
+    try {
+      const placements = await this.#write('segments', () =>
+        this.#segments.write(entries.map(({ encoded }) => encoded.bytes)),
+      );
+      const { text, head, commits, fingerprints } = this.#chainLines(entries, placements);
+      const bytes = Buffer.from(text);
+      await this.#write(commitsName(this.epoch), async () => {
+        await writeAt(this.#commits, bytes, this.#end.bytes);
+        await this.#commits.datasync();
+      });
+      // Whoever claims an epoch reads the chain after taking it: with none taken by now, these lines will be seen.
+      await this.assertCurrent();
+      this.#end = { bytes: this.#end.bytes + bytes.length, head };
+      for (const commit of commits) this.#table.add(commit);
+      for (const id of fingerprints) this.#fingerprints.add(id);
+    } catch (error) {
+      if (error instanceof Failure || this.diskFull.signal.aborted) throw error;
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      throw new Failure('internal', `the verdict log cannot be written (${code})`, { cause: error });
+    }
+  }
+
+  #write<T>(file: string, attempt: () => Promise<T>): Promise<T> {
+    const fenced = async (): Promise<T> => {
+      await this.assertCurrent();
+      return attempt();
+    };
+    return retryWhileDiskFull(`log/${file}`, fenced, this.diskFull);
+  }
+
+  /** The lines that commit a group, each naming the hash of the one before. */
+  #chainLines(
+    entries: readonly Entry[],
+    placements: readonly Placement[],
+  ): { text: string; head: string; commits: CommitLine[]; fingerprints: Set<string> } {
+    const at = new Date().toISOString();
+    const commits: CommitLine[] = [];
+    const fingerprints = new Set<string>();
+    let { head } = this.#end;
+    let text = '';
+    const add = (value: CommitLine | FingerprintLine): void => {
+      const line = JSON.stringify(value);
+      text += `${line}\n`;
+      head = lineHash(line);
+    };
+    for (const [index, { result, encoded }] of entries.entries()) {
+      for (const { id, artifacts } of result.fingerprints) {
+        if (this.#fingerprints.has(id) || fingerprints.has(id)) continue;
+        fingerprints.add(id);
+        add({ fingerprint: { id, artifacts }, prev: head });
+      }
+      const { segment, offset } = placements[index]!;
+      const { items, errors, review, block } = encoded.counts;
+      const commit: CommitLine = {
+        shard: result.shard.shard,
+        pass: result.shard.pass,
+        segment,
+        offset,
+        length: encoded.bytes.length,
+        sha256: encoded.sha256,
+        items,
+        errors,
+        review,
+        block,
+        at,
+        prev: head,
+      };
+      commits.push(commit);
+      add(commit);
+    }
+    return { text, head, commits, fingerprints };
+  }
+}

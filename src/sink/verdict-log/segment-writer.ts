@@ -1,0 +1,71 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncDirectory, writeAt } from '../durable-write.ts';
+import { FILE_MODE, RUN_FILES, segmentName } from '../run-files.ts';
+
+/** Where a shard's bytes were put. */
+export interface Placement {
+  readonly segment: string;
+  readonly offset: number;
+}
+
+/** Writes the segments of one epoch. */
+export class SegmentWriter {
+  readonly #logDir: string;
+  readonly #epoch: number;
+  readonly #maxBytes: number;
+  #part = 1;
+  #end = 0;
+  #open: { readonly part: number; readonly handle: FileHandle } | null = null;
+
+  /** A segment that has reached `maxBytes` is followed by a new one. */
+  constructor(runDir: string, epoch: number, maxBytes: number) {
+    this.#logDir = join(runDir, RUN_FILES.log);
+    this.#epoch = epoch;
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Writes a group and makes it durable. Only then does the end move: after a failure the same group can be written
+   * again, to the same place. (After a failed fdatasync only writing again makes the bytes dirty again.)
+   */
+  async write(group: readonly Buffer[]): Promise<Placement[]> {
+    const placements: Placement[] = [];
+    let part = this.#part;
+    let end = this.#end;
+    for (const bytes of group) {
+      if (end >= this.#maxBytes) {
+        part++;
+        end = 0;
+      }
+      await writeAt(await this.#segment(part), bytes, end);
+      placements.push({ segment: segmentName(this.#epoch, part), offset: end });
+      end += bytes.length;
+    }
+    await this.#open?.handle.datasync();
+    this.#part = part;
+    this.#end = end;
+    return placements;
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    await open?.handle.close();
+  }
+
+  async #segment(part: number): Promise<FileHandle> {
+    if (this.#open?.part === part) return this.#open.handle;
+    if (this.#open !== null) {
+      await this.#open.handle.datasync();
+      await this.close();
+    }
+    // Not exclusive: a group that is written again may find the segment it had begun.
+    const path = join(this.#logDir, segmentName(this.#epoch, part));
+    const handle = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE);
+    this.#open = { part, handle };
+    await syncDirectory(this.#logDir);
+    return handle;
+  }
+}
