@@ -24,6 +24,8 @@ export interface InferRequest {
   readonly model_name: string;
   readonly model_version: string;
   readonly id: string;
+  /** Values are InferParameter; only the names matter so far. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   readonly inputs: readonly WireTensor[];
   readonly outputs?: readonly { readonly name: string }[];
   /** In the order of `inputs`; see raw.ts for the layout. */
@@ -55,6 +57,7 @@ export interface WireModelConfig {
     readonly dims: readonly number[];
   }[];
   readonly instance_group: readonly { readonly name: string; readonly count: number }[];
+  readonly model_transaction_policy?: { readonly decoupled: boolean } | null;
   readonly dynamic_batching?: {
     readonly default_queue_policy?: { readonly max_queue_size: number } | null;
   } | null;

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Failure } from '../domain/failure.ts';
+import { type EmbeddedMessage, type EmbeddedOptions } from './embedded-protocol.ts';
+
+export interface EmbeddedGuard {
+  /** `grpc://127.0.0.1:port`. */
+  readonly address: string;
+  /** Resolves with a Failure('internal') if the thread ends before it is closed; else never settles. */
+  readonly failed: Promise<Error>;
+  /** Stops the server and its thread, by force after some seconds. May be called again. */
+  close(): Promise<void>;
+}
+
+const CLOSE_GRACE_MS = 5_000;
+
+/**
+ * Starts the embedded guard in a thread of its own and resolves when it listens on a free loopback port.
+ * Failure('internal') when it cannot start.
+ */
+export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<EmbeddedGuard> {
+  const entry = new URL(`./embedded-thread${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(entry, { workerData: options, name: 'guard' });
+  let closing = false;
+  let threw: unknown;
+  worker.on('error', (error) => (threw = error));
+  const exited = once(worker, 'exit').then(() => {});
+  const failed = new Promise<Error>((resolve) => {
+    worker.on('exit', () => {
+      if (!closing) {
+        resolve(new Failure('internal', 'the embedded guard stopped unexpectedly', { cause: threw }));
+      }
+    });
+  });
+  const started = once(worker, 'message') as Promise<[EmbeddedMessage]>;
+  // When the thread ends first, `once` rejects with the same error; `failed` is what reports it.
+  started.catch(() => {});
+  const first = await Promise.race([started, failed]);
+  if (first instanceof Error) throw first;
+
+  const close = async (): Promise<void> => {
+    closing = true;
+    worker.postMessage('close');
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_GRACE_MS);
+    await exited;
+    clearTimeout(timer);
+  };
+  let closed: Promise<void> | null = null;
+  return { address: first[0].address, failed, close: () => (closed ??= close()) };
+}

@@ -1,0 +1,133 @@
+import { type Fingerprint } from '../domain/fingerprint.ts';
+import { ContractModel } from './contract-model.ts';
+import { DEFAULT_CONTEXT_TOKENS } from './context-window.ts';
+import { type Serving } from './definition.ts';
+import { DynamicBatcher } from './dynamic-batcher.ts';
+import { inferenceService } from './inference-service.ts';
+import { Listener } from './listener.ts';
+import { type Model } from './model.ts';
+import { Outage } from './outage.ts';
+import { type Fault } from './synthetic/faults.ts';
+import { SyntheticModel, type SyntheticCounts, type SyntheticOptions } from './synthetic/synthetic-model.ts';
+
+export type GuardModelName = 'lite' | 'synthetic';
+
+export interface GuardServerOptions {
+  readonly model: GuardModelName;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0: a free one. */
+  readonly grpcPort: number;
+  /** For the model `synthetic` only. */
+  readonly synthetic?: SyntheticOptions;
+  /** Rows of one request or execution; default 64. 0: requests have no batch dimension and are never joined. */
+  readonly maxBatchSize?: number;
+  /** Every call must carry it as `authorization: Bearer …`; default none. */
+  readonly token?: string | null;
+}
+
+export interface GuardServer {
+  /** `grpc://127.0.0.1:8001`. */
+  readonly address: string;
+  /** Null unless the model is `synthetic`. */
+  readonly synthetic: SyntheticControl | null;
+  /** Lets accepted requests finish, for at most 10 s, and stops. May be called again. */
+  close(): Promise<void>;
+}
+
+/** What a test in the same process can see and do. */
+export interface SyntheticControl {
+  /** In force now. */
+  readonly fingerprint: Fingerprint;
+  /** In force now. */
+  readonly modelVersion: string;
+  readonly counts: SyntheticCounts;
+  /** Replaces the fault script; rows are counted from here. Throws a ZodError for malformed faults. */
+  setFaults(faults: readonly Fault[]): void;
+  /** Loads the next version, whose fingerprint it returns. Executions that have begun keep theirs. */
+  swapVersion(): Fingerprint;
+  /** Fingerprint ids that were in force when a content was judged, in order of first use. */
+  fingerprintsOf(contentSha256: string): readonly string[];
+  /** Lets executions begin but not end, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Drops every connection and stops listening, until `listenAgain` takes the same port. */
+  stopListening(): void;
+  listenAgain(): Promise<void>;
+}
+
+export const DEFAULT_MAX_BATCH_SIZE = 64;
+
+/** Requests that may wait for an execution. */
+const DEFAULT_MAX_QUEUE_SIZE = 1024;
+
+const CLOSE_GRACE_MS = 10_000;
+
+/**
+ * Starts the embedded guard: KServe v2 over gRPC with the model `guard`.
+ * Failure('usage') when the port cannot be had.
+ */
+export async function startGuardServer(options: GuardServerOptions): Promise<GuardServer> {
+  const serving: Serving = {
+    maxBatchSize: options.maxBatchSize ?? DEFAULT_MAX_BATCH_SIZE,
+    instances: options.synthetic?.instances ?? 1,
+    maxQueueSize: options.synthetic?.maxQueueSize ?? DEFAULT_MAX_QUEUE_SIZE,
+  };
+  const outage = new Outage();
+  const synthetic =
+    options.model === 'synthetic'
+      ? new SyntheticModel(options.synthetic ?? {}, (forMs) => outage.begin(forMs))
+      : null;
+  const model: Model = synthetic ?? (await loadLite());
+  const batcher = new DynamicBatcher(model, serving);
+  const handlers = inferenceService({
+    model,
+    serving,
+    batcher,
+    token: options.token ?? null,
+    isReady: () => synthetic?.isDown() !== true,
+    isOverloaded: () => synthetic?.isOverloaded() === true,
+  });
+  const listener = new Listener(handlers, options.host ?? '127.0.0.1');
+  const port = await listener.open(options.grpcPort);
+  outage.attach(listener, port);
+
+  const close = async (): Promise<void> => {
+    outage.end();
+    synthetic?.resume();
+    await listener.close(CLOSE_GRACE_MS);
+  };
+  let closed: Promise<void> | null = null;
+  return {
+    address: listener.address(port),
+    synthetic: synthetic === null ? null : control(synthetic, outage),
+    close: () => (closed ??= close()),
+  };
+}
+
+/** The weights are read, and their code loaded, only where they are used. */
+async function loadLite(): Promise<Model> {
+  const { loadLiteProbe } = await import('./lite-probe.ts');
+  return new ContractModel(await loadLiteProbe(), { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
+}
+
+function control(model: SyntheticModel, outage: Outage): SyntheticControl {
+  return {
+    get fingerprint() {
+      return model.fingerprint;
+    },
+    get modelVersion() {
+      return model.version;
+    },
+    get counts() {
+      return model.counts;
+    },
+    setFaults: (faults) => model.setFaults(faults),
+    swapVersion: () => model.swapVersion(),
+    fingerprintsOf: (contentSha256) => model.fingerprintsOf(contentSha256),
+    pause: () => model.pause(),
+    resume: () => model.resume(),
+    stopListening: () => outage.begin(undefined),
+    listenAgain: () => outage.listenAgain(),
+  };
+}

@@ -1,0 +1,183 @@
+import { type Fingerprint } from '../../domain/fingerprint.ts';
+import { ContractModel } from '../contract-model.ts';
+import { DEFAULT_CONTEXT_TOKENS } from '../context-window.ts';
+import { type Execution, type Model, type Reply } from '../model.ts';
+import { refused } from '../request-error.ts';
+import { type TensorRequest } from '../tensor-request.ts';
+import { FaultScript, type Fault } from './faults.ts';
+import { malform } from './malformed-reply.ts';
+import {
+  executionMs,
+  InstanceClock,
+  REFERENCE_SERVICE_TIME,
+  ZERO_SERVICE_TIME,
+  type ServiceTime,
+} from './service-time.ts';
+import { syntheticFingerprint, syntheticProbe } from './synthetic-probe.ts';
+import { VersionRecord } from './version-record.ts';
+
+export interface SyntheticOptions {
+  /** Executions at once; default 1. */
+  readonly instances?: number;
+  /** Requests that may wait; default as for the other models. */
+  readonly maxQueueSize?: number;
+  /** Default 8192. */
+  readonly contextTokens?: number;
+  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
+  readonly serviceTime?: 'reference' | 'zero' | ServiceTime;
+  /** Default none. */
+  readonly faults?: readonly Fault[];
+  /** Contents whose versions are remembered; default 200 000. */
+  readonly recordCapacity?: number;
+}
+
+/** What the model has done so far. */
+export interface SyntheticCounts {
+  /** Executions begun, and the requests and rows in them, refused ones and `version` requests included. */
+  readonly executions: number;
+  readonly requests: number;
+  readonly rows: number;
+  /** Service time of all executions, in milliseconds of one instance. */
+  readonly busyMs: number;
+}
+
+const DEFAULT_RECORD_CAPACITY = 200_000;
+
+/** A model for load and fault tests: real in everything but its scores, and it does what it is told to. */
+export class SyntheticModel implements Model {
+  readonly #contextTokens: number;
+  readonly #time: ServiceTime;
+  readonly #clock = new InstanceClock();
+  readonly #record: VersionRecord;
+  readonly #onClosed: (forMs: number | undefined) => void;
+  #loaded: { readonly model: ContractModel; readonly fingerprint: Fingerprint };
+  #script: FaultScript;
+  #rowsBeforeScript = 0;
+  #counts = { executions: 0, requests: 0, rows: 0, busyMs: 0 };
+  #held: { readonly released: Promise<void>; readonly release: () => void } | null = null;
+
+  /** `onClosed` is called when a fault wants nobody to listen any more, for a while or for good. */
+  constructor(options: SyntheticOptions, onClosed: (forMs: number | undefined) => void) {
+    this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
+    this.#time = serviceTime(options.serviceTime ?? 'reference');
+    this.#record = new VersionRecord(options.recordCapacity ?? DEFAULT_RECORD_CAPACITY);
+    this.#onClosed = onClosed;
+    this.#loaded = this.#load(1);
+    this.#script = new FaultScript(options.faults ?? []);
+    this.#beginFaults();
+  }
+
+  get version(): string {
+    return this.#loaded.model.version;
+  }
+
+  get fingerprint(): Fingerprint {
+    return this.#loaded.fingerprint;
+  }
+
+  get counts(): SyntheticCounts {
+    return { ...this.#counts };
+  }
+
+  /** Whether a fault keeps the server from being ready. */
+  isDown(): boolean {
+    return this.#script.isInForce('down');
+  }
+
+  /** Whether a request that arrives now is to find the queue full. Asked once a request. */
+  isOverloaded(): boolean {
+    return this.#script.strike('overload') !== null;
+  }
+
+  /** Replaces the fault script; rows are counted from here. Throws a ZodError for malformed faults. */
+  setFaults(faults: readonly Fault[]): void {
+    this.#script = new FaultScript(faults);
+    this.#rowsBeforeScript = this.#counts.rows;
+    this.#beginFaults();
+  }
+
+  /** Loads the next version. Executions that have begun end with the one they began with. */
+  swapVersion(): Fingerprint {
+    this.#loaded = this.#load(Number(this.version) + 1);
+    return this.#loaded.fingerprint;
+  }
+
+  /** Fingerprint ids that were in force when a content was judged, in order of first use. */
+  fingerprintsOf(contentSha256: string): readonly string[] {
+    return this.#record.of(contentSha256);
+  }
+
+  /** Lets executions begin but not go on, until `resume`. */
+  pause(): void {
+    if (this.#held !== null) return;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    this.#held = { released, release };
+  }
+
+  resume(): void {
+    this.#held?.release();
+    this.#held = null;
+  }
+
+  async execute(execution: Execution): Promise<readonly Reply[]> {
+    this.#beginFaults();
+    const { model } = this.#loaded;
+    const script = this.#script;
+    const { requests } = execution;
+    const slow = script.strike('slow')?.factor ?? 1;
+    const ms = executionMs(this.#time, requests) * slow;
+    this.#counts.executions++;
+    this.#counts.requests += requests.length;
+    for (const { rows } of requests) this.#counts.rows += rows;
+    this.#counts.busyMs += ms;
+    if (ms > 0) await this.#clock.spend(execution.instance, execution.waitingSinceMs, ms);
+    await this.#held?.released;
+
+    if (script.strike('crash', ({ containing }) => requests.some((request) => holds(request, containing)))) {
+      throw new Error('a scripted crash');
+    }
+    const replies = await model.execute(execution);
+    return replies.map((reply, index) => this.#applyFaults(script, requests[index]!, reply));
+  }
+
+  #applyFaults(script: FaultScript, request: TensorRequest, reply: Reply): Reply {
+    if (reply.error !== null) return reply;
+    const refusal = script.strike('refuse', ({ containing }) => holds(request, containing));
+    if (refusal !== null) {
+      return { outputs: null, error: refused(request.id, refusal.code, 'refused by script') };
+    }
+    const malformed = script.strike('malformed', ({ containing }) => holds(request, containing));
+    return malformed === null ? reply : { ...reply, outputs: malform(reply.outputs, malformed.reply) };
+  }
+
+  #beginFaults(): void {
+    for (const fault of this.#script.begin(this.#counts.rows - this.#rowsBeforeScript)) {
+      if (fault.kind === 'swap-version') this.swapVersion();
+      if (fault.kind === 'down' && fault.how === 'closed') this.#onClosed(fault.forMs);
+    }
+  }
+
+  #load(version: number): { model: ContractModel; fingerprint: Fingerprint } {
+    const fingerprint = syntheticFingerprint(version);
+    const probe = syntheticProbe(version, (hash) => this.#record.add(hash, fingerprint.id));
+    const model = new ContractModel(probe, {
+      version: String(version),
+      contextTokens: this.#contextTokens,
+    });
+    return { model, fingerprint };
+  }
+}
+
+function serviceTime(option: 'reference' | 'zero' | ServiceTime): ServiceTime {
+  if (option === 'reference') return REFERENCE_SERVICE_TIME;
+  return option === 'zero' ? ZERO_SERVICE_TIME : option;
+}
+
+function holds(request: TensorRequest, needle: string | undefined): boolean {
+  if (needle === undefined) return true;
+  for (const elements of request.strings.values()) {
+    if (elements.some((element) => element.includes(needle))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { contentSha256 } from '../../domain/content-hash.ts';
+import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
+import { type GuardRequest } from '../../domain/request.ts';
+import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
+import { type ProbeScores, type TextProbe } from '../probe.ts';
+
+const FLAG_FROM = 0.5;
+
+/**
+ * Scores by the hash of the content: the same on every machine, in every batch and in every version, and meaning
+ * nothing. About a fifth of all contents is flagged, each in at least one category.
+ * `onJudged` hears the `content_sha256` of every content.
+ */
+export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): TextProbe {
+  return {
+    artifacts: syntheticFingerprint(version).artifacts,
+    judge(content: GuardRequest): ProbeScores {
+      const hash = contentSha256(content);
+      onJudged(hash);
+      return scoresOf(Buffer.from(hash, 'hex'));
+    },
+  };
+}
+
+/** The fingerprint of a version of the synthetic model. */
+export function syntheticFingerprint(version: number): Fingerprint {
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  return makeFingerprint([
+    ['synthetic-rule', sha256('scores by the hash of the content')],
+    ['synthetic-weights', sha256(`version ${version}`)],
+  ])!;
+}
+
+function scoresOf(hash: Buffer): ProbeScores {
+  const uniform = hash.readUInt32LE(0) / 2 ** 32;
+  const score = Math.fround(uniform * uniform * uniform);
+  const main = hash[4]! % CATEGORY_COUNT;
+  const categories = new Float32Array(CATEGORY_COUNT);
+  const categoryFlags: boolean[] = [];
+  for (let category = 0; category < CATEGORY_COUNT; category++) {
+    const share = category === main ? 1 : hash[5 + category]! / 255;
+    categories[category] = score * share;
+    categoryFlags.push(categories[category]! >= FLAG_FROM);
+  }
+  return { score, flagged: score >= FLAG_FROM, categories, categoryFlags };
+}

@@ -1,0 +1,184 @@
+import { status } from '@grpc/grpc-js';
+import { type InferRequest, type WireTensor } from '../guard/tensors/protocol.ts';
+import { decodeBooleans, decodeBytes } from '../guard/tensors/raw.ts';
+import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import { invalidRequest, RequestError, withRequestId } from './request-error.ts';
+
+/** A request whose tensors hold together; what they say has not been looked at. */
+export interface TensorRequest {
+  readonly id: string;
+  /** 1 where requests have no batch dimension. */
+  readonly rows: number;
+  /** Whether tensors have a batch dimension, in the request and so in the reply. */
+  readonly batched: boolean;
+  /** Elements of each string input, in row-major order. */
+  readonly strings: ReadonlyMap<string, readonly Buffer[]>;
+  /** Turns of each row's MESSAGES; 0 without that input. */
+  readonly turns: number;
+  /** CACHE_WRITE of each row; null without that input. */
+  readonly cacheWrite: readonly boolean[] | null;
+  /** Outputs asked for; null for all of them. */
+  readonly outputs: ReadonlySet<string> | null;
+  /** Requests join one execution only when theirs are equal. */
+  readonly signature: string;
+  /** Size of the tensors' contents. */
+  readonly bytes: number;
+}
+
+const SPECS: ReadonlyMap<string, TensorSpec> = new Map(INPUTS.map((spec) => [spec.name, spec]));
+const OUTPUT_NAMES: ReadonlySet<string> = new Set(OUTPUTS.map(({ name }) => name));
+
+/** The one `triton_` parameter a client may set; the rest of that prefix is the server's own. */
+const ALLOWED_RESERVED = 'triton_enable_empty_final_response';
+
+/**
+ * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes the way
+ * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
+ * Throws RequestError: NOT_FOUND for a model or version that is not served, INVALID_ARGUMENT for the rest.
+ */
+export function readTensors(request: InferRequest, maxBatchSize: number, version: string): TensorRequest {
+  const { id } = request;
+  checkModel(request.model_name, request.model_version, version, id);
+  checkParameters(request);
+  const outputs = readOutputNames(request);
+  const count = request.inputs.length;
+  if (count === 0) throw invalidRequest(id, `a request to model '${MODEL_NAME}' needs at least one input`);
+  const raw = readRawFlag(request);
+
+  const batched = maxBatchSize > 0;
+  const strings = new Map<string, Buffer[]>();
+  let cacheWrite: boolean[] | null = null;
+  let rows = batched ? 0 : 1;
+  let turns = 0;
+  let bytes = 0;
+  for (let index = 0; index < count; index++) {
+    const tensor = request.inputs[index]!;
+    const spec = SPECS.get(tensor.name);
+    if (spec === undefined) {
+      throw invalidRequest(id, `unexpected input ${quoted(tensor.name)} for model '${MODEL_NAME}'`);
+    }
+    if (strings.has(spec.name) || (spec.dataType === 'TYPE_BOOL' && cacheWrite !== null)) {
+      throw invalidRequest(id, `input '${spec.name}' is given more than once`);
+    }
+    checkTensor(tensor, spec, batched, id);
+    if (batched) {
+      if (index > 0 && tensor.shape[0] !== rows) {
+        throw invalidRequest(id, `input '${spec.name}' has another batch size than the inputs before it`);
+      }
+      rows = tensor.shape[0]!;
+    }
+    const elements = tensor.shape.reduce((product, size) => product * size, 1);
+    const content = raw ? request.raw_input_contents[index]! : null;
+    if (spec.dataType === 'TYPE_BOOL') {
+      const values = content === null ? (tensor.contents?.bool_contents ?? []) : decodeBooleans(content);
+      cacheWrite = [...checkElements(values, elements, spec, id)];
+      bytes += elements;
+    } else {
+      const values = content === null ? (tensor.contents?.bytes_contents ?? []) : decodeBytes(content);
+      const checked = checkElements(values, elements, spec, id);
+      strings.set(spec.name, [...checked]);
+      for (const value of checked) bytes += value.length;
+    }
+    if (spec.name === 'MESSAGES') turns = tensor.shape[batched ? 1 : 0]!;
+  }
+  if (batched && rows > maxBatchSize) {
+    throw invalidRequest(
+      id,
+      `batch size ${rows} is more than the ${maxBatchSize} allowed for model '${MODEL_NAME}'`,
+    );
+  }
+  const names = [...strings.keys(), ...(cacheWrite === null ? [] : ['CACHE_WRITE'])].sort();
+  const signature = `${names.join()};${turns}`;
+  return { id, rows, batched, strings, turns, cacheWrite, outputs, signature, bytes };
+}
+
+/**
+ * Throws RequestError unless `name` is the model served here and `version` is empty or the one in force.
+ */
+export function checkModel(name: string, version: string, inForce: string, id: string): void {
+  if (version !== '' && !/^\d+$/.test(version)) {
+    throw invalidRequest(id, 'a model version is a whole number');
+  }
+  if (name !== MODEL_NAME) {
+    throw new RequestError(status.NOT_FOUND, withRequestId(id, `unknown model ${quoted(name)}`));
+  }
+  if (version !== '' && version !== inForce) {
+    const text = `version ${quoted(version)} of model '${MODEL_NAME}' is not served`;
+    throw new RequestError(status.NOT_FOUND, withRequestId(id, text));
+  }
+}
+
+function checkParameters(request: InferRequest): void {
+  for (const key of Object.keys(request.parameters ?? {})) {
+    if (key.startsWith('triton_') && key !== ALLOWED_RESERVED) {
+      throw invalidRequest(request.id, `parameter ${quoted(key)} is reserved`);
+    }
+  }
+}
+
+function readOutputNames(request: InferRequest): ReadonlySet<string> | null {
+  const asked = request.outputs ?? [];
+  if (asked.length === 0) return null;
+  const names = new Set<string>();
+  for (const { name } of asked) {
+    if (!OUTPUT_NAMES.has(name)) {
+      throw invalidRequest(request.id, `unexpected output ${quoted(name)} for model '${MODEL_NAME}'`);
+    }
+    names.add(name);
+  }
+  return names;
+}
+
+/** Whether contents come raw; a request may not mix raw and typed ones. */
+function readRawFlag(request: InferRequest): boolean {
+  const raws = request.raw_input_contents.length;
+  if (raws === 0) return false;
+  for (const { name, contents } of request.inputs) {
+    if (contents != null && Object.values(contents).some((values: readonly unknown[]) => values.length > 0)) {
+      throw invalidRequest(request.id, `input ${quoted(name)} has typed contents in a request with raw ones`);
+    }
+  }
+  if (raws !== request.inputs.length) {
+    throw invalidRequest(request.id, `${raws} raw contents for ${request.inputs.length} inputs`);
+  }
+  return true;
+}
+
+function checkTensor(tensor: WireTensor, spec: TensorSpec, batched: boolean, id: string): void {
+  const datatype = wireDatatype(spec.dataType);
+  if (tensor.datatype !== datatype) {
+    throw invalidRequest(id, `input '${spec.name}' has data type ${datatype}, not the one given`);
+  }
+  const expected = batched ? [-1, ...spec.dims] : spec.dims;
+  const fits =
+    tensor.shape.length === expected.length &&
+    expected.every((size, dimension) => {
+      const given = tensor.shape[dimension]!;
+      return size === -1 ? Number.isSafeInteger(given) && given >= 0 : given === size;
+    });
+  if (!fits || (batched && tensor.shape[0] === 0)) {
+    const given = tensor.shape.join();
+    throw invalidRequest(id, `input '${spec.name}' has shape [${given}], expected [${expected.join()}]`);
+  }
+}
+
+function checkElements<T>(
+  values: readonly T[] | null,
+  expected: number,
+  spec: TensorSpec,
+  id: string,
+): readonly T[] {
+  if (values === null) throw invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
+  if (values.length !== expected) {
+    throw invalidRequest(
+      id,
+      `input '${spec.name}' has ${values.length} elements, its shape says ${expected}`,
+    );
+  }
+  return values;
+}
+
+/** A name somebody else chose, fit for a message: escaped and of bounded length. */
+function quoted(name: string): string {
+  return `'${JSON.stringify(name.slice(0, 64)).slice(1, -1)}'`;
+}
