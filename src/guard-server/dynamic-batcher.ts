@@ -23,9 +23,9 @@ export class DynamicBatcher {
   readonly #model: Model;
   readonly #maxRows: number;
   readonly #maxQueueSize: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #queue: Waiting[] = [];
   readonly #idle: number[];
-  #waitingBytes = 0;
+  #queueBytes = 0;
   #scheduled = false;
 
   constructor(model: Model, serving: Serving) {
@@ -35,48 +35,53 @@ export class DynamicBatcher {
     this.#idle = Array.from({ length: serving.instances }, (_, instance) => instance);
   }
 
+  /** Requests in the queue. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /**
    * Queues a request; `settle` is called once, with its reply, unless the returned function has been called before
    * an execution took it. A full queue answers UNAVAILABLE at once.
    */
   submit(request: TensorRequest, settle: (reply: Reply) => void): () => void {
-    const tooMany = this.#waiting.length >= this.#maxQueueSize;
-    const tooLarge = this.#waiting.length > 0 && this.#waitingBytes + request.bytes > MAX_QUEUE_BYTES;
+    const tooMany = this.#queue.length >= this.#maxQueueSize;
+    const tooLarge = this.#queue.length > 0 && this.#queueBytes + request.bytes > MAX_QUEUE_BYTES;
     if (tooMany || tooLarge) {
       settle({ outputs: null, error: unavailable(request.id, queueFull()) });
       return () => {};
     }
     const waiting: Waiting = { request, settle, sinceMs: performance.now() };
-    this.#waiting.push(waiting);
-    this.#waitingBytes += request.bytes;
+    this.#queue.push(waiting);
+    this.#queueBytes += request.bytes;
     this.#schedule();
     return () => {
-      const position = this.#waiting.indexOf(waiting);
+      const position = this.#queue.indexOf(waiting);
       if (position >= 0) this.#remove(position, 1);
     };
   }
 
   #remove(position: number, count: number): Waiting[] {
-    const removed = this.#waiting.splice(position, count);
-    for (const { request } of removed) this.#waitingBytes -= request.bytes;
+    const removed = this.#queue.splice(position, count);
+    for (const { request } of removed) this.#queueBytes -= request.bytes;
     return removed;
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#idle.length === 0 || this.#waiting.length === 0) return;
+    if (this.#scheduled || this.#idle.length === 0 || this.#queue.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#idle.length > 0 && this.#waiting.length > 0) void this.#run(this.#idle.shift()!);
+      while (this.#idle.length > 0 && this.#queue.length > 0) void this.#run(this.#idle.shift()!);
     });
   }
 
   /** How many requests, from the head of the queue, may be judged together. */
   #joinable(): number {
-    const { signature } = this.#waiting[0]!.request;
+    const { signature } = this.#queue[0]!.request;
     let rows = 0;
     let count = 0;
-    for (const { request } of this.#waiting) {
+    for (const { request } of this.#queue) {
       if (count > 0 && (request.signature !== signature || rows + request.rows > this.#maxRows)) break;
       rows += request.rows;
       count++;

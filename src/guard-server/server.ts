@@ -42,6 +42,8 @@ export interface SyntheticControl {
   /** In force now. */
   readonly modelVersion: string;
   readonly counts: SyntheticCounts;
+  /** Requests that wait for an execution now. */
+  readonly waiting: number;
   /** Replaces the fault script; rows are counted from here. Throws a ZodError for malformed faults. */
   setFaults(faults: readonly Fault[]): void;
   /** Loads the next version, whose fingerprint it returns. Executions that have begun keep theirs. */
@@ -100,7 +102,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   let closed: Promise<void> | null = null;
   return {
     address: listener.address(port),
-    synthetic: synthetic === null ? null : control(synthetic, outage),
+    synthetic: synthetic === null ? null : control(synthetic, batcher, outage),
     close: () => (closed ??= close()),
   };
 }
@@ -111,7 +113,7 @@ async function loadLite(): Promise<Model> {
   return new ContractModel(await loadLiteProbe(), { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
 }
 
-function control(model: SyntheticModel, outage: Outage): SyntheticControl {
+function control(model: SyntheticModel, batcher: DynamicBatcher, outage: Outage): SyntheticControl {
   return {
     get fingerprint() {
       return model.fingerprint;
@@ -121,6 +123,9 @@ function control(model: SyntheticModel, outage: Outage): SyntheticControl {
     },
     get counts() {
       return model.counts;
+    },
+    get waiting() {
+      return batcher.waiting;
     },
     setFaults: (faults) => model.setFaults(faults),
     swapVersion: () => model.swapVersion(),

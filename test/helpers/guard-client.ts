@@ -73,6 +73,7 @@ export function promptInputs(texts: readonly string[]): TestTensor[] {
 export interface CallOptions {
   readonly deadlineMs?: number;
   readonly token?: string;
+  readonly signal?: AbortSignal;
 }
 
 export class TestClient {
@@ -94,7 +95,7 @@ export class TestClient {
     const metadata = new Metadata();
     if (options.token !== undefined) metadata.set('authorization', `Bearer ${options.token}`);
     return new Promise((resolve, reject) => {
-      this.#client.makeUnaryRequest(
+      const call = this.#client.makeUnaryRequest(
         path,
         requestSerialize,
         responseDeserialize,
@@ -104,6 +105,7 @@ export class TestClient {
         (error: ServiceError | null, response?: unknown) =>
           error === null ? resolve(response as T) : reject(error),
       );
+      options.signal?.addEventListener('abort', () => call.cancel());
     });
   }
 
