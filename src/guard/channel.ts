@@ -1,0 +1,90 @@
+import {
+  Client,
+  credentials,
+  Metadata,
+  type MethodDefinition,
+  type ServiceDefinition,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { CallError, classify } from './call-error.ts';
+import { type GuardAddress } from './address.ts';
+import { type InferRequest, type InferResponse, type WireModelConfig } from './tensors/protocol.ts';
+
+/** The calls we make, by request and reply. */
+interface Calls {
+  ServerReady: [request: object, reply: { readonly ready: boolean }];
+  ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
+  ModelConfig: [request: { name: string }, reply: { readonly config: WireModelConfig | null }];
+  ModelInfer: [request: InferRequest, reply: InferResponse];
+}
+
+export interface CallOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** One connection to one guard. Calls fail with `CallError`, or with the signal's reason once it is aborted. */
+export class GuardChannel {
+  readonly #client: Client;
+  readonly #service: ServiceDefinition;
+  readonly #metadata = new Metadata();
+
+  /** `token` goes along as `authorization: Bearer`. Nothing is connected until the first call. */
+  constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
+    this.#service = service;
+    if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
+    this.#client = new Client(
+      address.target,
+      address.secure ? credentials.createSsl() : credentials.createInsecure(),
+      {
+        'grpc.max_receive_message_length': -1,
+        'grpc.max_send_message_length': -1,
+        // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
+        // stays off: a ping after a graceful GOAWAY kills calls in flight; deadlines find dead connections.
+        'grpc.use_local_subchannel_pool': 1,
+        'grpc.initial_reconnect_backoff_ms': 100,
+        'grpc.max_reconnect_backoff_ms': 1000,
+        // A proxy meant for the way out would also take calls to this machine.
+        ...(address.loopback ? { 'grpc.enable_http_proxy': 0 } : {}),
+        ...(address.authority === null
+          ? {}
+          : {
+              'grpc.default_authority': address.authority,
+              'grpc.ssl_target_name_override': address.serverName,
+            }),
+      },
+    );
+  }
+
+  call<M extends keyof Calls>(method: M, request: Calls[M][0], options: CallOptions): Promise<Calls[M][1]> {
+    const definition = this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
+    const { signal, timeoutMs } = options;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const abort = (): void => call.cancel();
+      const call = this.#client.makeUnaryRequest(
+        definition.path,
+        definition.requestSerialize,
+        definition.responseDeserialize,
+        request,
+        this.#metadata,
+        { deadline: Date.now() + timeoutMs },
+        (error: ServiceError | null, reply?: Calls[M][1]) => {
+          signal.removeEventListener('abort', abort);
+          if (signal.aborted) reject(signal.reason as Error);
+          else if (error !== null) reject(new CallError(error.code, classify(error.code, error.details)));
+          else resolve(reply!);
+        },
+      );
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** Drops the connection. Calls still in flight must have been aborted by their callers. */
+  close(): void {
+    this.#client.close();
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * How much one endpoint is given at a time, counted in rows: a batch takes as many as the model's largest batch,
+ * however full it is; any other request takes one.
+ */
+export interface ConcurrencyPolicy {
+  /** Rows that may be in flight; one request may always be. */
+  readonly limit: number;
+  /** A request was answered. */
+  succeeded(): void;
+  /** The guard turned a request away because it has too much to do. */
+  overloaded(): void;
+}
+
+/** Requests in flight that keep one instance busy while the next request travels. */
+const REQUESTS_PER_INSTANCE = 2;
+/** For a model that does not batch. */
+const LEAST_ROWS = 8;
+const MOST_ROWS = 1024;
+
+/** Starts at what the model's instances can use; halves when overloaded, and grows back by a row at a time. */
+export class InstanceConcurrency implements ConcurrencyPolicy {
+  readonly #most: number;
+  #limit: number;
+
+  constructor(instances: number, maxBatchSize: number) {
+    const rows = instances * Math.max(1, maxBatchSize) * REQUESTS_PER_INSTANCE;
+    this.#most = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, rows));
+    this.#limit = this.#most;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  succeeded(): void {
+    if (this.#limit < this.#most) this.#limit++;
+  }
+
+  overloaded(): void {
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+  }
+}

@@ -1,0 +1,544 @@
+import { type ItemCode } from '../domain/item-error.ts';
+import { wholeCoverage } from '../domain/item.ts';
+import { backoffMs } from './backoff.ts';
+import { CallError, type Fault, type OutReason } from './call-error.ts';
+import { tryHarmlessText } from './canary.ts';
+import { type GuardChannel } from './channel.ts';
+import { type ConcurrencyPolicy } from './concurrency.ts';
+import { type Negotiated, type Reading, NotUsable, notUsable, readVersion } from './negotiate.ts';
+import { MAX_ATTEMPTS, type Task } from './task.ts';
+import { TaskQueue } from './task-queue.ts';
+import { type Answer, decodeReply } from './tensors/decode-reply.ts';
+import { encodeRequest, isBatchable } from './tensors/encode-request.ts';
+import { type InferResponse } from './tensors/protocol.ts';
+import { VersionBrackets } from './version-brackets.ts';
+
+/** Content bytes that may be in flight; one request may always be. */
+const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+/** Times an item is judged again because the model kept changing, before it ends in an error. */
+const MAX_REJUDGED = 50;
+/** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
+const DROPS_BEFORE_ALONE = 2;
+/** Version readings that may fail in a row before the endpoint is taken out. */
+const MAX_FAILED_READINGS = 3;
+const RETRY_BASE_MS = 50;
+const RETRY_CAP_MS = 5000;
+
+export interface DispatcherOptions {
+  /** The endpoint as recorded in outcomes. */
+  readonly endpoint: string;
+  readonly requestTimeoutMs: number;
+}
+
+export interface DispatcherHooks {
+  /** The guard judged something. */
+  succeeded(): void;
+  /** Something is sent again, and why. */
+  retried(cause: ItemCode | 'MODEL_CHANGED'): void;
+  /** A version reading; false when that model must not be used. */
+  accept(reading: Reading): boolean;
+  /** The endpoint is of no use any more; to be answered with `stop`. `reached`: see Fault. */
+  down(reason: OutReason, fatal: boolean, reached: boolean): void;
+  crashed(error: unknown): void;
+}
+
+interface Flight {
+  readonly tasks: readonly Task[];
+  readonly rows: number;
+  readonly bytes: number;
+  readonly epoch: number;
+  readonly sentAt: number;
+  /** Successes of this dispatcher before it was sent. */
+  readonly successes: number;
+  readonly controller: AbortController;
+}
+
+interface HeldAnswer {
+  readonly task: Task;
+  readonly answer: Answer;
+  readonly latencyMs: number;
+  readonly moderatedAt: string;
+}
+
+/**
+ * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
+ * shards, keeps a bounded number in flight, reads versions, and turns each reply or error into outcomes, tries and
+ * tests of the endpoint. When the endpoint goes down the dispatcher is stopped, and its undone tasks go elsewhere.
+ */
+export class Dispatcher {
+  readonly #channel: GuardChannel;
+  readonly #model: Negotiated;
+  readonly #concurrency: ConcurrencyPolicy;
+  readonly #options: DispatcherOptions;
+  readonly #hooks: DispatcherHooks;
+  readonly #brackets: VersionBrackets<HeldAnswer>;
+  readonly #queue = new TaskQueue();
+  /** Every task that is this dispatcher's to bring to an end. */
+  readonly #tasks = new Set<Task>();
+  readonly #flights = new Set<Flight>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** Ends version readings and canaries. */
+  readonly #controller = new AbortController();
+  #rowsInFlight = 0;
+  #bytesInFlight = 0;
+  /** The flight that must be the only one, until its tasks are dealt with. */
+  #exclusive: Flight | null = null;
+  #canary: Promise<Fault | null> | null = null;
+  #successes = 0;
+  #failedReadings = 0;
+  /** Overloads in a row; while positive nothing has succeeded since. */
+  #overloads = 0;
+  /** Pauses not yet over; nothing is sent meanwhile. */
+  #pauses = 0;
+  #woken = false;
+  #stopped = false;
+
+  constructor(
+    channel: GuardChannel,
+    model: Negotiated,
+    concurrency: ConcurrencyPolicy,
+    first: Reading,
+    options: DispatcherOptions,
+    hooks: DispatcherHooks,
+  ) {
+    this.#channel = channel;
+    this.#model = model;
+    this.#concurrency = concurrency;
+    this.#options = options;
+    this.#hooks = hooks;
+    this.#brackets = new VersionBrackets(first, {
+      read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
+      load: () => (this.#queue.size > 0 ? 'busy' : this.#flights.size > 0 ? 'starved' : 'idle'),
+      accept: (reading) => {
+        this.#failedReadings = 0;
+        if (!hooks.accept(reading)) return false;
+        this.#wake();
+        return true;
+      },
+      closed: (held, fingerprintId) => this.#closed(held, fingerprintId),
+      failed: (error) => this.#readingFailed(error),
+    });
+  }
+
+  /** Tasks that are not yet settled. */
+  get load(): number {
+    return this.#tasks.size;
+  }
+
+  get inFlight(): number {
+    let tasks = 0;
+    for (const flight of this.#flights) tasks += flight.tasks.length;
+    return tasks;
+  }
+
+  /** Whether the guard has turned everything away since it last judged something. */
+  get overloaded(): boolean {
+    return this.#overloads > 0;
+  }
+
+  accept(task: Task): void {
+    task.state = 'active';
+    this.#tasks.add(task);
+    this.#enqueue(task);
+  }
+
+  /** Gives up what nobody waits for any more. */
+  sweep(): void {
+    this.#queue.sweep();
+    for (const task of this.#tasks) if (task.abandoned) this.#tasks.delete(task);
+    for (const flight of this.#flights) {
+      if (flight.tasks.every((task) => task.abandoned)) flight.controller.abort();
+    }
+  }
+
+  /**
+   * Ends all calls and returns the tasks that are not settled, idle. `reached` when the endpoint went down with
+   * requests in flight: an item that was alone in flight at several such moments ends as an error.
+   */
+  stop(reached: boolean): Task[] {
+    this.#stopped = true;
+    this.#brackets.stop();
+    this.#controller.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const flight of this.#flights) {
+      flight.controller.abort();
+      if (reached) for (const task of flight.tasks) this.#noteDrop(task);
+    }
+    const undone = [...this.#tasks].filter((task) => task.state !== 'settled' && !task.abandoned);
+    for (const task of undone) task.state = 'idle';
+    this.#tasks.clear();
+    return undone;
+  }
+
+  #noteDrop(task: Task): void {
+    task.drops++;
+    if (task.alone) {
+      task.attempts++;
+      if (task.attempts >= MAX_ATTEMPTS) task.settleError('GUARD_UNAVAILABLE', this.#options.endpoint, false);
+    }
+    if (task.drops >= DROPS_BEFORE_ALONE) task.alone = true;
+  }
+
+  // Sending
+
+  #enqueue(task: Task): void {
+    this.#queue.add(task);
+    this.#wake();
+  }
+
+  /** Sends in the next turn of the loop, so that what arrives together leaves together. */
+  #wake(): void {
+    if (this.#woken || this.#stopped) return;
+    this.#woken = true;
+    setImmediate(() => {
+      this.#woken = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (this.#stopped) return;
+    while (this.#maySend()) {
+      const alone = this.#queue.nextAlone;
+      if (alone !== null) {
+        if (this.#flights.size > 0) break;
+        this.#queue.remove(alone);
+        this.#exclusive = this.#send([alone], 1);
+        break;
+      }
+      const next = this.#queue.next;
+      if (next === null) break;
+      const rows = this.#batches(next) ? this.#model.maxBatchSize : 1;
+      if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#concurrency.limit) break;
+      const tasks = this.#queue.take(rows).filter((task) => !task.abandoned);
+      if (tasks.length > 0) this.#send(tasks, rows);
+    }
+    this.#brackets.consider();
+  }
+
+  #maySend(): boolean {
+    return (
+      this.#exclusive === null &&
+      !this.#brackets.suspected &&
+      this.#pauses === 0 &&
+      (this.#flights.size === 0 || this.#bytesInFlight < MAX_BYTES_IN_FLIGHT)
+    );
+  }
+
+  #batches(task: Task): boolean {
+    return this.#model.maxBatchSize > 1 && task.maxRows > 1 && isBatchable(task.signature);
+  }
+
+  #send(tasks: readonly Task[], rows: number): Flight {
+    const flight: Flight = {
+      tasks,
+      rows,
+      bytes: tasks.reduce((sum, task) => sum + task.bytes, 0),
+      epoch: this.#brackets.epoch,
+      sentAt: performance.now(),
+      successes: this.#successes,
+      controller: new AbortController(),
+    };
+    this.#flights.add(flight);
+    this.#rowsInFlight += rows;
+    this.#bytesInFlight += flight.bytes;
+    this.#run(flight).catch((error: unknown) => this.#hooks.crashed(error));
+    return flight;
+  }
+
+  async #run(flight: Flight): Promise<void> {
+    const request = encodeRequest(flight.tasks, this.#model);
+    const options = this.#callOptions(flight.controller.signal);
+    let reply: InferResponse | null = null;
+    let fault: Fault | null = null;
+    try {
+      reply = await this.#channel.call('ModelInfer', request, options);
+    } catch (error) {
+      if (error instanceof CallError) fault = error.fault;
+      else if (!flight.controller.signal.aborted) throw error;
+    }
+    if (!this.#stopped) {
+      // Also while the last of a flight is dealt with, so that `stop` can tell who was in flight.
+      if (fault?.kind !== 'endpoint') this.#land(flight);
+      if (reply !== null) await this.#replied(flight, reply);
+      else if (fault !== null) await this.#failed(flight, fault);
+    }
+    if (this.#exclusive === flight) this.#exclusive = null;
+    this.#wake();
+  }
+
+  #land(flight: Flight): void {
+    this.#flights.delete(flight);
+    this.#rowsInFlight -= flight.rows;
+    this.#bytesInFlight -= flight.bytes;
+  }
+
+  #callOptions(signal: AbortSignal): { timeoutMs: number; signal: AbortSignal } {
+    return { timeoutMs: this.#options.requestTimeoutMs, signal };
+  }
+
+  // Replies
+
+  async #replied(flight: Flight, reply: InferResponse): Promise<void> {
+    const answers = decodeReply(reply, flight.tasks.length, this.#model);
+    const invalid: Task[] = [];
+    const current = this.#brackets.replied(flight.epoch, reply.model_version);
+    const latencyMs = Math.round((performance.now() - flight.sentAt) * 100) / 100;
+    const moderatedAt = new Date().toISOString();
+    let valid = false;
+    for (const [index, task] of flight.tasks.entries()) {
+      if (task.abandoned) continue;
+      const answer = answers?.[index] ?? null;
+      if (answer === null) {
+        invalid.push(task);
+        continue;
+      }
+      valid = true;
+      if (current) {
+        this.#brackets.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
+        task.state = 'held';
+        this.#advance(task);
+      } else {
+        this.#judgeAgain(task);
+      }
+    }
+    if (valid) this.#succeeded();
+    // Before anything is waited for: what was answered must not wait for what was not.
+    this.#brackets.consider();
+    if (invalid.length === 0) return;
+    if (flight.tasks.length > 1) this.#sendAsSingles(invalid, 'INVALID_REPLY', 0);
+    else await this.#refused(flight, 'INVALID_REPLY');
+  }
+
+  #succeeded(): void {
+    this.#successes++;
+    this.#overloads = 0;
+    this.#concurrency.succeeded();
+    this.#hooks.succeeded();
+  }
+
+  #closed(held: readonly HeldAnswer[], fingerprintId: string | null): void {
+    for (const { task, answer, latencyMs, moderatedAt } of held) {
+      if (task.abandoned) continue;
+      if (fingerprintId === null) {
+        this.#judgeAgain(task);
+        continue;
+      }
+      this.#tasks.delete(task);
+      task.settle({
+        judgement: {
+          score: answer.score,
+          flagged: answer.flagged,
+          subcategoryScores: answer.subcategoryScores,
+          subcategoryFlags: answer.subcategoryFlags,
+          fingerprint: fingerprintId,
+          endpoint: this.#options.endpoint,
+          latencyMs,
+          attempts: task.attempts + 1,
+          // The guard fills it for conversations only.
+          cacheUsage: task.signature === 'multiturn' ? answer.cacheUsage : null,
+          moderatedAt,
+          coverage: wholeCoverage(task.request),
+        },
+        failure: null,
+      });
+    }
+  }
+
+  /** The model changed around this answer. Costs no try. */
+  #judgeAgain(task: Task): void {
+    this.#hooks.retried('MODEL_CHANGED');
+    if (++task.rejudged > MAX_REJUDGED) {
+      this.#settleError(task, 'GUARD_INTERNAL', true);
+      return;
+    }
+    task.state = 'idle';
+    const next = task.conversation === null ? task : task.conversation.next();
+    if (next !== null) this.accept(next);
+  }
+
+  /** Lets the next turn of a conversation go, to this endpoint, which has the session. */
+  #advance(task: Task): void {
+    const next = task.conversation?.next();
+    if (next && !next.abandoned) this.accept(next);
+  }
+
+  // Failures
+
+  async #failed(flight: Flight, fault: Fault): Promise<void> {
+    const tasks = flight.tasks.filter((task) => !task.abandoned);
+    const single = flight.tasks.length === 1;
+    switch (fault.kind) {
+      case 'endpoint':
+        this.#hooks.down(fault.reason, false, fault.reached);
+        return;
+      case 'fatal':
+        this.#hooks.down(fault.reason, true, false);
+        return;
+      case 'too-large':
+        if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
+        else this.#sendAgain(tasks, { maxRows: Math.ceil(flight.tasks.length / 2) }, 'ITEM_TOO_LARGE', 0);
+        return;
+      case 'execution':
+        if (!single) this.#sendAsSingles(tasks, 'GUARD_INTERNAL', 0);
+        else if (tasks[0]?.alone === false) this.#sendAgain(tasks, { alone: true }, 'GUARD_INTERNAL', 0);
+        else await this.#countAttempt(flight, 'GUARD_INTERNAL');
+        return;
+      case 'overload':
+        await this.#overload(flight, tasks);
+        return;
+      case 'refused':
+        if (fault.named) this.#succeeded();
+        if (!single) this.#sendAsSingles(tasks, fault.code, 0);
+        else if (fault.named) this.#settleErrors(tasks, fault.code, true);
+        else await this.#refused(flight, fault.code);
+        return;
+      case 'attempt':
+        await this.#countAttempt(flight, fault.code);
+        return;
+    }
+  }
+
+  /** A refusal that names no reason: believed only if the guard judges other content. */
+  async #refused(flight: Flight, code: ItemCode): Promise<void> {
+    const judges = await this.#judgesOthers(flight);
+    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
+    else if (judges === 'unclear') this.#sendAgain(flight.tasks, { alone: true }, code, this.#delayMs(1));
+  }
+
+  /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */
+  async #countAttempt(flight: Flight, code: ItemCode): Promise<void> {
+    const judges = await this.#judgesOthers(flight);
+    if (judges === 'no') return;
+    if (flight.tasks.length > 1) {
+      this.#sendAsSingles(flight.tasks, code, this.#delayMs(1));
+      return;
+    }
+    const task = flight.tasks[0]!;
+    if (judges === 'unclear') {
+      this.#sendAgain([task], { alone: true }, code, this.#delayMs(1));
+      return;
+    }
+    task.attempts++;
+    if (task.attempts >= MAX_ATTEMPTS) this.#settleErrors([task], code, false);
+    else this.#sendAgain([task], { maxRows: 1 }, code, this.#delayMs(task.attempts));
+  }
+
+  /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
+  async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
+    const alone = this.#flights.size === 0 && this.#successes === flight.successes;
+    this.#concurrency.overloaded();
+    this.#overloads++;
+    this.#pause(this.#delayMs(this.#overloads));
+    if (alone && (await this.#judgesOthers(flight)) === 'yes') {
+      await this.#countAttempt(flight, 'GUARD_OVERLOADED');
+    } else if (!this.#stopped) {
+      this.#sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+    }
+  }
+
+  /**
+   * Whether the guard judged anything since this flight was sent; if it did not, a harmless text decides. When not
+   * even that is judged the endpoint is down, and the answer is `no`. `unclear`: the test was caught in trouble
+   * that may be another request's.
+   */
+  async #judgesOthers(flight: Flight): Promise<'yes' | 'no' | 'unclear'> {
+    if (this.#successes > flight.successes) return 'yes';
+    this.#canary ??= tryHarmlessText(
+      this.#channel,
+      this.#model,
+      this.#callOptions(this.#controller.signal),
+    ).finally(() => (this.#canary = null));
+    let fault: Fault | null;
+    try {
+      fault = await this.#canary;
+    } catch (error) {
+      if (this.#stopped) return 'no';
+      throw error;
+    }
+    if (this.#stopped) return 'no';
+    if (fault === null) {
+      this.#succeeded();
+      return 'yes';
+    }
+    if (fault.kind === 'overload') return 'unclear';
+    if (fault.kind === 'execution' && this.#exclusive !== flight) return 'unclear';
+    if (fault.kind === 'endpoint' || fault.kind === 'fatal') {
+      this.#hooks.down(fault.reason, fault.kind === 'fatal', false);
+    } else {
+      const late = fault.kind === 'attempt' && fault.code === 'TIMEOUT';
+      this.#hooks.down(late ? 'no answer in time' : 'fails on harmless text', false, false);
+    }
+    return 'no';
+  }
+
+  #readingFailed(error: unknown): number | null {
+    this.#failedReadings++;
+    if (error instanceof CallError && error.fault.kind === 'overload') {
+      return this.#delayMs(this.#failedReadings);
+    }
+    const what = notUsable(error, this.#callOptions(this.#controller.signal));
+    if (!(what instanceof NotUsable)) {
+      this.#hooks.crashed(error);
+      return null;
+    }
+    const passing =
+      error instanceof CallError && (error.fault.kind === 'attempt' || error.fault.kind === 'execution');
+    if (passing && this.#failedReadings < MAX_FAILED_READINGS) return this.#delayMs(this.#failedReadings);
+    this.#hooks.down(what.reason, error instanceof CallError && error.fault.kind === 'fatal', false);
+    return null;
+  }
+
+  #sendAsSingles(tasks: readonly Task[], cause: ItemCode, delayMs: number): void {
+    this.#sendAgain(tasks, { maxRows: 1 }, cause, delayMs);
+  }
+
+  #sendAgain(
+    tasks: readonly Task[],
+    form: { readonly maxRows?: number; readonly alone?: boolean },
+    cause: ItemCode,
+    delayMs: number,
+  ): void {
+    if (this.#stopped) return;
+    this.#hooks.retried(cause);
+    for (const task of tasks) {
+      task.maxRows = Math.min(task.maxRows, form.maxRows ?? task.maxRows);
+      task.alone ||= form.alone === true;
+    }
+    const send = (): void => {
+      for (const task of tasks) if (!task.abandoned) this.#enqueue(task);
+    };
+    if (delayMs === 0) send();
+    else this.#after(delayMs, send);
+  }
+
+  #settleErrors(tasks: readonly Task[], code: ItemCode, counted: boolean): void {
+    for (const task of tasks) this.#settleError(task, code, counted);
+  }
+
+  #settleError(task: Task, code: ItemCode, counted: boolean): void {
+    this.#tasks.delete(task);
+    task.settleError(code, this.#options.endpoint, counted);
+    this.#advance(task);
+  }
+
+  #pause(ms: number): void {
+    this.#pauses++;
+    this.#after(ms, () => {
+      this.#pauses--;
+      this.#wake();
+    });
+  }
+
+  #delayMs(attempt: number): number {
+    return backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
+  }
+
+  #after(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,86 @@
+import { Failure } from '../domain/failure.ts';
+import { type Fingerprint } from '../domain/fingerprint.ts';
+import { type Outcome } from '../domain/outcome.ts';
+import { type GuardRequest } from '../domain/request.ts';
+import { expandEndpoint, type GuardEndpoint } from './address.ts';
+import { type EndpointStatus } from './endpoint.ts';
+import { LivePool } from './live-pool.ts';
+import { loadService } from './tensors/protocol.ts';
+
+export { type GuardEndpoint } from './address.ts';
+export { type EndpointState, type EndpointStatus } from './endpoint.ts';
+
+export interface PoolOptions {
+  /** Fingerprint id that every guard must have; null: any. */
+  readonly expectFingerprint: string | null;
+  /** How long requests wait while no guard is of use, in milliseconds since the last verdict. */
+  readonly maxWaitMs: number;
+  /** How long to wait for guards when connecting, in milliseconds. Default 30 000. */
+  readonly startTimeoutMs?: number;
+  /** Longest time for one request to the guard, in milliseconds. Default 60 000. */
+  readonly requestTimeoutMs?: number;
+  /** Bearer token to send to an endpoint; null or left out: none. */
+  readonly token?: (endpoint: GuardEndpoint) => string | null;
+}
+
+export interface JudgeOptions {
+  /** Unique to this delivery of the shard; begins the guard's cache session ids. */
+  readonly session: string;
+  readonly signal: AbortSignal;
+}
+
+const START_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** The guards of a run. */
+export interface GuardPool {
+  /**
+   * Judges the requests of one shard on the least loaded ready endpoint; outcome i belongs to request i. While no
+   * endpoint is of use it waits, up to `maxWaitMs` since the last verdict anywhere, then rejects with
+   * Failure('service'). Everything wrong with an item is its outcome: it rejects for a Failure or an abort only.
+   * Turns of one conversation (`conversation` set, one array of messages) must come in one call, in order.
+   */
+  judge(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]>;
+  /** Every fingerprint seen so far, by id. */
+  readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  status(): EndpointStatus[];
+  /** Calls the listener whenever an endpoint is taken out or comes back; returns the function that ends that. */
+  onStateChange(listener: (endpoints: readonly EndpointStatus[]) => void): () => void;
+  /** Ends all calls and connections; what is still being judged rejects. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to every guard and waits until they are ready and negotiated. Those that cannot be reached are left to
+ * be asked again later, as long as one is ready: the others have 5 s more, none ready within `startTimeoutMs` is a
+ * Failure('service'). So is, at once, any guard that needs a changed setting: wrong key, unknown model, tensors that
+ * are not the contract's, another fingerprint than expected. Rejects with the signal's reason when aborted.
+ */
+export async function connectGuards(
+  endpoints: readonly GuardEndpoint[],
+  options: PoolOptions,
+  signal: AbortSignal,
+): Promise<GuardPool> {
+  if (endpoints.length === 0) throw new Failure('usage', 'no guard is named');
+  const service = loadService();
+  const targets = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      const token = options.token?.(endpoint) ?? null;
+      return (await expandEndpoint(endpoint)).map((target) => ({ target, token }));
+    }),
+  );
+  const pool = new LivePool(
+    targets.flat(),
+    service,
+    options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    options.expectFingerprint,
+    options.maxWaitMs,
+  );
+  try {
+    await pool.start(options.startTimeoutMs ?? START_TIMEOUT_MS, signal);
+    return pool;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}

@@ -1,0 +1,132 @@
+import { itemError, type ItemCode } from '../domain/item-error.ts';
+import { type Outcome } from '../domain/outcome.ts';
+import { type GuardRequest, requestBytes } from '../domain/request.ts';
+import { type Judging } from './judging.ts';
+import { type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
+
+/** Tries that count, after which an item ends in a retryable code. */
+export const MAX_ATTEMPTS = 5;
+
+/**
+ * Where a task is:
+ * - idle: waiting for the turn before it in its conversation, or for an endpoint;
+ * - active: an endpoint has it queued, waiting to be sent again, or in flight;
+ * - held: answered, waiting for the version reading that closes its bracket;
+ * - settled: has its outcome.
+ */
+export type TaskState = 'idle' | 'active' | 'held' | 'settled';
+
+/** One item on its way to an outcome. */
+export class Task implements RequestRow {
+  readonly request: GuardRequest;
+  readonly sessionId: string;
+  readonly signature: Signature;
+  /** Content size in UTF-8 bytes. */
+  readonly bytes: number;
+  readonly conversation: Conversation | null;
+  state: TaskState = 'idle';
+  /** Tries that counted and failed. */
+  attempts = 0;
+  /** Times an answer was thrown away because it could not be said which model gave it. */
+  rejudged = 0;
+  /** Times it was in flight while the endpoint went down. */
+  drops = 0;
+  /** Most rows of a batch it may be part of. */
+  maxRows = Number.POSITIVE_INFINITY;
+  /** Whether nothing else may be in flight with it, so that a failure can only be its own. */
+  alone = false;
+  readonly #judging: Judging;
+  readonly #index: number;
+
+  constructor(
+    judging: Judging,
+    index: number,
+    request: GuardRequest,
+    sessionId: string,
+    conversation: Conversation | null,
+  ) {
+    this.#judging = judging;
+    this.#index = index;
+    this.request = request;
+    this.sessionId = sessionId;
+    this.signature = signatureOf(request);
+    this.bytes = requestBytes(request);
+    this.conversation = conversation;
+    conversation?.turns.push(this);
+  }
+
+  /** Whether nobody waits for it any more. */
+  get abandoned(): boolean {
+    return this.#judging.over;
+  }
+
+  settle(outcome: Outcome): void {
+    this.state = 'settled';
+    this.#judging.settle(this.#index, outcome);
+  }
+
+  /** Ends the item as an error. `counted` tells whether the try that ended it is one more than `attempts`. */
+  settleError(code: ItemCode, endpoint: string | null, counted: boolean): void {
+    this.settle({
+      judgement: null,
+      failure: {
+        error: itemError(code, messageOf(code)),
+        attempts: this.attempts + (counted ? 1 : 0),
+        endpoint,
+        moderatedAt: new Date().toISOString(),
+      },
+    });
+  }
+}
+
+/**
+ * The turns of one conversation, judged one after another: a turn is sent when the one before it has been
+ * answered, so that the guard can build on what its cache session holds.
+ */
+export class Conversation {
+  readonly turns: Task[] = [];
+
+  /** The turn to send now: the first idle one, as long as no other turn is on its way. */
+  next(): Task | null {
+    let first: Task | null = null;
+    for (const turn of this.turns) {
+      if (turn.state === 'active') return null;
+      if (turn.state === 'idle' && first === null) first = turn;
+    }
+    return first;
+  }
+}
+
+/** What the record says of each error that a guard can give: our own words, since a guard's can quote content. */
+function messageOf(code: ItemCode): string {
+  switch (code) {
+    case 'MISSING_PAYLOAD':
+      return 'the guard found no payload for the modality';
+    case 'INVALID_CONVERSATION':
+      return 'the guard does not accept the structure of the conversation';
+    case 'INVALID_ROLE':
+      return 'the guard does not accept a role in the conversation';
+    case 'EMPTY_CONTENT':
+      return 'the guard found blank content';
+    case 'UNSUPPORTED_AUDIO_TYPE':
+      return 'the guard does not accept the type of audio';
+    case 'SEQUENCE_OVERFLOW':
+      return 'the content exceeds the context window of the guard';
+    case 'PROBE_NOT_LOADED':
+      return 'the guard has no probe loaded for this kind of item';
+    case 'ITEM_TOO_LARGE':
+      return 'the item exceeds the message limit of the guard';
+    case 'INVALID_REPLY':
+      return 'the reply of the guard is not a verdict';
+    case 'GUARD_UNAVAILABLE':
+      return `the guard was unavailable for this item in each of ${MAX_ATTEMPTS} tries`;
+    case 'GUARD_OVERLOADED':
+      return `the guard was overloaded by this item in each of ${MAX_ATTEMPTS} tries`;
+    case 'GUARD_INTERNAL':
+      return 'the guard kept failing on this item';
+    case 'TIMEOUT':
+      return `the guard did not answer in time in each of ${MAX_ATTEMPTS} tries`;
+    default:
+      return 'the guard rejected the item without naming a reason';
+  }
+}

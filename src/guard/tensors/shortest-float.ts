@@ -1,0 +1,20 @@
+/**
+ * The shortest decimal that reads back as the same FP32 value, as a double: 0.93 where the plain conversion
+ * gives 0.9300000071525574. `value` is a finite FP32 value. At the borders of powers of two the result can be
+ * one digit longer than the shortest.
+ */
+export function shortestFloat(value: number): number {
+  // Rounding at a fixed decimal place is much cheaper than formatting, and is exact for the usual range of
+  // scores: six significant digits always survive a trip through FP32, nine always identify one value.
+  if (value >= 0.1 && value <= 1) {
+    for (let scale = 1e6; scale <= 1e9; scale *= 10) {
+      const rounded = Math.round(value * scale) / scale;
+      if (Math.fround(rounded) === value) return rounded;
+    }
+  }
+  for (let digits = 6; digits < 9; digits++) {
+    const rounded = Number(value.toPrecision(digits));
+    if (Math.fround(rounded) === value) return rounded;
+  }
+  return Number(value.toPrecision(9));
+}

@@ -1,0 +1,56 @@
+import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
+import { type InferResponse } from './protocol.ts';
+import { decodeBytes } from './raw.ts';
+
+/** Largest version output that is looked at, in bytes. */
+const MAX_VERSION_BYTES = 1024 * 1024;
+
+/** `name hash`, `name: hash` or `name:hash`, the hash with or without its `sha256:`. */
+const LINE = /^(.*?)(?:\s*:\s*|\s+)((?:sha256:)?[0-9a-f]{64})$/i;
+
+/**
+ * The fingerprint in a `version` reply. The contract names neither the output nor its layout, so any STRING
+ * output counts that is a JSON object of artifact name to SHA-256, or lines of name and SHA-256. Null when there
+ * is none.
+ */
+export function decodeVersionReply(reply: InferResponse): Fingerprint | null {
+  if (reply.outputs.length !== reply.raw_output_contents.length) return null;
+  for (const [index, output] of reply.outputs.entries()) {
+    const raw = reply.raw_output_contents[index]!;
+    if (output.datatype !== 'BYTES' || raw.length > MAX_VERSION_BYTES) continue;
+    const elements = decodeBytes(raw);
+    if (elements === null) continue;
+    const fingerprint = parseHashes(elements.map((element) => element.toString('utf8')).join('\n'));
+    if (fingerprint !== null) return fingerprint;
+  }
+  return null;
+}
+
+function parseHashes(text: string): Fingerprint | null {
+  const trimmed = text.trim();
+  return trimmed.startsWith('{') ? parseJson(trimmed) : parseLines(trimmed);
+}
+
+function parseJson(text: string): Fingerprint | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const entries = Object.entries(value as Record<string, unknown>);
+  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === 'string')) return null;
+  return makeFingerprint(entries);
+}
+
+function parseLines(text: string): Fingerprint | null {
+  const entries: [string, string][] = [];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === '') continue;
+    const parts = LINE.exec(line.trim());
+    if (parts === null) return null;
+    entries.push([parts[1]!, parts[2]!]);
+  }
+  return makeFingerprint(entries);
+}
