@@ -18,7 +18,7 @@ function valueIn(data: unknown, path: KeyPath): unknown {
   let value: unknown = data;
   for (const step of path) {
     if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Readonly<Record<PropertyKey, unknown>>)[step];
+    value = Reflect.get(value, step) as unknown;
   }
   return value;
 }

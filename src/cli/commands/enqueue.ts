@@ -1,0 +1,125 @@
+import { type Command } from 'commander';
+import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
+import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import { flag, guardFlag, jsonFlag, outFlag, quietFlag, repeatableFlag } from '../flags.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+interface EnqueueOptions extends Flags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** `enqueue <path… or job.yaml>`: create a run and bring it to its end. */
+export function enqueueCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  return newCommand('enqueue', context)
+    .summary('moderate files, folders and globs, and leave an audit record')
+    .description(
+      'Moderate files, folders and globs, or what a job file names, and leave an audit record.\n' +
+        'The last line on stdout is the run directory. Flags win over the job file, which wins over the environment.',
+    )
+    .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
+    .addOption(outFlag())
+    .addOption(guardFlag())
+    .addOption(
+      flag('--policy <file>', {
+        what: 'thresholds that turn scores into allow, review and block',
+        fallback: 'none: what the guard flags is blocked',
+        example: 'jobs/policies/default.yaml',
+      }),
+    )
+    .addOption(
+      flag('--format <list>', {
+        what: 'final files besides verdicts.jsonl, separated by commas: jsonl, csv',
+        fallback: 'jsonl,csv',
+        example: 'jsonl',
+      }),
+    )
+    .addOption(
+      repeatableFlag('--text-column <name>', {
+        what: 'column to judge in tables and records',
+        fallback: 'recognised by name',
+        example: 'body',
+      }),
+    )
+    .addOption(
+      flag('--id-column <name>', {
+        what: 'column that holds the id',
+        fallback: 'id, uuid or custom_id, else the row',
+        example: 'comment_id',
+      }),
+    )
+    .addOption(
+      flag('--encoding <label>', {
+        what: 'encoding of all sources, a WHATWG label',
+        fallback: 'UTF-8, or UTF-16 by its byte order mark',
+        example: 'windows-1252',
+      }),
+    )
+    .addOption(
+      flag('--layout <layout>', {
+        what: 'read all sources as csv, jsonl, json or text',
+        fallback: 'recognised by content',
+        example: 'csv',
+      }),
+    )
+    .addOption(
+      flag('--audit <mode>', {
+        what: 'judge a conversation once as a whole (final) or at every turn (every-turn)',
+        fallback: 'final',
+        example: 'every-turn',
+      }),
+    )
+    .addOption(
+      flag('--name <name>', {
+        what: 'name of the run: lower-case letters, digits, hyphens',
+        fallback: 'after the first path',
+        example: 'nightly-rescan',
+      }),
+    )
+    .addOption(
+      flag('--expect-fingerprint <id>', {
+        what: 'stop with status 4 unless every guard has this fingerprint id',
+        fallback: 'any',
+        example: 'sha256:9f86d0… (64 digits)',
+      }),
+    )
+    .addOption(
+      flag('--max-wait <duration>', {
+        what: 'how long to wait while no guard is ready, in s, m or h, before stopping with status 4',
+        fallback: '10m',
+        example: '2h',
+      }),
+    )
+    .addOption(
+      repeatableFlag('--fail-if <gate=rate>', {
+        what: 'status 3 when flagged-rate or error-rate is above a share of 0 to 1',
+        fallback: 'no gate',
+        example: 'flagged-rate=0.01',
+      }),
+    )
+    .addOption(
+      flag('--allow-errors', {
+        what: 'status 0 although some items were not judged',
+        fallback: 'status 5',
+      }),
+    )
+    .addOption(jsonFlag('print the summary as JSON instead of text'))
+    .addOption(quietFlag())
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep enqueue ./uploads', 'moderate a folder with the embedded demonstration guard'],
+        [
+          'guardsweep enqueue comments.csv --text-column body --guard grpc://gpu-1:8001',
+          'one column of a table, on a real guard',
+        ],
+        ['guardsweep enqueue train.jsonl --fail-if flagged-rate=0.01 --json', 'a gate in a pipeline'],
+        ['guardsweep enqueue jobs/nightly-rescan.yaml', 'what a job file says'],
+      ]),
+    )
+    .action(async (paths: string[], options: EnqueueOptions) => {
+      const { json = false, quiet = false, ...flags } = options;
+      const config = await resolveRunConfig({ paths, flags, env: context.env, cwd: context.cwd });
+      report(await runs.enqueue(config, { ...context, json, quiet }));
+    });
+}

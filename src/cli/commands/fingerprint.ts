@@ -1,0 +1,52 @@
+import { type Command } from 'commander';
+import { readEndpoint, type EndpointReading } from '../../guard/read-endpoint.ts';
+import { type CommandContext } from '../context.ts';
+import { endpointUrls } from '../endpoint-urls.ts';
+import { guardFlag, jsonFlag } from '../flags.ts';
+import { openGuardEndpoints } from '../guard-endpoints.ts';
+import { guardToken } from '../guard-token.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+const ANSWER_WITHIN_MS = 30_000;
+
+function asText({ name, model, modelVersion, fingerprint }: EndpointReading): string {
+  const artifacts = Object.entries(fingerprint.artifacts).map(
+    ([artifact, sha256]) => `  ${sha256}  ${artifact}\n`,
+  );
+  return `${name}  model ${model} version ${modelVersion}\n${fingerprint.id}\n${artifacts.join('')}`;
+}
+
+/** `fingerprint`: which model answers at an endpoint. */
+export function fingerprintCommand(context: CommandContext): Command {
+  return newCommand('fingerprint', context)
+    .summary('show which model answers at a guard endpoint')
+    .description(
+      'Show which model answers at a guard endpoint: its fingerprint id and the SHA-256 of its artifacts.\n' +
+        'Status 4 when an endpoint does not answer within 30 s.',
+    )
+    .addOption(guardFlag())
+    .addOption(jsonFlag('print a JSON array with one object for each endpoint'))
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep fingerprint --guard grpc://gpu-1:8001', 'the id for --expect-fingerprint'],
+        ['guardsweep fingerprint --json', 'every endpoint of GUARD_URL, for a program'],
+      ]),
+    )
+    .action(async (options: { guard?: readonly string[]; json?: boolean }) => {
+      const signal = context.interrupts.drain;
+      const token = guardToken(context.env);
+      const guards = await openGuardEndpoints(endpointUrls(options.guard, context.env));
+      try {
+        const readings: EndpointReading[] = [];
+        for (const endpoint of guards.endpoints) {
+          readings.push(await readEndpoint(endpoint, { timeoutMs: ANSWER_WITHIN_MS, signal, token }));
+        }
+        context.stdout.write(
+          options.json ? `${JSON.stringify(readings, null, 2)}\n` : readings.map(asText).join('\n'),
+        );
+      } finally {
+        await guards.close();
+      }
+    });
+}

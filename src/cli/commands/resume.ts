@@ -1,0 +1,24 @@
+import { resolve } from 'node:path';
+import { type Command } from 'commander';
+import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import { jsonFlag, quietFlag } from '../flags.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+/** `resume <run dir>`: finish an interrupted run. */
+export function resumeCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  return newCommand('resume', context)
+    .summary('finish an interrupted run')
+    .description(
+      'Finish an interrupted run with the configuration it was created with. What was judged is not judged again.',
+    )
+    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .addOption(jsonFlag('print the summary as JSON instead of text'))
+    .addOption(quietFlag())
+    .addHelpText(
+      'after',
+      examples([['guardsweep resume runs/20261121T020000Z-nightly-ab12', 'finish this run']]),
+    )
+    .action(async (runDir: string, { json = false, quiet = false }: { json?: boolean; quiet?: boolean }) => {
+      report(await runs.resume(resolve(context.cwd, runDir), { ...context, json, quiet }));
+    });
+}

@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+import { type Command } from 'commander';
+import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import { jsonFlag, quietFlag } from '../flags.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+/** `retry <run dir>`: a new pass over the items that ended in a retryable error. */
+export function retryCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  return newCommand('retry', context)
+    .summary('judge again the items that ended in a retryable error')
+    .description(
+      'Judge again the items of a finished run that ended in a retryable error, as a new pass of the same run.\n' +
+        'Everything else keeps its outcome.',
+    )
+    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .addOption(jsonFlag('print the summary as JSON instead of text'))
+    .addOption(quietFlag())
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep retry runs/20261121T020000Z-nightly-ab12', 'try the failed items of this run again'],
+      ]),
+    )
+    .action(async (runDir: string, { json = false, quiet = false }: { json?: boolean; quiet?: boolean }) => {
+      report(await runs.retry(resolve(context.cwd, runDir), { ...context, json, quiet }));
+    });
+}

@@ -1,0 +1,38 @@
+import { type Writable } from 'node:stream';
+import { type RunConfig } from '../config/run-config.ts';
+import { type Interrupts } from './interrupt.ts';
+
+/** Where a command writes: results to stdout, everything about the way there to stderr. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** All that a command knows of the process around it. */
+export interface CommandContext {
+  /** Absolute folder the user stands in; paths on the command line are relative to it. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly interrupts: Interrupts;
+}
+
+/** How the commands that work on a run show what they do. */
+export interface RunUi extends CommandContext {
+  /** The result as one JSON document on stdout, instead of text. */
+  readonly json: boolean;
+  /** Nothing on stderr but failures. */
+  readonly quiet: boolean;
+}
+
+/**
+ * The commands that work on a run, behind their parsed arguments. Each resolves to the exit status of a run that
+ * came to its end (0, 1, 3 or 5), or rejects with a Failure, which carries its own. Run directories are absolute.
+ */
+export interface RunCommands {
+  enqueue(config: RunConfig, ui: RunUi): Promise<number>;
+  resume(runDir: string, ui: RunUi): Promise<number>;
+  retry(runDir: string, ui: RunUi): Promise<number>;
+  verify(runDir: string, options: { readonly head: string | null }, ui: RunUi): Promise<number>;
+}
+
+/** Takes the exit status of a command that did not fail. */
+export type ReportStatus = (exitStatus: number) => void;

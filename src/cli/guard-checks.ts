@@ -1,0 +1,35 @@
+import { EMBEDDED_GUARD } from '../config/guard-url.ts';
+import { Failure } from '../domain/failure.ts';
+import { readEndpoint } from '../guard/read-endpoint.ts';
+import { openGuardEndpoints } from './guard-endpoints.ts';
+import { type Check } from './machine-checks.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+
+/** Whether a guard answers and says which model it is; the embedded one is started for it. Rejects only on abort. */
+export async function checkGuard(url: string, signal: AbortSignal): Promise<Check> {
+  const what = `guard ${url}`;
+  try {
+    const guards = await openGuardEndpoints([url]);
+    try {
+      const { fingerprint } = await readEndpoint(guards.endpoints[0]!, {
+        timeoutMs: ANSWER_WITHIN_MS,
+        signal,
+      });
+      return { what, ok: true, found: `ready, ${fingerprint.id}`, todo: null };
+    } finally {
+      await guards.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    return {
+      what,
+      ok: false,
+      found: error instanceof Failure ? error.message : 'does not answer',
+      todo:
+        url === EMBEDDED_GUARD
+          ? 'reinstall guardsweep: its embedded guard should always start'
+          : 'start it, or correct --guard or GUARD_URL',
+    };
+  }
+}

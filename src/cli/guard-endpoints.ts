@@ -1,0 +1,30 @@
+import { EMBEDDED_GUARD } from '../config/guard-url.ts';
+import { type GuardEndpoint } from '../guard/address.ts';
+import { startEmbeddedGuard, type EmbeddedGuard } from '../guard-server/embedded.ts';
+
+export interface GuardEndpoints {
+  /** One for each URL, in order: the name that records use, and the address it is reached at. */
+  readonly endpoints: readonly GuardEndpoint[];
+  /** Resolves with a Failure when the embedded guard dies; never settles without one. */
+  readonly failed: Promise<Error>;
+  /** Stops the embedded guard, if there is one. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes configured guard URLs reachable: starts the embedded guard for `embedded:`, leaves the others as they are.
+ * Failure('internal') when the embedded guard cannot start.
+ */
+export async function openGuardEndpoints(urls: readonly string[]): Promise<GuardEndpoints> {
+  let embedded: EmbeddedGuard | null = null;
+  const endpoints: GuardEndpoint[] = [];
+  for (const url of urls) {
+    if (url === EMBEDDED_GUARD) embedded ??= await startEmbeddedGuard({ model: 'lite' });
+    endpoints.push({ name: url, address: url === EMBEDDED_GUARD ? embedded!.address : url });
+  }
+  return {
+    endpoints,
+    failed: embedded?.failed ?? new Promise<Error>(() => {}),
+    close: async () => embedded?.close(),
+  };
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
+import { availableParallelism, freemem } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** One thing a run needs, and whether it is there. */
+export interface Check {
+  readonly what: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly found: string;
+  /** What to do about it; null when it is there. */
+  readonly todo: string | null;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const LEAST_MEMORY_BYTES = 512 * MEBIBYTE;
+/** A record of some hundred thousand items, twice over: its log and its final files. */
+const LEAST_DISK_BYTES = 1024 * MEBIBYTE;
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / MEBIBYTE).toLocaleString('en-US')} MiB`;
+
+/** Node 20.19 is the first that runs everything used here. */
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return { what: 'node', ok, found: version, todo: ok ? null : 'install Node 20.19 or newer' };
+}
+
+/** Memory this process may still take: what the operating system can give, or what its container leaves. */
+export function checkMemory(availableBytes = process.availableMemory?.() ?? freemem()): Check {
+  const ok = availableBytes >= LEAST_MEMORY_BYTES;
+  return {
+    what: 'memory',
+    ok,
+    found: `${mebibytes(availableBytes)} available, ${availableParallelism()} cores`,
+    todo: ok ? null : `free at least ${mebibytes(LEAST_MEMORY_BYTES)}`,
+  };
+}
+
+async function nearestFolder(folder: string): Promise<{ folder: string; freeBytes: number }> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return { folder, freeBytes: bavail * bsize };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return nearestFolder(dirname(folder));
+  }
+}
+
+/** Whether a run directory could be made in an absolute folder, which itself may still have to be made. */
+export async function checkOutput(folder: string): Promise<Check> {
+  const what = `output ${folder}`;
+  try {
+    const nearest = await nearestFolder(folder);
+    await rmdir(await mkdtemp(join(nearest.folder, '.guardsweep-')));
+    const ok = nearest.freeBytes >= LEAST_DISK_BYTES;
+    return {
+      what,
+      ok,
+      found: `writable, ${mebibytes(nearest.freeBytes)} free`,
+      todo: ok ? null : `free at least ${mebibytes(LEAST_DISK_BYTES)}, or name another folder with --out`,
+    };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
+    return {
+      what,
+      ok: false,
+      found: `not writable (${code})`,
+      todo: 'name a folder you may write to with --out',
+    };
+  }
+}

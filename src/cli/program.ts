@@ -1,0 +1,46 @@
+import { type Command } from 'commander';
+import { doctorCommand } from './commands/doctor.ts';
+import { enqueueCommand } from './commands/enqueue.ts';
+import { fingerprintCommand } from './commands/fingerprint.ts';
+import { guardCommand } from './commands/guard.ts';
+import { resumeCommand } from './commands/resume.ts';
+import { retryCommand } from './commands/retry.ts';
+import { verifyCommand } from './commands/verify.ts';
+import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';
+import { examples, newCommand } from './new-command.ts';
+import { toolVersion } from './tool-version.ts';
+
+const EXIT_STATUSES = `
+Exit status:
+  0    finished, every item judged
+  1    a fault of guardsweep, or a record that does not hold
+  2    wrong usage or configuration; nothing was written
+  3    finished, a gate of --fail-if tripped
+  4    a guard cannot be reached, or is not what was expected
+  5    finished, some items not judged (0 with --allow-errors)
+  130  interrupted; guardsweep resume finishes the run
+`;
+
+/** The whole command line. */
+export function buildProgram(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  return newCommand('guardsweep', context)
+    .description('Moderate stored content in batches and leave an audit record that can be verified.')
+    .usage('<command> [flags]')
+    .version(toolVersion(), '-V, --version', 'show the version')
+    .helpCommand(false)
+    .addCommand(enqueueCommand(context, runs, report))
+    .addCommand(resumeCommand(context, runs, report))
+    .addCommand(retryCommand(context, runs, report))
+    .addCommand(verifyCommand(context, runs, report))
+    .addCommand(guardCommand(context))
+    .addCommand(fingerprintCommand(context))
+    .addCommand(doctorCommand(context))
+    .addHelpText(
+      'after',
+      EXIT_STATUSES +
+        examples([
+          ['guardsweep enqueue ./uploads', 'moderate a folder'],
+          ['guardsweep enqueue --help', 'all flags of a command'],
+        ]),
+    );
+}
