@@ -9,20 +9,23 @@ export function isAudioContainer(bytes: Buffer): boolean {
     at(bytes, 0, 'fLaC') ||
     at(bytes, 0, 'OggS') ||
     at(bytes, 4, 'ftyp') ||
-    isMpegAudioFrame(bytes)
+    isMp3Frame(bytes)
   );
 }
+
+/** How a frame header writes layer III. */
+const LAYER_III = 1;
 
 function at(bytes: Buffer, offset: number, magic: string): boolean {
   return bytes.toString('latin1', offset, offset + magic.length) === magic;
 }
 
-/** An MPEG audio frame header: eleven sync bits, and none of the reserved values of version, layer and rates. */
-function isMpegAudioFrame(bytes: Buffer): boolean {
+/** An MPEG audio frame header of layer III: eleven sync bits, and no reserved version, bit rate or sample rate. */
+function isMp3Frame(bytes: Buffer): boolean {
   if (bytes.length < 4 || bytes[0] !== 0xff || (bytes[1]! & 0xe0) !== 0xe0) return false;
   const version = (bytes[1]! >> 3) & 3;
   const layer = (bytes[1]! >> 1) & 3;
   const bitRate = bytes[2]! >> 4;
   const sampleRate = (bytes[2]! >> 2) & 3;
-  return version !== 1 && layer !== 0 && bitRate !== 15 && sampleRate !== 3;
+  return version !== 1 && layer === LAYER_III && bitRate !== 15 && sampleRate !== 3;
 }

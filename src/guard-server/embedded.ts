@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../domain/failure.ts';
@@ -25,18 +24,15 @@ export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<Embe
   let closing = false;
   let threw: unknown;
   worker.on('error', (error) => (threw = error));
-  const exited = once(worker, 'exit').then(() => {});
+  const exited = new Promise<void>((resolve) => worker.on('exit', () => resolve()));
   const failed = new Promise<Error>((resolve) => {
     worker.on('exit', () => {
-      if (!closing) {
-        resolve(new Failure('internal', 'the embedded guard stopped unexpectedly', { cause: threw }));
-      }
+      if (closing) return;
+      resolve(new Failure('internal', 'the embedded guard stopped unexpectedly', { cause: threw }));
     });
   });
-  const started = once(worker, 'message') as Promise<[EmbeddedMessage]>;
-  // When the thread ends first, `once` rejects with the same error; `failed` is what reports it.
-  started.catch(() => {});
-  const first = await Promise.race([started, failed]);
+  const listening = new Promise<EmbeddedMessage>((resolve) => worker.once('message', resolve));
+  const first = await Promise.race([listening, failed]);
   if (first instanceof Error) throw first;
 
   const close = async (): Promise<void> => {
@@ -47,5 +43,5 @@ export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<Embe
     clearTimeout(timer);
   };
   let closed: Promise<void> | null = null;
-  return { address: first[0].address, failed, close: () => (closed ??= close()) };
+  return { address: first.address, failed, close: () => (closed ??= close()) };
 }

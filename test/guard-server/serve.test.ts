@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { serveGuard, type ServeOptions } from '../../src/guard-server/serve.ts';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { promptInputs, TestClient } from '../helpers/guard-client.ts';
+
+let folder: string;
+let stop: AbortController;
+let stdout: PassThrough;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guardsweep-'));
+  stop = new AbortController();
+  stdout = new PassThrough({ encoding: 'utf8' });
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const line = async (): Promise<string> => ((await once(stdout, 'data')) as [string])[0].trimEnd();
+
+const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
+  serveGuard({ model: 'synthetic', host: '127.0.0.1', grpcPort: 0, ...options }, stop.signal, stdout);
+
+it('says where it listens and serves until it is told to stop', async () => {
+  const served = serve();
+  const said = await line();
+  const address = /^guard listening on (grpc:\/\/127\.0\.0\.1:\d+) \(model synthetic, demonstration\)$/.exec(
+    said,
+  );
+  const client = new TestClient(address![1]!);
+  expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+  stop.abort();
+  await served;
+  await expect(client.call('ServerReady', {})).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  client.close();
+});
+
+it('does not listen for others without a token', async () => {
+  await expect(serve({ host: '0.0.0.0' })).rejects.toMatchObject({ kind: 'usage' });
+  await expect(serve({ host: '0.0.0.0', token: '' })).rejects.toMatchObject({ kind: 'usage' });
+});
+
+it('serves only those who have the token, where there is one', async () => {
+  const served = serve({ token: 'opensesame' });
+  const client = new TestClient((await line()).split(' ')[3]!);
+  const calls: [rpc: string, request: object][] = [
+    ['ServerLive', {}],
+    ['ModelConfig', { name: 'guard' }],
+    ['ModelInfer', { model_name: 'guard' }],
+  ];
+  for (const [rpc, request] of calls) {
+    await expect(client.call(rpc, request)).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    await expect(client.call(rpc, request, { token: 'opensesam' })).rejects.toMatchObject({
+      code: status.UNAUTHENTICATED,
+    });
+  }
+  const reply = await client.infer({ tensors: promptInputs(['a']) }, { token: 'opensesame' });
+  expect(reply.outputs).toHaveLength(5);
+  stop.abort();
+  await served;
+  client.close();
+});
+
+it('says that a port is taken', async () => {
+  const other = await startGuardServer({ model: 'synthetic', grpcPort: 0 });
+  const port = Number(new URL(other.address).port);
+  await expect(serve({ grpcPort: port })).rejects.toMatchObject({ kind: 'usage' });
+  await other.close();
+});
+
+it('reads a fault script, and reads it again on SIGHUP', async () => {
+  const faults = join(folder, 'faults.json');
+  await writeFile(faults, '{"faults":[{"kind":"overload"}]}');
+  const served = serve({ faults });
+  const client = new TestClient((await line()).split(' ')[3]!);
+  const judge = () => client.infer({ tensors: promptInputs(['a']) });
+  await expect(judge()).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  await writeFile(faults, '{"faults":"none"}');
+  process.emit('SIGHUP');
+  expect(await line()).toMatch(/^fault script unchanged: /);
+  await expect(judge()).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  await writeFile(faults, '{"faults":[]}');
+  process.emit('SIGHUP');
+  expect(await line()).toBe('fault script read again');
+  expect((await judge()).outputs).toHaveLength(5);
+  stop.abort();
+  await served;
+  client.close();
+});
+
+it('refuses a fault script that is wrong, or for a model that has no faults', async () => {
+  const faults = join(folder, 'faults.json');
+  await expect(serve({ faults })).rejects.toMatchObject({ kind: 'usage' });
+  await writeFile(faults, 'nonsense');
+  await expect(serve({ faults })).rejects.toMatchObject({ kind: 'usage' });
+  await writeFile(faults, '{"faults":[]}');
+  await expect(serve({ faults, model: 'lite' })).rejects.toMatchObject({ kind: 'usage' });
+});
