@@ -13,7 +13,7 @@ export class GroupCommit<T> {
   readonly #flush: (entries: readonly T[]) => Promise<void>;
   #waiting: Waiting<T>[] = [];
   #running: Promise<void> | null = null;
-  #failed: { readonly reason: unknown } | null = null;
+  #failed: Error | null = null;
   #closed = false;
 
   constructor(flush: (entries: readonly T[]) => Promise<void>) {
@@ -24,7 +24,7 @@ export class GroupCommit<T> {
   add(entry: T): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failed !== null) {
-        reject(this.#failed.reason);
+        reject(this.#failed);
         return;
       }
       if (this.#closed) {
@@ -51,8 +51,8 @@ export class GroupCommit<T> {
       try {
         await this.#flush(group.map(({ entry }) => entry));
       } catch (reason) {
-        this.#failed = { reason };
-        for (const { reject } of [...group, ...this.#waiting]) reject(reason);
+        this.#failed = reason instanceof Error ? reason : new Error('flush failed', { cause: reason });
+        for (const { reject } of [...group, ...this.#waiting]) reject(this.#failed);
         this.#waiting = [];
         break;
       }

@@ -55,14 +55,10 @@ export class PlanWriter {
    * Resolves when the lines are on the disk; appends that come together share one write. Lines must follow on what
    * is planned (Failure('internal') otherwise); a line that repeats what is planned is left out.
    */
-  append(lines: readonly PlanLine[]): Promise<void> {
+  async append(lines: readonly PlanLine[]): Promise<void> {
     let text = '';
-    try {
-      for (const line of lines) if (this.state.take(line)) text += `${JSON.stringify(line)}\n`;
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return this.#group.add(text);
+    for (const line of lines) if (this.state.take(line)) text += `${JSON.stringify(line)}\n`;
+    await this.#group.add(text);
   }
 
   async close(): Promise<void> {

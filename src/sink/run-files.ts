@@ -30,6 +30,12 @@ export function manifestOfPass(pass: number): string {
   return `manifest.${pass}.json`;
 }
 
+/** The pass whose manifest is kept under a name; null for any other name. */
+export function passOfManifest(name: string): number | null {
+  const match = /^manifest\.(\d+)\.json$/.exec(name);
+  return match === null ? null : Number(match[1]);
+}
+
 /** Epochs and parts are padded so that a listing shows them in order; larger ones just get longer. */
 function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0');

@@ -92,20 +92,16 @@ export class LogWriter {
    * Failure('internal') when the result does not fit its shard or the log cannot be written. After the first
    * failed write every commit fails.
    */
-  commit(result: ShardResult): Promise<void> {
+  async commit(result: ShardResult): Promise<void> {
     const { shard } = result.shard;
-    if (this.#table.has(shard)) return Promise.resolve();
-    const earlier = this.#underWay.get(shard);
-    if (earlier !== undefined) return earlier;
-    let encoded: EncodedShard;
-    try {
-      const { record } = this;
-      encoded = encodeShard(record.run, record.config.policy, result, new Date().toISOString());
-    } catch (error) {
-      return Promise.reject(error);
+    if (this.#table.has(shard)) return;
+    let done = this.#underWay.get(shard);
+    if (done === undefined) {
+      const { run, config } = this.record;
+      const encoded = encodeShard(run, config.policy, result, new Date().toISOString());
+      done = this.#group.add({ result, encoded }).finally(() => this.#underWay.delete(shard));
+      this.#underWay.set(shard, done);
     }
-    const done = this.#group.add({ result, encoded }).finally(() => this.#underWay.delete(shard));
-    this.#underWay.set(shard, done);
     return done;
   }
 

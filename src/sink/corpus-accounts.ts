@@ -1,0 +1,84 @@
+import { type OutcomeLine } from '../domain/outcome.ts';
+import { readSources } from '../ingest/sources-file.ts';
+
+/** What became of the items of one corpus: items, from the plan, equal verdicts + errors, from the log. */
+export interface CorpusAccount {
+  /** Index into the configuration's sources. */
+  readonly corpus: number;
+  readonly items: number;
+  readonly verdicts: number;
+  readonly errors: number;
+}
+
+const HASH_BYTES = 32;
+
+/**
+ * Counts outcomes per corpus. Sources are read in order, so the plan's item counts say which seqs belong to which
+ * source. Flat arrays: a corpus may be a folder of a million files.
+ */
+export class CorpusAccounts {
+  readonly #corpusOf: Uint32Array;
+  /** First seq after each source. */
+  readonly #ends: Float64Array;
+  readonly #verdicts: Float64Array;
+  readonly #errors: Float64Array;
+  /** Per source, of items that are whole files: the hash of the file that was judged; zero when there is none. */
+  readonly #fileHashes: Buffer;
+  #source = 0;
+
+  private constructor(corpusOf: Uint32Array, ends: Float64Array, corpora: number) {
+    this.#corpusOf = corpusOf;
+    this.#ends = ends;
+    this.#verdicts = new Float64Array(corpora);
+    this.#errors = new Float64Array(corpora);
+    this.#fileHashes = Buffer.alloc(ends.length * HASH_BYTES);
+  }
+
+  /** `itemsBySource` from the line that closes pass 1. */
+  static async open(
+    sourcesPath: string,
+    itemsBySource: readonly number[],
+    corpora: number,
+    signal: AbortSignal,
+  ): Promise<CorpusAccounts> {
+    const corpusOf = new Uint32Array(itemsBySource.length);
+    for await (const batch of readSources(sourcesPath, { signal })) {
+      for (const { source, corpus } of batch) if (source < corpusOf.length) corpusOf[source] = corpus;
+    }
+    let end = 0;
+    const ends = Float64Array.from(itemsBySource, (items) => (end += items));
+    return new CorpusAccounts(corpusOf, ends, corpora);
+  }
+
+  /** Takes the outcomes in ascending seq. */
+  add(line: OutcomeLine): void {
+    while (this.#source < this.#ends.length - 1 && line.seq >= this.#ends[this.#source]!) this.#source++;
+    const corpus = this.#corpusOf[this.#source]!;
+    const counts = line.status === 'ok' ? this.#verdicts : this.#errors;
+    counts[corpus]! += 1;
+    const { row, sha256 } = line.source;
+    if (row === null && sha256 !== null) this.#fileHashes.write(sha256, this.#source * HASH_BYTES, 'hex');
+  }
+
+  /** One account a corpus, in the order of the configuration. */
+  accounts(): CorpusAccount[] {
+    const items = new Float64Array(this.#verdicts.length);
+    let begin = 0;
+    for (const [source, end] of this.#ends.entries()) {
+      items[this.#corpusOf[source]!]! += end - begin;
+      begin = end;
+    }
+    return Array.from(items, (count, corpus) => ({
+      corpus,
+      items: count,
+      verdicts: this.#verdicts[corpus]!,
+      errors: this.#errors[corpus]!,
+    }));
+  }
+
+  /** SHA-256 of a source that is one item, as it was judged; null for any other. */
+  fileHash(source: number): string | null {
+    const hash = this.#fileHashes.subarray(source * HASH_BYTES, (source + 1) * HASH_BYTES);
+    return hash.every((byte) => byte === 0) ? null : hash.toString('hex');
+  }
+}

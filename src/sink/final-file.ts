@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../ingest/disk-full.ts';
+import { syncDirectory, writeAt } from './durable-write.ts';
+import { FILE_MODE, temporaryName } from './run-files.ts';
+import { assertHighestEpoch } from './verdict-log/epochs.ts';
+
+/** Written to the disk together, at least. */
+const BUFFER_BYTES = 1024 * 1024;
+
+/** A file of the run as the manifest lists it. */
+export interface FileEntry {
+  /** Relative to the run directory, with `/`. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Who writes final files: a claimed epoch of a run. */
+export interface FinalWriter {
+  readonly runDir: string;
+  readonly epoch: number;
+  readonly diskFull: DiskFullPolicy;
+}
+
+/** A final file in the making. It appears under its name whole and on disk, or not at all. */
+export class FinalFile {
+  readonly name: string;
+  readonly #writer: FinalWriter;
+  readonly #temporary: string;
+  readonly #handle: FileHandle;
+  readonly #hash = createHash('sha256');
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #written = 0;
+  #entry: FileEntry | null = null;
+
+  private constructor(name: string, writer: FinalWriter, temporary: string, handle: FileHandle) {
+    this.name = name;
+    this.#writer = writer;
+    this.#temporary = temporary;
+    this.#handle = handle;
+  }
+
+  static async create(name: string, writer: FinalWriter): Promise<FinalFile> {
+    const temporary = join(writer.runDir, temporaryName(name, writer.epoch));
+    return new FinalFile(name, writer, temporary, await open(temporary, 'w', FILE_MODE));
+  }
+
+  async write(content: string | Buffer): Promise<void> {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes >= BUFFER_BYTES) await this.#flush();
+  }
+
+  /** Makes what was written durable, still under the temporary name. */
+  async complete(): Promise<FileEntry> {
+    if (this.#entry !== null) return this.#entry;
+    await this.#flush();
+    await this.#handle.datasync();
+    await this.#handle.close();
+    this.#entry = { path: this.name, bytes: this.#written, sha256: this.#hash.digest('hex') };
+    return this.#entry;
+  }
+
+  /**
+   * Gives the file its name. Throws Failure('superseded') when a later epoch was claimed: also when that happened
+   * between the check and the rename, because the claimer has removed the temporary file.
+   */
+  async publish(): Promise<void> {
+    const { runDir, epoch } = this.#writer;
+    await assertHighestEpoch(runDir, epoch);
+    try {
+      await rename(this.#temporary, join(runDir, this.name));
+    } catch (error) {
+      await assertHighestEpoch(runDir, epoch);
+      throw new Failure('internal', `${this.name} cannot be put in its place`, { cause: error });
+    }
+    await syncDirectory(runDir);
+  }
+
+  /** Leaves nothing behind of a file that will not be published. Safe after any other call. */
+  async discard(): Promise<void> {
+    if (this.#entry === null) await this.#handle.close();
+    this.#entry ??= { path: this.name, bytes: 0, sha256: '' };
+    await rm(this.#temporary, { force: true });
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#hash.update(bytes);
+    await retryWhileDiskFull(
+      this.name,
+      () => writeAt(this.#handle, bytes, this.#written),
+      this.#writer.diskFull,
+    );
+    this.#written += bytes.length;
+  }
+}

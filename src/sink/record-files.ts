@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { type FileEntry } from './final-file.ts';
+import { hashFile } from './hash-file.ts';
+import { RUN_FILES, commitsName } from './run-files.ts';
+import { type Chain } from './verdict-log/read-chain.ts';
+
+/**
+ * The files a run is made from: its configuration, sources, plan and verdict log, as far as they count. What an
+ * overtaken writer may have appended to the plan or to the log of an older epoch is left out.
+ */
+export async function hashRecordFiles(
+  runDir: string,
+  chain: Chain,
+  planBytes: number,
+  signal: AbortSignal,
+): Promise<FileEntry[]> {
+  const wanted: { path: string; bytes?: number }[] = [
+    { path: RUN_FILES.run },
+    { path: RUN_FILES.sources },
+    { path: RUN_FILES.plan, bytes: planBytes },
+  ];
+  for (const part of chain.parts) {
+    wanted.push({ path: `${RUN_FILES.log}/${commitsName(part.epoch)}`, bytes: part.bytes });
+    for (const [segment, bytes] of part.segments) wanted.push({ path: `${RUN_FILES.log}/${segment}`, bytes });
+  }
+  const entries: FileEntry[] = [];
+  for (const { path, ...limit } of wanted) {
+    entries.push({ path, ...(await hashFile(join(runDir, path), { signal, ...limit })) });
+  }
+  return entries;
+}

@@ -1,0 +1,53 @@
+import { type RunRecord } from '../config/run-config.ts';
+import { type Counts } from './tally.ts';
+
+/** summary.json: what became of a run. */
+export interface Summary extends Counts {
+  readonly run: string;
+  /** The run directory, absolute, where it was when the run finished. */
+  readonly dir: string;
+  /** Finished: every item that was read has an outcome. */
+  readonly status: 'finished' | 'incomplete';
+  /** From the creation of the run to its last commit. */
+  readonly seconds: number;
+  readonly pass: number;
+  /** What was found but left out, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly chain_head: string;
+  /** Final files, by name. */
+  readonly files: readonly string[];
+}
+
+export interface SummaryInput {
+  readonly record: RunRecord;
+  readonly dir: string;
+  readonly status: Summary['status'];
+  readonly counts: Counts;
+  /** Time of the last commit, ISO 8601; null when there is none. */
+  readonly lastCommitAt: string | null;
+  readonly pass: number;
+  readonly chainHead: string;
+  readonly files: readonly string[];
+}
+
+export function makeSummary(input: SummaryInput): Summary {
+  const { record, counts } = input;
+  const { thresholds_unapplied, ...main } = counts;
+  return {
+    run: record.run,
+    dir: input.dir,
+    status: input.status,
+    ...main,
+    seconds: secondsBetween(record.created_at, input.lastCommitAt),
+    pass: input.pass,
+    thresholds_unapplied,
+    skipped: record.skipped,
+    chain_head: input.chainHead,
+    files: input.files,
+  };
+}
+
+/** Seconds from one ISO time to another, to the millisecond; 0 when there is no end. */
+export function secondsBetween(from: string, to: string | null): number {
+  return to === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000;
+}

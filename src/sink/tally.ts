@@ -1,0 +1,109 @@
+import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
+import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
+import { type Policy } from '../domain/policy.ts';
+import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { replayDecision } from './outcome-line.ts';
+
+/** A guard that judged, with one of the models it judged with. */
+export interface GuardShare {
+  readonly endpoint: string;
+  readonly kind: 'embedded' | 'triton' | 'rest';
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+}
+
+/** What the outcomes of a run add up to. */
+export interface Counts {
+  readonly items: number;
+  readonly verdicts: number;
+  readonly errors: number;
+  /** Verdicts decided review or block. */
+  readonly flagged: number;
+  readonly by_decision: Readonly<Record<Decision, number>>;
+  /** Verdicts by category flagged; one verdict may count in several. */
+  readonly by_category: Readonly<Record<string, number>>;
+  readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+  /** Items by modality; `unknown` for what could not be recognised. */
+  readonly by_modality: Readonly<Record<string, number>>;
+  readonly guards: readonly GuardShare[];
+  readonly reused: number;
+  /** Verdicts for which a category threshold of the policy had no score to be applied to. */
+  readonly thresholds_unapplied: number;
+}
+
+/** Adds outcomes up. */
+export class Tally {
+  readonly #policy: Policy;
+  #items = 0;
+  #errors = 0;
+  #reused = 0;
+  #thresholdsUnapplied = 0;
+  readonly #decisions = new Map<string, number>();
+  readonly #categories = new Map<string, number>();
+  readonly #codes = new Map<string, number>();
+  readonly #modalities = new Map<string, number>();
+  readonly #guards = new Map<string, GuardShare>();
+
+  constructor(policy: Policy) {
+    this.#policy = policy;
+  }
+
+  /** Whether the decision on record is the one the policy gives; counted either way. */
+  add(line: OutcomeLine): boolean {
+    this.#items++;
+    increment(this.#modalities, line.modality ?? 'unknown');
+    if (line.reused_from !== null) this.#reused++;
+    if (line.error !== null) {
+      this.#errors++;
+      increment(this.#codes, line.error.code);
+    }
+    const decided = replayDecision(this.#policy, line);
+    if (decided === null || line.decision === null) return decided === null && line.decision === null;
+    increment(this.#decisions, line.decision);
+    for (const key of line.subcategory_flags ?? []) increment(this.#categories, key);
+    if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
+    if (decided.thresholdUnapplied) this.#thresholdsUnapplied++;
+    return decided.decision === line.decision && decided.decidedBy === line.decided_by;
+  }
+
+  counts(): Counts {
+    const guards = [...this.#guards.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, share]) => share);
+    const decided = ordered(this.#decisions, DECISIONS);
+    return {
+      items: this.#items,
+      verdicts: this.#items - this.#errors,
+      errors: this.#errors,
+      flagged: (decided.review ?? 0) + (decided.block ?? 0),
+      by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
+      by_category: ordered(this.#categories, CATEGORY_KEYS),
+      by_error_code: ordered(this.#codes, ITEM_CODES),
+      by_modality: ordered(this.#modalities, ['text', 'image', 'audio', 'unknown']),
+      guards,
+      reused: this.#reused,
+      thresholds_unapplied: this.#thresholdsUnapplied,
+    };
+  }
+
+  #countGuard(endpoint: string, fingerprint: string | null): void {
+    const key = `${endpoint} ${fingerprint ?? ''}`;
+    const verdicts = (this.#guards.get(key)?.verdicts ?? 0) + 1;
+    this.#guards.set(key, { endpoint, kind: kindOf(endpoint), fingerprint, verdicts });
+  }
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Counts as a record: known keys in their own order, then the others by name. */
+function ordered(counts: ReadonlyMap<string, number>, keys: readonly string[]): Record<string, number> {
+  const others = [...counts.keys()].filter((key) => !keys.includes(key)).sort();
+  return Object.fromEntries(
+    [...keys, ...others].filter((key) => counts.has(key)).map((key) => [key, counts.get(key)!]),
+  );
+}
+
+function kindOf(endpoint: string): GuardShare['kind'] {
+  if (endpoint.startsWith('embedded:')) return 'embedded';
+  return endpoint.startsWith('http') ? 'rest' : 'triton';
+}
