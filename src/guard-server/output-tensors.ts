@@ -1,6 +1,6 @@
 import { CATEGORY_COUNT } from '../domain/taxonomy.ts';
 import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../guard/tensors/raw.ts';
-import { OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import { CACHE_USAGE_COUNT, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import { type OutputTensor } from './model.ts';
 import { type ProbeScores } from './probe.ts';
 import { type TensorRequest } from './tensor-request.ts';
@@ -19,7 +19,9 @@ export interface RowVerdict {
 export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict[]): OutputTensor[] {
   const categories = new Float32Array(rows.length * CATEGORY_COUNT);
   const flags = new Array<boolean>(rows.length * CATEGORY_COUNT).fill(false);
-  rows.forEach(({ scores }, row) => {
+  const cacheUsage = new Int32Array(rows.length * CACHE_USAGE_COUNT);
+  rows.forEach(({ scores, cacheUsage: usage }, row) => {
+    cacheUsage.set(usage, row * CACHE_USAGE_COUNT);
     if (!scores.flagged) return;
     for (let category = 0; category < CATEGORY_COUNT; category++) {
       categories[row * CATEGORY_COUNT + category] = scores.categories[category]!;
@@ -31,7 +33,7 @@ export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict
     FLAGGED: () => encodeBooleans(rows.map(({ scores }) => scores.flagged)),
     SUBCATEGORY_SCORES: () => encodeFloats(categories),
     SUBCATEGORY_FLAGS: () => encodeBooleans(flags),
-    CACHE_USAGE: () => encodeInts(rows.flatMap(({ cacheUsage }) => cacheUsage)),
+    CACHE_USAGE: () => encodeInts(cacheUsage),
   });
 }
 
