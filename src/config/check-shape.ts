@@ -26,12 +26,14 @@ function valueIn(data: unknown, path: KeyPath): unknown {
 function shownValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return quoted(value);
-  if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') {
+    const kind = Array.isArray(value) ? 'a list' : 'a mapping';
+    const parts: unknown[] = Array.isArray(value) ? value : [value];
     // Unquoted, YAML reads embedded: as a mapping with that key.
-    return 'embedded' in value ? 'a mapping; write "embedded:" in quotes' : 'a mapping';
+    const unquoted = parts.some((part) => typeof part === 'object' && part !== null && 'embedded' in part);
+    return unquoted ? `${kind}; "embedded:" needs quotes` : kind;
   }
-  return `the ${typeof value} ${String(value as number | boolean)}`;
+  return typeof value === 'number' ? `the number ${value}` : `${JSON.stringify(value)}`;
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

@@ -113,10 +113,9 @@ function guardsOf({ flags, env }: Input, file: JobFile | null): string[] {
 async function policyOf({ flags, cwd }: Input, file: JobFile | null): Promise<Policy> {
   const flagged = inFlag('--policy', flags.policy);
   if (flagged !== undefined) return readPolicyFile(resolve(cwd, flagged.value), flagged);
-  if (file === null) return DEFAULT_POLICY;
-  const named = inJob(file, ['policy'], file.job.policy);
-  if (named === undefined) return DEFAULT_POLICY;
-  const absolute = resolve(file.folder, named.value);
+  const named = file && inJob(file, ['policy'], file.job.policy);
+  if (!named) return { ...DEFAULT_POLICY };
+  const absolute = resolve(file!.folder, named.value);
   return readPolicyFile(absolute, { value: relative(cwd, absolute), place: named.place });
 }
 
@@ -185,6 +184,6 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
     failIf: gatesOf(input, file),
     allowErrors: flags.allowErrors ?? file?.job.allowErrors ?? false,
     maxWaitMs: maxWait === undefined ? DEFAULT_MAX_WAIT_MS : parseDuration(maxWait),
-    limits: DEFAULT_LIMITS,
+    limits: { ...DEFAULT_LIMITS },
   });
 }

@@ -76,5 +76,7 @@ export interface RunRecord {
   readonly tool: { readonly name: 'guardsweep'; readonly version: string };
   /** ISO 8601, UTC. */
   readonly created_at: string;
+  /** Files found in the corpora that are no items, by reason: run directories, sidecars, the desktop's own. */
+  readonly skipped: Readonly<Record<string, number>>;
   readonly config: RunConfig;
 }

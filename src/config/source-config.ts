@@ -63,7 +63,7 @@ export async function resolveSource(given: SourceGiven, folder: string): Promise
   return {
     path: absolute,
     given: given.path.value,
-    textColumns: given.textColumns?.value ?? null,
+    textColumns: given.textColumns === undefined ? null : [...given.textColumns.value],
     idColumn: given.idColumn?.value ?? null,
     audit: given.audit === undefined ? 'final' : oneOf(AUDITS, given.audit),
     encoding: given.encoding === undefined ? null : checkEncoding(given.encoding),

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { describe, expect, it } from 'vitest';
+import { JOB_SCHEMA } from '../../src/config/job-file.ts';
+import { POLICY_SCHEMA } from '../../src/config/policy-file.ts';
+import { resolveRunConfig } from '../../src/config/resolve.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Editors' YAML support is surest with draft 7. */
+async function asJsonSchema(schema: typeof JOB_SCHEMA | typeof POLICY_SCHEMA): Promise<string> {
+  const json = JSON.stringify(schema.toJSONSchema({ target: 'draft-07', io: 'input' }));
+  const style = await resolveConfig(resolve(root, 'package.json'));
+  return format(json, { ...style, parser: 'json' });
+}
+
+describe('the schemas for editors', () => {
+  // `npx vitest run test/config/editor-schemas.test.ts -u` writes them again.
+  it('are those that files are checked against', async () => {
+    await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
+    await expect(await asJsonSchema(POLICY_SCHEMA)).toMatchFileSnapshot('../../jobs/policy.schema.json');
+  });
+
+  it('are named by the examples', async () => {
+    for (const [file, schema] of [
+      ['nightly-rescan.yaml', './job.schema.json'],
+      ['dataset-audit.yaml', './job.schema.json'],
+      ['policies/default.yaml', '../policy.schema.json'],
+    ] as const) {
+      const [first] = (await readFile(resolve(root, 'jobs', file), 'utf8')).split('\n');
+      expect(first).toBe(`# yaml-language-server: $schema=${schema}`);
+    }
+  });
+});
+
+describe('the example jobs', () => {
+  it.each(['nightly-rescan', 'dataset-audit'])('%s resolves', async (name) => {
+    const config = await resolveRunConfig({ paths: [`jobs/${name}.yaml`], flags: {}, env: {}, cwd: root });
+    expect(config).toMatchObject({
+      name,
+      guards: ['embedded:'],
+      output: { dir: resolve(root, 'runs') },
+      policy: { thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } } },
+    });
+  });
+});

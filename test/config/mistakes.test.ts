@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import { type Flags } from '../../src/config/resolve.ts';
+import { mistakeIn, workspace } from './workspace.ts';
+
+const SOURCES = 'sources:\n  - path: a.csv\n';
+
+/** What is in job.yaml, and the line it gives. */
+const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
+  [`${SOURCES}    txt: body\n`, 'job.yaml:3:5: "sources[0].txt" is not a known key; did you mean text?'],
+  [`${SOURCES}fail-if: {}\n`, 'job.yaml:3:1: "fail-if" is not a known key; did you mean failIf?'],
+  [
+    `${SOURCES}failIf: { flagedRate: 0.1 }\n`,
+    'job.yaml:3:11: "failIf.flagedRate" is not a known key; did you mean flaggedRate?',
+  ],
+  [
+    `${SOURCES}reuse: true\n`,
+    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, expectFingerprint, allowErrors, maxWait',
+  ],
+  ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
+  ['name: x\n', 'job.yaml:1:1: sources: is missing'],
+  ['', 'job.yaml:1:1: the file: expected a mapping of keys, found nothing'],
+  ['- a.csv\n', 'job.yaml:1:1: the file: expected a mapping of keys, found a list'],
+  ['sources: []\n', 'job.yaml:1:10: sources: expected at least one entry or letter, found a list'],
+  ['sources:\n', 'job.yaml:1:1: sources: expected a list, found nothing'],
+  ['sources:\n  - text: body\n', 'job.yaml:2:5: sources[0].path: is missing'],
+  ['sources:\n  - path: b.csv\n', 'job.yaml:2:11: sources[0].path: no such file or folder: "b.csv"'],
+  [
+    'sources:\n  - path: 2026\n',
+    'job.yaml:2:11: sources[0].path: expected a text (in quotes, if it looks like a number), found the number 2026',
+  ],
+  [
+    `${SOURCES}    audit: every_turns\n`,
+    'job.yaml:3:12: sources[0].audit: "every_turns" is not known; did you mean every-turn?',
+  ],
+  [
+    `${SOURCES}    layout: xml\n`,
+    'job.yaml:3:13: sources[0].layout: "xml" is not known; known: csv, jsonl, json, text',
+  ],
+  [
+    `${SOURCES}    text: { a: b }\n`,
+    'job.yaml:3:11: sources[0].text: expected the name of a text column, or a list of them, found a mapping',
+  ],
+  [
+    `${SOURCES}    encoding: klingon\n`,
+    'job.yaml:3:15: sources[0].encoding: "klingon" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
+  ],
+  [
+    `${SOURCES}    layout: text\n    id: key\n`,
+    'job.yaml:4:9: sources[0].id: layout text has no columns to choose from',
+  ],
+  [
+    `${SOURCES}failIf: { errorRate: 2 }\n`,
+    'job.yaml:3:22: failIf.errorRate: expected at most 1, found the number 2',
+  ],
+  [
+    `${SOURCES}maxWait: 600\n`,
+    'job.yaml:3:10: maxWait: expected a text (in quotes, if it looks like a number), found the number 600',
+  ],
+  [
+    `${SOURCES}maxWait: soon\n`,
+    'job.yaml:3:10: maxWait: expected a duration such as 30s, 10m or 2h, found "soon"',
+  ],
+  [`${SOURCES}maxWait: 400h\n`, 'job.yaml:3:10: maxWait: expected at most 168h, found "400h"'],
+  [
+    `${SOURCES}name: Nightly Rescan\n`,
+    'job.yaml:3:7: name: expected lower-case letters, digits and hyphens, at most 48, such as nightly-rescan; found "Nightly Rescan"',
+  ],
+  [`${SOURCES}allowErrors: "yes"\n`, 'job.yaml:3:14: allowErrors: expected true or false, found "yes"'],
+  [
+    `${SOURCES}output: { formats: [parquet] }\n`,
+    'job.yaml:3:21: output.formats[0]: "parquet" is not known; known: jsonl, csv',
+  ],
+  [
+    `${SOURCES}guard: embedded:\n`,
+    'job.yaml:3:8: a second ": " in one line; put a value that ends in a colon, as "embedded:", in quotes',
+  ],
+  [
+    `${SOURCES}guard: [embedded:]\n`,
+    'job.yaml:3:8: guard: expected a guard URL such as grpc://gpu-1:8001, or a list of them, found a list; "embedded:" needs quotes',
+  ],
+  [
+    `${SOURCES}guard:\n  - grpc://a\n  - grpc://a:8001\n`,
+    'job.yaml:5:5: guard[1]: grpc://a:8001 is named twice',
+  ],
+  [
+    `${SOURCES}expectFingerprint: abc\n`,
+    'job.yaml:3:20: expectFingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "abc"',
+  ],
+  [`${SOURCES}policy: none.yaml\n`, 'job.yaml:3:9: policy: no such file: "none.yaml"'],
+  [`${SOURCES}output: { dir: a.csv }\n`, 'job.yaml:3:16: output.dir: "<cwd>/a.csv" is not a folder'],
+  [`${SOURCES}name: a\nname: b\n`, 'job.yaml:4:1: this key was already given above'],
+  ['sources: [\n', 'job.yaml:2:1: the indentation does not fit, or a bracket is not closed'],
+  [`${SOURCES}---\nname: b\n`, 'job.yaml:3:1: only one YAML document is allowed in a file'],
+  [`${SOURCES}name: !env HOME\n`, 'job.yaml:3:7: YAML tags (!…) are not used here'],
+  [
+    `${SOURCES}name: *nowhere\n`,
+    'job.yaml: an alias (*name) has no anchor before it, or there are too many aliases',
+  ],
+];
+
+const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
+  [
+    { name: '../x' },
+    '--name: expected lower-case letters, digits and hyphens, at most 48, such as x; found "../x"',
+  ],
+  [{ out: 'a.csv' }, '--out: "<cwd>/a.csv" is not a folder'],
+  [{ out: '' }, '--out: the path is empty'],
+  [{ policy: 'b.yaml' }, '--policy: no such file: "b.yaml"'],
+  [{ policy: '.' }, '--policy: "." is a folder, not a YAML file'],
+  [{ format: 'jsonl,cvs' }, '--format: "cvs" is not known; did you mean csv?'],
+  [{ layout: 'cvs' }, '--layout: "cvs" is not known; did you mean csv?'],
+  [{ audit: 'never' }, '--audit: "never" is not known; known: final, every-turn'],
+  [
+    { encoding: '' },
+    '--encoding: "" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
+  ],
+  [{ textColumn: [''] }, '--text-column: a column name is empty'],
+  [{ idColumn: '' }, '--id-column: a column name is empty'],
+  [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
+  [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
+  [
+    { failIf: ['flagged-rate'] },
+    '--fail-if: expected NAME=RATE such as flagged-rate=0.01, found "flagged-rate"',
+  ],
+  [{ failIf: ['flagged-rat=0.1'] }, '--fail-if: "flagged-rat" is not known; did you mean flagged-rate?'],
+  [{ failIf: ['error-rate=1%'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1%"'],
+  [{ failIf: ['error-rate=1.5'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1.5"'],
+  [{ failIf: ['error-rate='] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found ""'],
+  [
+    { expectFingerprint: 'sha256:12' },
+    '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
+  ],
+  [
+    { guard: ['https://guard.example'] },
+    '--guard: REST guards are not supported in this version; name the gRPC port, grpc://host:8001',
+  ],
+  [{ guard: ['embedded'] }, '--guard: the embedded guard is written embedded: and nothing after it'],
+  [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
+  [
+    { guard: ['gpu-1:8001'] },
+    '--guard: expected grpc://host:8001, grpcs://host:8001 or embedded:, found "gpu-1:8001"',
+  ],
+  [
+    { guard: ['grpc://gpu-1:80010'] },
+    '--guard: expected a host and a port of 1 to 65535, found "grpc://gpu-1:80010"',
+  ],
+  [{ guard: ['grpc://'] }, '--guard: expected a host and a port of 1 to 65535, found "grpc://"'],
+  [
+    { guard: ['grpc://gpu-1/model'] },
+    '--guard: expected a host and a port of 1 to 65535, found "grpc://gpu-1/model"',
+  ],
+];
+
+const POLICY_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
+  [
+    'thresholds:\n  default: { review: 0.9, block: 0.8 }\n',
+    'p.yaml:2:22: thresholds.default.review: review 0.9 is above block 0.8; nothing would ever be reviewed',
+  ],
+  [
+    'thresholds:\n  default: { block: 0.8 }\n  hate: { review: 0.9 }\n',
+    'p.yaml:3:19: thresholds.hate.review: review 0.9 is above block 0.8 (one of them from default); nothing would ever be reviewed',
+  ],
+  [
+    'thresholds:\n  hat: { review: 0.9 }\n',
+    'p.yaml:2:3: "thresholds.hat" is not a known key; did you mean hate?',
+  ],
+  ['thresholds:\n  hate: {}\n', 'p.yaml:2:3: thresholds.hate: needs review, block or both'],
+  ['thresholds: {}\n', 'p.yaml:1:1: thresholds: needs at least a default'],
+  [
+    'thresholds: { default: { review: 50 } }\n',
+    'p.yaml:1:34: thresholds.default.review: expected at most 1, found the number 50',
+  ],
+  [
+    'thresholds: { default: { review: .nan } }\n',
+    'p.yaml:1:34: thresholds.default.review: expected a number, found the number NaN',
+  ],
+  ['allowFlaged: true\n', 'p.yaml:1:1: "allowFlaged" is not a known key; did you mean allowFlagged?'],
+];
+
+describe('a mistake is one line that names its place', () => {
+  it.each(JOB_MISTAKES)('in a job file: %j', async (yaml, line) => {
+    const cwd = await workspace({ 'a.csv': '', 'job.yaml': yaml });
+    const said = await mistakeIn({ cwd, paths: ['job.yaml'] });
+    expect(said.replaceAll(cwd, '<cwd>')).toBe(line);
+  });
+
+  it.each(FLAG_MISTAKES)('in a flag: %j', async (flags, line) => {
+    const cwd = await workspace({ 'a.csv': '' });
+    expect((await mistakeIn({ cwd, flags })).replaceAll(cwd, '<cwd>')).toBe(line);
+  });
+
+  it.each(POLICY_MISTAKES)('in a policy: %j', async (yaml, line) => {
+    const cwd = await workspace({ 'a.csv': '', 'p.yaml': yaml });
+    expect(await mistakeIn({ cwd, flags: { policy: 'p.yaml' } })).toBe(line);
+  });
+
+  it('in the environment', async () => {
+    const cwd = await workspace({ 'a.csv': '' });
+    expect(await mistakeIn({ cwd, env: { GUARD_URL: 'grpc://a,http://b' } })).toMatch(
+      /^GUARD_URL: REST guards/,
+    );
+  });
+
+  it('in the arguments', async () => {
+    const cwd = await workspace({ 'a.csv': '', 'job.yaml': SOURCES, 'b.yml': SOURCES });
+    const said = (...paths: string[]) => mistakeIn({ cwd, paths });
+    expect(await said()).toBe('name at least one file, folder or glob, or one job file');
+    expect(await said('b.csv')).toBe('argument: no such file or folder: "b.csv"');
+    expect(await said('a.csv', '')).toBe('argument: the path is empty');
+    expect(await said('a.csv', 'job.yaml')).toBe(
+      'job.yaml: a job file names its own sources; give either it or paths',
+    );
+    expect(await said('job.yaml', 'b.yml')).toBe('b.yml: only one job file at a time');
+    expect(await said('none.yaml')).toBe('argument: no such file: "none.yaml"');
+  });
+
+  it('that never repeats a URL which may hold a secret', async () => {
+    const cwd = await workspace({ 'a.csv': '' });
+    for (const url of [
+      'grpc://u:s3cret@h:1',
+      'grpc://h?key=s3cret',
+      'ftp://s3cret@h',
+      'grpc://u:s3cret@h:99999',
+    ]) {
+      const said = await mistakeIn({ cwd, flags: { guard: [url] } });
+      expect(said).toMatch(/^--guard: a guard URL must not hold a user, password/);
+      expect(said).not.toContain('s3cret');
+    }
+  });
+
+  it('that no value can break into several or dress up', async () => {
+    const cwd = await workspace({ 'a.csv': '' });
+    const said = await mistakeIn({ cwd, flags: { layout: `x\n\u001b[31m\u202e${'y'.repeat(200)}` } });
+    expect(said).not.toMatch(/[\p{Cc}\u202e]/u);
+    expect(said.length).toBeLessThan(200);
+  });
+
+  it('that refuses files no configuration would be', async () => {
+    const cwd = await workspace({ 'big.yaml': `# ${'x'.repeat(1024 * 1024)}\n` });
+    expect(await mistakeIn({ cwd, paths: ['big.yaml'] })).toBe(
+      'big.yaml: is larger than 1 MB, which no configuration is',
+    );
+  });
+});

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { resolved, workspace } from './workspace.ts';
+
+const JOB = `
+name: from-job
+sources:
+  - path: ./data/a.csv
+    text: [subject, body]
+    id: key
+    audit: every-turn
+    encoding: Windows-1252
+    layout: csv
+  - path: ./data
+guard: [grpc://job:9001, "embedded:"]
+policy: policies/p.yaml
+output: { dir: ../out, formats: [jsonl] }
+failIf: { flaggedRate: 0.01, errorRate: 0.5 }
+expectFingerprint: ${'AB'.repeat(32)}
+allowErrors: true
+maxWait: 1.5h
+`;
+
+const files = {
+  'a.csv': 'text\nhello\n',
+  'jobs/data/a.csv': 'text\nhello\n',
+  'jobs/job.yaml': JOB,
+  'jobs/policies/p.yaml': 'thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4 } }\n',
+  'other.yaml': 'allowFlagged: true\n',
+};
+
+describe('a run’s configuration', () => {
+  it('needs nothing but a path', async () => {
+    const cwd = await workspace(files);
+    expect(await resolved({ cwd })).toEqual({
+      name: 'a',
+      sources: [
+        {
+          path: join(cwd, 'a.csv'),
+          given: 'a.csv',
+          textColumns: null,
+          idColumn: null,
+          audit: 'final',
+          encoding: null,
+          layout: null,
+        },
+      ],
+      guards: ['embedded:'],
+      expectFingerprint: null,
+      policy: { thresholds: null, allowFlagged: false, allowPartial: false },
+      output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
+      failIf: { flaggedRate: null, errorRate: null },
+      allowErrors: false,
+      maxWaitMs: 600_000,
+      limits: { itemBytes: 16_777_216, shardItems: 256, shardBytes: 1_048_576 },
+    });
+  });
+
+  it('takes everything from a job file, its paths relative to the file', async () => {
+    const cwd = await workspace(files);
+    const config = await resolved({ cwd, paths: ['jobs/job.yaml'] });
+    expect(config).toMatchObject({
+      name: 'from-job',
+      sources: [
+        {
+          path: join(cwd, 'jobs/data/a.csv'),
+          given: './data/a.csv',
+          textColumns: ['subject', 'body'],
+          idColumn: 'key',
+          audit: 'every-turn',
+          encoding: 'windows-1252',
+          layout: 'csv',
+        },
+        { path: join(cwd, 'jobs/data'), textColumns: null, audit: 'final' },
+      ],
+      guards: ['grpc://job:9001', 'embedded:'],
+      expectFingerprint: `sha256:${'ab'.repeat(32)}`,
+      output: { dir: join(cwd, 'out'), formats: ['jsonl'] },
+      failIf: { flaggedRate: 0.01, errorRate: 0.5 },
+      allowErrors: true,
+      maxWaitMs: 5_400_000,
+    });
+  });
+
+  it('lets every flag win over the job file, relative to where the user stands', async () => {
+    const cwd = await workspace(files);
+    const config = await resolved({
+      cwd,
+      paths: ['jobs/job.yaml'],
+      flags: {
+        name: 'from-flag',
+        out: 'elsewhere',
+        guard: ['grpcs://Flag'],
+        policy: 'other.yaml',
+        format: 'csv',
+        textColumn: ['title'],
+        idColumn: 'no',
+        encoding: 'utf-8',
+        layout: 'jsonl',
+        audit: 'final',
+        expectFingerprint: `sha256:${'0'.repeat(64)}`,
+        maxWait: '30s',
+        failIf: ['flagged-rate=0.2'],
+      },
+      env: { GUARD_URL: 'grpc://env:8001' },
+    });
+    expect(config).toMatchObject({
+      name: 'from-flag',
+      guards: ['grpcs://flag:8001'],
+      policy: { thresholds: null, allowFlagged: true },
+      output: { dir: join(cwd, 'elsewhere'), formats: ['jsonl', 'csv'] },
+      failIf: { flaggedRate: 0.2, errorRate: 0.5 },
+      expectFingerprint: `sha256:${'0'.repeat(64)}`,
+      maxWaitMs: 30_000,
+    });
+    for (const source of config.sources) {
+      expect(source).toMatchObject({
+        textColumns: ['title'],
+        idColumn: 'no',
+        encoding: 'utf-8',
+        layout: 'jsonl',
+        audit: 'final',
+      });
+    }
+  });
+
+  it('takes guards from GUARD_URL only where flags and job file name none', async () => {
+    const cwd = await workspace({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
+    const env = { GUARD_URL: 'grpc://one, grpc://two:9 ,grpcs://[::1]:8001/' };
+    const fromEnv = ['grpc://one:8001', 'grpc://two:9', 'grpcs://[::1]:8001'];
+    expect((await resolved({ cwd, env })).guards).toEqual(fromEnv);
+    expect((await resolved({ cwd, env, paths: ['bare.yml'] })).guards).toEqual(fromEnv);
+    expect((await resolved({ cwd, env, paths: ['jobs/job.yaml'] })).guards).toEqual([
+      'grpc://job:9001',
+      'embedded:',
+    ]);
+    expect((await resolved({ cwd, env, flags: { guard: ['embedded:'] } })).guards).toEqual(['embedded:']);
+    expect((await resolved({ cwd, env: { GUARD_URL: ' ' } })).guards).toEqual(['embedded:']);
+  });
+
+  it('takes one guard and one text column without brackets', async () => {
+    const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
+    const cwd = await workspace({ ...files, 'job.yaml': job });
+    const config = await resolved({ cwd, paths: ['job.yaml'] });
+    expect(config).toMatchObject({ guards: ['grpc://gpu-1:8001'], sources: [{ textColumns: ['body'] }] });
+  });
+
+  it('substitutes nothing from the environment into a job file', async () => {
+    const cwd = await workspace({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
+    const config = await resolved({ cwd, paths: ['job.yaml'], env: { HOME: '/root' } });
+    expect(config.sources[0]).toMatchObject({ path: join(cwd, '*.csv'), textColumns: ['${HOME} $HOME'] });
+  });
+
+  it('names the run after its job file or first path', async () => {
+    const cwd = await workspace({
+      'Größe & Maß.csv': '',
+      'Nightly Rescan.yaml': 'sources: [{ path: "*.csv" }]\n',
+      'dump.jsonl.gz': '',
+      '評論.csv': '',
+    });
+    const nameOf = async (path: string) => (await resolved({ cwd, paths: [path] })).name;
+    expect(await nameOf('Größe & Maß.csv')).toBe('gro-e-ma');
+    expect(await nameOf('Nightly Rescan.yaml')).toBe('nightly-rescan');
+    expect(await nameOf('dump.jsonl.gz')).toBe('dump');
+    expect(await nameOf('評論.csv')).toBe('run');
+  });
+
+  it('is frozen throughout', async () => {
+    const cwd = await workspace(files);
+    const config = await resolved({ cwd, paths: ['jobs/job.yaml'] });
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      (Object.isFrozen(value) && Object.values(value).every((part) => frozen(part)));
+    expect(frozen(config)).toBe(true);
+  });
+});
+
+describe('a policy', () => {
+  const policyFrom = async (text: string) => {
+    const cwd = await workspace({ 'a.csv': '', 'p.yaml': text });
+    return (await resolved({ cwd, flags: { policy: 'p.yaml' } })).policy;
+  };
+
+  it('gives a category what it leaves open from default', async () => {
+    const { thresholds } = await policyFrom(files['jobs/policies/p.yaml']);
+    expect(thresholds).toEqual({ default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } });
+  });
+
+  it('without thresholds leaves the decision to the guard’s flag', async () => {
+    expect(await policyFrom('allowPartial: true\n')).toEqual({
+      thresholds: null,
+      allowFlagged: false,
+      allowPartial: true,
+    });
+  });
+
+  it('may have only one level', async () => {
+    const { thresholds } = await policyFrom(
+      'thresholds: { default: { block: 0.9 }, privacy: { block: 0.3 } }\n',
+    );
+    expect(thresholds).toEqual({ default: { block: 0.9 }, privacy: { block: 0.3 } });
+  });
+});

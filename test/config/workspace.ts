@@ -1,0 +1,37 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { resolveRunConfig, type Flags } from '../../src/config/resolve.ts';
+import { type RunConfig } from '../../src/config/run-config.ts';
+import { Failure } from '../../src/domain/failure.ts';
+
+/** A folder with the given files, removed after the test. */
+export async function workspace(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'guardsweep-config-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return folder;
+}
+
+export interface Given {
+  readonly paths?: string[];
+  readonly flags?: Flags;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+export function resolved({ paths = ['a.csv'], flags = {}, env = {}, cwd }: Given): Promise<RunConfig> {
+  return resolveRunConfig({ paths, flags, env, cwd });
+}
+
+/** The one line a user gets; fails when the configuration is accepted. */
+export async function mistakeIn(given: Given): Promise<string> {
+  const error = await resolved(given).catch((reason: unknown) => reason);
+  if (!(error instanceof Failure) || error.kind !== 'usage')
+    throw new Error('no mistake was found', { cause: error });
+  return error.message;
+}
