@@ -14,7 +14,7 @@ import { outlinePlan, type PlanOutline } from './plan-outline.ts';
 import { hashRecordFiles } from './record-files.ts';
 import { RUN_FILES, isFlaggedCsv } from './run-files.ts';
 import { RunReading, isComplete } from './run-reading.ts';
-import { makeSummary, type Summary } from './summary.ts';
+import { makeSummary, summaryJson, type Summary } from './summary.ts';
 import { type Counts } from './tally.ts';
 import { type LogWriter } from './verdict-log/log-writer.ts';
 import { readChain, type Chain } from './verdict-log/read-chain.ts';
@@ -76,22 +76,22 @@ class Finish {
       await reading.addUp();
       return this.#summary('incomplete', chain, plan, { ...reading.tally.counts(), items: plan.items }, []);
     }
-    const { formats } = record.config.output;
-    const outcomes = await OutcomeFiles.create(this.#writer, formats, this.#options.flaggedRows);
+    const create = (name: string): Promise<FinalFile> => this.#create(name);
     try {
-      for await (const batch of reading.outcomes()) await outcomes.add(batch);
-      const entries = await outcomes.complete();
+      const { formats } = record.config.output;
+      const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
+      for await (const batch of reading.outcomes()) await files.add(batch);
+      const entries: FileEntry[] = [];
+      for (const file of this.#files) entries.push(await file.complete());
       const counts = reading.tally.counts();
       const names = [...entries.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
       const summary = this.#summary('finished', chain, plan, counts, names);
-      entries.push(await this.#complete(RUN_FILES.summary, [`${JSON.stringify(summary, null, 2)}\n`]));
+      entries.push(await this.#complete(RUN_FILES.summary, [summaryJson(summary)]));
       await this.#writeManifest(chain, plan, counts, reading.accounts, entries);
-      await outcomes.publish();
       await this.#removeStaleTables(names);
       for (const file of this.#files) await file.publish();
       return summary;
     } finally {
-      await outcomes.discard();
       for (const file of this.#files) await file.discard();
     }
   }
@@ -142,10 +142,15 @@ class Finish {
     }
   }
 
-  /** Writes a file to be published later. */
-  async #complete(name: string, parts: Iterable<string> | AsyncIterable<string>): Promise<FileEntry> {
+  async #create(name: string): Promise<FinalFile> {
     const file = await FinalFile.create(name, this.#writer);
     this.#files.push(file);
+    return file;
+  }
+
+  /** Writes a file to be published later. */
+  async #complete(name: string, parts: Iterable<string> | AsyncIterable<string>): Promise<FileEntry> {
+    const file = await this.#create(name);
     for await (const part of parts) await file.write(part);
     return file.complete();
   }
@@ -153,6 +158,7 @@ class Finish {
   /** Earlier passes may have flagged more items, in more files. */
   async #removeStaleTables(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;
+    await this.#log.assertCurrent();
     for (const name of await readdir(runDir)) {
       if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
     }

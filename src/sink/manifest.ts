@@ -32,7 +32,9 @@ const MANIFEST = z.strictObject({
   /** Hashes of the sources as they were judged; null when a source is gone, unreadable or changed since. */
   sources: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: sha256.nullable() })),
   /** Every file of the run; of files that an older epoch may still append to, the bytes that count. */
-  files: z.array(z.strictObject({ path: z.string(), bytes: count, sha256 })),
+  files: z.array(
+    z.strictObject({ path: z.string().regex(/^(log\/)?[a-zA-Z0-9][\w.-]*$/), bytes: count, sha256 }),
+  ),
 });
 
 /** manifest.json: what a run's record consists of. */

@@ -1,5 +1,4 @@
 import { type RunConfig } from '../config/run-config.ts';
-import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
 import { RUN_FILES, flaggedCsv } from './run-files.ts';
 import { type LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRows } from './spreadsheet.ts';
@@ -7,46 +6,60 @@ import { tableHead, tableRows } from './spreadsheet.ts';
 /** Spreadsheets take a little over a million rows; the head is one. */
 const FLAGGED_ROWS = 999_999;
 
-/** The final files made of outcomes: verdicts, errors, and the tables for people. */
-export class OutcomeFiles {
-  readonly #writer: FinalWriter;
+/** Where the text of a file goes: into the file, when a run is finished, or against it, when one is verified. */
+export interface TextTarget {
+  write(text: string): Promise<void>;
+}
+
+interface Tables<T> {
+  readonly all: T;
+  flagged: T;
+  /** Rows in the last flagged.csv, and how many of these files there are. */
+  rows: number;
+  parts: number;
+}
+
+/** Makes the text of the final files that consist of outcomes: verdicts, errors, and the tables for people. */
+export class OutcomeFiles<T extends TextTarget> {
+  readonly #create: (name: string) => Promise<T>;
   readonly #flaggedRows: number;
-  readonly #files: FinalFile[] = [];
-  readonly #verdicts: FinalFile;
-  readonly #errors: FinalFile;
+  readonly #verdicts: T;
+  readonly #errors: T;
   /** Null when no tables are wanted. */
-  readonly #tables: { readonly all: FinalFile; flagged: FinalFile; rows: number; parts: number } | null;
+  readonly #tables: Tables<T> | null;
 
   private constructor(
-    writer: FinalWriter,
+    create: (name: string) => Promise<T>,
     flaggedRows: number,
-    files: { verdicts: FinalFile; errors: FinalFile; all: FinalFile | null; flagged: FinalFile | null },
+    targets: { verdicts: T; errors: T; tables: Tables<T> | null },
   ) {
-    this.#writer = writer;
+    this.#create = create;
     this.#flaggedRows = flaggedRows;
-    this.#verdicts = files.verdicts;
-    this.#errors = files.errors;
-    const { all, flagged } = files;
-    this.#tables = all === null || flagged === null ? null : { all, flagged, rows: 0, parts: 1 };
-    this.#files = [files.verdicts, files.errors, all, flagged].filter((file) => file !== null);
+    this.#verdicts = targets.verdicts;
+    this.#errors = targets.errors;
+    this.#tables = targets.tables;
   }
 
-  /** `flaggedRows` is the most rows in one flagged.csv; default: what a spreadsheet takes. */
-  static async create(
-    writer: FinalWriter,
+  /**
+   * `create` is called once for each file, when its text begins; whoever gives it ends the files too. `flaggedRows`
+   * is the most rows in one flagged.csv; default: what a spreadsheet takes.
+   */
+  static async begin<T extends TextTarget>(
+    create: (name: string) => Promise<T>,
     formats: RunConfig['output']['formats'],
     flaggedRows = FLAGGED_ROWS,
-  ): Promise<OutcomeFiles> {
-    const csv = formats.includes('csv');
-    const files = new OutcomeFiles(writer, flaggedRows, {
-      verdicts: await FinalFile.create(RUN_FILES.verdicts, writer),
-      errors: await FinalFile.create(RUN_FILES.errors, writer),
-      all: csv ? await FinalFile.create(RUN_FILES.verdictsCsv, writer) : null,
-      flagged: csv ? await FinalFile.create(flaggedCsv(1), writer) : null,
-    });
-    await files.#tables?.all.write(tableHead());
-    await files.#tables?.flagged.write(tableHead());
-    return files;
+  ): Promise<OutcomeFiles<T>> {
+    const table = async (name: string): Promise<T> => {
+      const target = await create(name);
+      await target.write(tableHead());
+      return target;
+    };
+    const verdicts = await create(RUN_FILES.verdicts);
+    const errors = await create(RUN_FILES.errors);
+    const tables = formats.includes('csv')
+      ? { all: await table(RUN_FILES.verdictsCsv), flagged: await table(flaggedCsv(1)), rows: 0, parts: 1 }
+      : null;
+    return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables });
   }
 
   /** Takes outcomes in the order they are to stand in. */
@@ -62,33 +75,25 @@ export class OutcomeFiles {
     if (this.#tables === null) return;
     const lines = outcomes.map(({ line }) => line);
     await this.#tables.all.write(tableRows(lines));
-    let flagged = lines.filter(({ decision }) => decision === 'review' || decision === 'block');
-    while (flagged.length > 0) {
-      if (this.#tables.rows === this.#flaggedRows) {
-        this.#tables.flagged = await FinalFile.create(flaggedCsv(++this.#tables.parts), this.#writer);
-        this.#files.push(this.#tables.flagged);
-        this.#tables.rows = 0;
-        await this.#tables.flagged.write(tableHead());
+    await this.#addFlagged(
+      this.#tables,
+      lines.filter(({ decision }) => decision === 'review' || decision === 'block'),
+    );
+  }
+
+  async #addFlagged(tables: Tables<T>, lines: readonly LoggedOutcome['line'][]): Promise<void> {
+    let left = lines;
+    while (left.length > 0) {
+      if (tables.rows === this.#flaggedRows) {
+        tables.parts++;
+        tables.rows = 0;
+        tables.flagged = await this.#create(flaggedCsv(tables.parts));
+        await tables.flagged.write(tableHead());
       }
-      const now = flagged.slice(0, this.#flaggedRows - this.#tables.rows);
-      await this.#tables.flagged.write(tableRows(now));
-      this.#tables.rows += now.length;
-      flagged = flagged.slice(now.length);
+      const now = left.slice(0, this.#flaggedRows - tables.rows);
+      await tables.flagged.write(tableRows(now));
+      tables.rows += now.length;
+      left = left.slice(now.length);
     }
-  }
-
-  /** Makes the files durable under their temporary names. */
-  async complete(): Promise<FileEntry[]> {
-    const entries: FileEntry[] = [];
-    for (const file of this.#files) entries.push(await file.complete());
-    return entries;
-  }
-
-  async publish(): Promise<void> {
-    for (const file of this.#files) await file.publish();
-  }
-
-  async discard(): Promise<void> {
-    for (const file of this.#files) await file.discard();
   }
 }

@@ -47,7 +47,12 @@ export function makeSummary(input: SummaryInput): Summary {
   };
 }
 
+/** The text of summary.json. */
+export function summaryJson(summary: Summary): string {
+  return `${JSON.stringify(summary, null, 2)}\n`;
+}
+
 /** Seconds from one ISO time to another, to the millisecond; 0 when there is no end. */
-export function secondsBetween(from: string, to: string | null): number {
+function secondsBetween(from: string, to: string | null): number {
   return to === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000;
 }

@@ -1,0 +1,122 @@
+import { isRetryable, type ItemCode } from '../domain/item-error.ts';
+import { CATEGORIES } from '../domain/taxonomy.ts';
+import { type Summary } from './summary.ts';
+
+/** What to do about items that were not judged, by code. */
+const ADVICE: Readonly<Record<ItemCode, string>> = {
+  MISSING_PAYLOAD: 'nothing was there to judge; check the export',
+  INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
+  INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',
+  EMPTY_CONTENT: 'blank text; nothing to do unless there should be some',
+  UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
+  SEQUENCE_OVERFLOW: 'longer than the guard reads; split it',
+  UNSUPPORTED_TYPE: 'a kind of file this version does not judge; convert it or judge it by hand',
+  MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
+  INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
+  ITEM_TOO_LARGE: 'larger than the bound for one item; split it',
+  CORRUPT_MEDIA: 'cannot be decoded; get the original again',
+  MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
+  UNREADABLE_SOURCE: 'the file could not be read to its end; check it and its permissions, then run again',
+  SOURCE_CHANGED: 'the file changed during the run; start a new run on it',
+  GUARD_REJECTED: 'the guard refused it; judge it by hand',
+  PROBE_NOT_LOADED: 'this guard cannot judge this kind of content; use one that can',
+  INVALID_REPLY: "the guard's reply was unusable; check the guard",
+  GUARD_UNAVAILABLE: 'the guard could not be reached',
+  GUARD_OVERLOADED: 'the guard had no room',
+  GUARD_INTERNAL: 'the guard failed',
+  TIMEOUT: 'the guard did not answer in time',
+  INTERNAL: 'a fault of this program',
+};
+
+/**
+ * The summary for people at a terminal, several lines without a newline at the end: what was judged and what was
+ * not; then decisions and categories; then who judged, the head of the chain and the files.
+ */
+export function summaryText(summary: Summary): string {
+  return [
+    `Judged ${number(summary.verdicts)} of ${number(summary.items)} items; ${number(summary.items - summary.verdicts)} not judged`,
+    ...headlines(summary),
+    ...notJudged(summary),
+    ...decisions(summary),
+    ...guards(summary),
+    ...record(summary),
+  ].join('\n');
+}
+
+function headlines(summary: Summary): string[] {
+  const lines: string[] = [];
+  const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint)).size;
+  if (models > 1)
+    lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
+  if (summary.status === 'incomplete') {
+    lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
+  }
+  return lines;
+}
+
+function notJudged(summary: Summary): string[] {
+  const lines = Object.entries(summary.by_error_code).map(([code, count]) => {
+    const advice = ADVICE[code as ItemCode];
+    const retry = isRetryable(code as ItemCode) ? '; try these again with retry' : '';
+    return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
+  });
+  const open = summary.items - summary.verdicts - summary.errors;
+  if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
+  const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
+  if (skipped.length > 0) lines.push(`Left out: ${skipped.join(', ')}`);
+  return lines;
+}
+
+function decisions(summary: Summary): string[] {
+  const { allow, review, block } = summary.by_decision;
+  const lines = [`Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`];
+  const categories = Object.entries(summary.by_category).sort(([, a], [, b]) => b - a);
+  if (categories.length > 0) {
+    lines.push('Flagged categories:');
+    for (const [key, count] of categories) lines.push(`  ${number(count).padStart(9)}  ${categoryName(key)}`);
+  }
+  if (summary.thresholds_unapplied > 0) {
+    const count = number(summary.thresholds_unapplied);
+    lines.push(
+      `Thresholds: for ${count} verdicts the guard gave no score that a category's threshold could be applied to`,
+    );
+  }
+  return lines;
+}
+
+function guards(summary: Summary): string[] {
+  const lines = summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
+    return `Judged by ${endpoint}, ${fingerprint ?? 'no fingerprint'} (${number(verdicts)} verdicts)`;
+  });
+  if (summary.guards.some(({ kind }) => kind === 'embedded')) {
+    lines.push('This is the demonstration guard: «allow» is not evidence that nothing is there.');
+  }
+  return lines;
+}
+
+function record(summary: Summary): string[] {
+  return [
+    ...(summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : []),
+    `Chain head: ${summary.chain_head}`,
+    ...(summary.files.length > 0 ? [`Files in ${summary.dir}: ${summary.files.join(', ')}`] : []),
+  ];
+}
+
+function categoryName(key: string): string {
+  return CATEGORIES.find((category) => category.key === key)?.label ?? key;
+}
+
+function rate({ items, seconds }: Summary): string {
+  return `, ${number(Math.round(items / seconds))} items/s`;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = `${Math.floor(seconds % 60)} s`;
+  return minutes < 60 ? `${minutes} min ${rest}` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

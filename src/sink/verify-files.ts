@@ -1,0 +1,101 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { hashFile } from './hash-file.ts';
+import { type Manifest } from './manifest.ts';
+import { RUN_FILES, commitsName, epochOf } from './run-files.ts';
+import { type Chain } from './verdict-log/read-chain.ts';
+
+/** What a desktop leaves in a folder somebody looked into. */
+const DESKTOP_FILES: ReadonlySet<string> = new Set(['Thumbs.db', 'desktop.ini']);
+
+const LOG_PREFIX = `${RUN_FILES.log}/`;
+
+/**
+ * Checks that the files of a run directory are those its manifest lists, in size. To the plan and to the log of an
+ * older epoch a writer that was overtaken may have appended what does not count.
+ * Failure('internal') names the first file that is missing, of another size, or not listed.
+ */
+export async function checkListing(runDir: string, manifest: Manifest): Promise<void> {
+  const listed = new Set<string>();
+  for (const { path, bytes } of manifest.files) {
+    if (listed.has(path)) throw broken(`${RUN_FILES.manifest} lists ${path} twice`);
+    listed.add(path);
+    const size = await sizeOf(runDir, path);
+    if (size === null) throw broken(`${path} is missing`);
+    if (size < bytes || (size > bytes && !mayGrow(path, manifest))) {
+      throw broken(`${path} has ${size} bytes, but ${bytes} when the run was finished`);
+    }
+  }
+  for (const name of await readdir(runDir)) {
+    const own = name === RUN_FILES.manifest || name === RUN_FILES.manifestHash || name === RUN_FILES.log;
+    if (own || listed.has(name) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
+    throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+  }
+  for (const name of await readdir(join(runDir, RUN_FILES.log))) {
+    const path = LOG_PREFIX + name;
+    const epoch = epochOf(name);
+    if (listed.has(path) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
+    if (epoch === null || epoch === manifest.epoch) {
+      throw broken(`${path} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+    }
+    if (epoch > manifest.epoch) {
+      throw broken(
+        `${path} is newer than ${RUN_FILES.manifest}: the run was continued and not finished; resume it`,
+      );
+    }
+  }
+}
+
+/** Checks that the manifest lists every file the record cannot do without. */
+export function checkCoverage(chain: Chain, manifest: Manifest): void {
+  const listed = new Set(manifest.files.map(({ path }) => path));
+  const needed: string[] = [
+    RUN_FILES.run,
+    RUN_FILES.sources,
+    RUN_FILES.plan,
+    RUN_FILES.verdicts,
+    RUN_FILES.errors,
+  ];
+  for (const part of chain.parts) {
+    needed.push(LOG_PREFIX + commitsName(part.epoch));
+    for (const segment of part.segments.keys()) needed.push(LOG_PREFIX + segment);
+  }
+  const { previous } = manifest;
+  const kept = manifest.files.find(({ path }) => path === previous?.path);
+  if (previous !== null && kept?.sha256 !== previous.sha256) {
+    throw broken(`${RUN_FILES.manifest} does not list the manifest of the pass before`);
+  }
+  for (const path of [...needed, RUN_FILES.summary]) {
+    if (!listed.has(path)) throw broken(`${RUN_FILES.manifest} does not list ${path}`);
+  }
+}
+
+/** Checks the hash of every file that the manifest lists. */
+export async function checkHashes(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const found = await hashFile(join(runDir, path), { signal, bytes });
+    if (found.sha256 !== sha256)
+      throw broken(`${path} does not have the hash that ${RUN_FILES.manifest} names`);
+  }
+}
+
+function mayGrow(path: string, manifest: Manifest): boolean {
+  if (path === RUN_FILES.plan) return true;
+  const epoch = path.startsWith(LOG_PREFIX) ? epochOf(path.slice(LOG_PREFIX.length)) : null;
+  return epoch !== null && epoch < manifest.epoch;
+}
+
+async function sizeOf(runDir: string, path: string): Promise<number | null> {
+  try {
+    const found = await stat(join(runDir, path));
+    return found.isFile() ? found.size : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function broken(what: string): Failure {
+  return new Failure('internal', what);
+}
