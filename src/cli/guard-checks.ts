@@ -2,12 +2,16 @@ import { EMBEDDED_GUARD } from '../config/guard-url.ts';
 import { Failure } from '../domain/failure.ts';
 import { readEndpoint } from '../guard/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
+import { guardToken } from './guard-token.ts';
 import { type Check } from './machine-checks.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
 /** Whether a guard answers and says which model it is; the embedded one is started for it. Rejects only on abort. */
-export async function checkGuard(url: string, signal: AbortSignal): Promise<Check> {
+export async function checkGuard(
+  url: string,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
+): Promise<Check> {
   const what = `guard ${url}`;
   try {
     const guards = await openGuardEndpoints([url]);
@@ -15,6 +19,7 @@ export async function checkGuard(url: string, signal: AbortSignal): Promise<Chec
       const { fingerprint } = await readEndpoint(guards.endpoints[0]!, {
         timeoutMs: ANSWER_WITHIN_MS,
         signal,
+        token: guardToken(env),
       });
       return { what, ok: true, found: `ready, ${fingerprint.id}`, todo: null };
     } finally {

@@ -115,7 +115,7 @@ async function policyOf({ flags, cwd }: Input, file: JobFile | null): Promise<Po
   if (flagged !== undefined) return readPolicyFile(resolve(cwd, flagged.value), flagged);
   const named = file && inJob(file, ['policy'], file.job.policy);
   if (!named) return { ...DEFAULT_POLICY };
-  const absolute = resolve(file!.folder, named.value);
+  const absolute = resolve(file.folder, named.value);
   return readPolicyFile(absolute, { value: relative(cwd, absolute), place: named.place });
 }
 

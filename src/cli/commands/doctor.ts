@@ -40,7 +40,8 @@ export function doctorCommand(context: CommandContext): Command {
       add(checkNode(process.versions.node));
       add(checkMemory());
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
-      for (const url of urls) add(await checkGuard(url, context.interrupts.drain));
+      const { env, interrupts } = context;
+      for (const url of urls) add(await checkGuard(url, { env, signal: interrupts.drain }));
       if (options.json) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {

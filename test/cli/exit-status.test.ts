@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type RunUi } from '../../src/cli/context.ts';
+import { type RunConfig } from '../../src/config/run-config.ts';
+import { Failure, type FailureKind } from '../../src/domain/failure.ts';
+import { typed } from './terminal.ts';
+
+const here = import.meta.dirname;
+
+describe('a command line that is wrong ends with 2 and one line', () => {
+  it.each([
+    [[], 'no command given; guardsweep --help lists them'],
+    [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
+    [['status'], "unknown command 'status'"],
+    [['help'], "unknown command 'help'"],
+    [['enqueue'], "missing required argument 'path'"],
+    [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
+    [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],
+    [
+      ['enqueue', '.', '--max-wait', 'soon'],
+      '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
+    ],
+    [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
+    [['resume'], "missing required argument 'run-dir'"],
+    [['resume', 'a', 'b'], "too many arguments for 'resume'. Expected 1 argument but got 2."],
+    [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'"],
+    [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
+    [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port of 0 to 65535'],
+    [
+      ['guard', '--model', 'heavy'],
+      "option '--model <model>' argument 'heavy' is invalid. Allowed choices are lite, synthetic.",
+    ],
+    [
+      ['guard', '--host', '0.0.0.0'],
+      '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
+    ],
+    [['fingerprint', '--guard', 'http://x'], /^--guard: REST guards/],
+  ])('%j', async (argv, line) => {
+    const { status, stdout, stderr } = await typed(argv);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^guardsweep: [^\n]+\n$/);
+    expect(stderr.slice('guardsweep: '.length, -1)).toEqual(
+      typeof line === 'string' ? line : expect.stringMatching(line),
+    );
+  });
+});
+
+describe('the exit status of a command', () => {
+  it.each([0, 1, 3, 5])('is what the run ended with: %i', async (ended) => {
+    const { status } = await typed(['resume', 'x'], { runs: { resume: async () => ended } });
+    expect(status).toBe(ended);
+  });
+
+  it.each([
+    ['internal', 1],
+    ['superseded', 1],
+    ['usage', 2],
+    ['service', 4],
+    ['interrupted', 130],
+  ] as [FailureKind, number][])('after the failure %s is %i, said in one line', async (kind, expected) => {
+    const retry = async (): Promise<never> => {
+      throw new Failure(kind, 'first\nsecond \u001b[31mred');
+    };
+    const { status, stderr } = await typed(['retry', 'x'], { runs: { retry } });
+    expect({ status, stderr }).toEqual({ status: expected, stderr: 'guardsweep: first second [31mred\n' });
+  });
+
+  it('after an unexpected error is 1, and nothing of its message is shown', async () => {
+    const verify = async (): Promise<never> => {
+      throw new TypeError('quotes CONTENT\n    at CONTENT', {
+        cause: new SyntaxError('CONTENT at position 3'),
+      });
+    };
+    const quiet = await typed(['verify', 'x'], { runs: { verify } });
+    expect(quiet).toMatchObject({ status: 1, stdout: '' });
+    expect(quiet.stderr).toBe(
+      'guardsweep: unexpected error (TypeError); GUARDSWEEP_DEBUG=1 shows where it happened\n',
+    );
+
+    const debug = await typed(['verify', 'x'], {
+      runs: { verify },
+      context: { env: { GUARDSWEEP_DEBUG: '1' } },
+    });
+    expect(debug.stderr).toContain('caused by SyntaxError');
+    expect(debug.stderr).toMatch(/ {4}at .*exit-status\.test/);
+    expect(debug.stderr).not.toContain('CONTENT');
+  });
+
+  it('is 130 when an interrupt ended an await', async () => {
+    const interrupted = AbortSignal.abort();
+    const resume = async (_: string, ui: RunUi): Promise<never> => {
+      ui.interrupts.drain.throwIfAborted();
+      throw new Error('not aborted');
+    };
+    const interrupts = { drain: interrupted, stop: interrupted };
+    expect(await typed(['resume', 'x'], { runs: { resume }, context: { interrupts } })).toMatchObject({
+      status: 130,
+    });
+  });
+});
+
+describe('what is typed reaches the command', () => {
+  it('enqueue: one configuration', async () => {
+    const seen: [RunConfig, RunUi][] = [];
+    const enqueue = async (config: RunConfig, ui: RunUi): Promise<number> => {
+      seen.push([config, ui]);
+      return 0;
+    };
+    await typed(
+      [
+        ...[
+          'enqueue',
+          '--guard',
+          'grpc://a',
+          '--guard',
+          'grpc://b',
+          '--text-column',
+          'x',
+          '--text-column',
+          'y',
+        ],
+        ...[
+          '--fail-if',
+          'flagged-rate=.1',
+          '--fail-if',
+          'error-rate=0',
+          '--allow-errors',
+          '--json',
+          '--quiet',
+          '.',
+        ],
+      ],
+      { runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
+    );
+    expect(seen).toMatchObject([
+      [
+        {
+          guards: ['grpc://a:8001', 'grpc://b:8001'],
+          sources: [{ path: here, textColumns: ['x', 'y'] }],
+          failIf: { flaggedRate: 0.1, errorRate: 0 },
+          allowErrors: true,
+        },
+        { json: true, quiet: true },
+      ],
+    ]);
+  });
+
+  it('resume, retry: the run directory, absolute', async () => {
+    const seen: unknown[] = [];
+    const note = async (dir: string, { json, quiet }: RunUi): Promise<number> => {
+      seen.push([dir, json, quiet]);
+      return 0;
+    };
+    await typed(['resume', 'runs/x', '--json'], { runs: { resume: note } });
+    await typed(['retry', '/runs/y', '--quiet'], { runs: { retry: note } });
+    expect(seen).toEqual([
+      [join(here, 'runs/x'), true, false],
+      ['/runs/y', false, true],
+    ]);
+  });
+
+  it('verify: the head as bare hex', async () => {
+    let seen: string | null = '';
+    await typed(['verify', 'x', '--head', `sha256:${'AB'.repeat(32)}`], {
+      runs: {
+        verify: async (_, { head }) => {
+          seen = head;
+          return 0;
+        },
+      },
+    });
+    expect(seen).toBe('ab'.repeat(32));
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkMemory, checkNode } from '../../src/cli/machine-checks.ts';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { output, typed } from './terminal.ts';
+
+async function guard(): Promise<string> {
+  const server = await startGuardServer({ model: 'synthetic', host: '127.0.0.1', grpcPort: 0 });
+  onTestFinished(() => server.close());
+  return server.address;
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'guardsweep-cli-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Nothing listens there: port 1 is reserved and needs privileges. */
+const NOBODY = 'grpc://127.0.0.1:1';
+
+describe('fingerprint', () => {
+  it('prints the id and the artifacts', async () => {
+    const { status, stdout } = await typed(['fingerprint', '--guard', await guard()]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+ {2}model guard version \d+\nsha256:[0-9a-f]{64}\n/);
+    expect(stdout).toMatch(/\n {2}[0-9a-f]{64} {2}synthetic-/);
+  });
+
+  it('prints JSON for every endpoint of GUARD_URL', async () => {
+    const [a, b] = [await guard(), await guard()];
+    const { status, stdout } = await typed(['fingerprint', '--json'], {
+      context: { env: { GUARD_URL: `${a},${b}` } },
+    });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: a, model: 'guard', fingerprint: { id: expect.stringMatching(/^sha256:/) as string } },
+      { name: b },
+    ]);
+  });
+
+  it('ends with 130 when interrupted', async () => {
+    const interrupted = AbortSignal.abort(new DOMException('', 'AbortError'));
+    const context = { interrupts: { drain: interrupted, stop: interrupted } };
+    expect(await typed(['fingerprint', '--guard', await guard()], { context })).toMatchObject({
+      status: 130,
+    });
+  });
+});
+
+describe('guard', () => {
+  it('serves until interrupted, and says where', async () => {
+    const interrupt = new AbortController();
+    const stdout = output();
+    const listening = new Promise<string>((resolve) => stdout.on('data', () => resolve(stdout.text())));
+    const ended = typed(['guard', '--model', 'synthetic', '--grpc-port', '0'], {
+      context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
+    });
+    const address = /grpc:\/\/\S+/.exec(await listening)![0];
+    expect((await typed(['fingerprint', '--guard', address])).status).toBe(0);
+    interrupt.abort();
+    expect((await ended).status).toBe(0);
+  });
+});
+
+describe('doctor', () => {
+  it('says ok for everything that is there, and leaves nothing behind', async () => {
+    const out = await folder();
+    const { status, stdout, stderr } = await typed([
+      'doctor',
+      '--guard',
+      await guard(),
+      '--out',
+      join(out, 'a/b'),
+    ]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.slice(0, 12))).toEqual([
+      'ok       nod',
+      'ok       mem',
+      'ok       out',
+      'ok       gua',
+    ]);
+    expect(await readdir(out)).toEqual([]);
+  });
+
+  it('says what is missing and what to do, and ends with 4', async () => {
+    const out = await folder();
+    await writeFile(join(out, 'file'), '');
+    const { status, stdout, stderr } = await typed([
+      ...['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
+    ]);
+    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 2 of 4 checks failed\n' });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { what: 'node', ok: true },
+      { what: 'memory', ok: true },
+      { ok: false, found: 'not writable (ENOTDIR)', todo: 'name a folder you may write to with --out' },
+      { what: `guard ${NOBODY}`, ok: false, todo: 'start it, or correct --guard or GUARD_URL' },
+    ]);
+  });
+
+  it('knows what is too old or too little', () => {
+    expect(checkNode('20.18.3')).toMatchObject({ ok: false, todo: 'install Node 20.19 or newer' });
+    expect(checkNode('20.19.0').ok).toBe(true);
+    expect(checkNode('22.1.0').ok).toBe(true);
+    expect(checkMemory(100 * 1024 * 1024)).toMatchObject({ ok: false, todo: 'free at least 512 MiB' });
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { toolVersion } from '../../src/cli/tool-version.ts';
+import { typed } from './terminal.ts';
+
+const COMMANDS = ['enqueue', 'resume', 'retry', 'verify', 'guard', 'fingerprint', 'doctor'];
+
+/** The entries below `Options:`, each with its wrapped lines joined. */
+function optionsOf(help: string): string[] {
+  const section = /\nOptions:\n(.*?)\n\n/s.exec(`${help}\n\n`)?.[1] ?? '';
+  return section.split(/\n {2}(?=-)/).map((entry) => entry.replaceAll(/\s+/g, ' ').trim());
+}
+
+describe('help', () => {
+  it('lists the commands, the exit statuses and examples', async () => {
+    const { status, stdout, stderr } = await typed(['--help']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect([...stdout.matchAll(/^ {2}([a-z]+)(?: \[options\])?/gm)].map(([, name]) => name)).toEqual(
+      COMMANDS,
+    );
+    expect(stdout).toContain('Exit status:');
+    expect(stdout).toContain('Examples:');
+  });
+
+  it.each(COMMANDS)('of %s gives a default for every flag, an example for every value', async (command) => {
+    const { status, stdout } = await typed([command, '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`\nExamples:\n  # .*\n  \\$ guardsweep ${command}`));
+    for (const option of optionsOf(stdout)) {
+      if (option.startsWith('-h')) continue;
+      expect(option).toMatch(/default: /);
+      if (/^--[a-z-]+ </.test(option)) expect(option).toMatch(/example: |choices: /);
+    }
+  });
+
+  it.each(COMMANDS)('of %s stays as reviewed', async (command) => {
+    expect((await typed([command, '--help'])).stdout).toMatchSnapshot();
+  });
+
+  it('shows the version', async () => {
+    expect(await typed(['--version'])).toEqual({ status: 0, stdout: `${toolVersion()}\n`, stderr: '' });
+  });
+});

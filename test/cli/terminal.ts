@@ -1,0 +1,42 @@
+import { PassThrough } from 'node:stream';
+import { type CommandContext, type Output, type RunCommands } from '../../src/cli/context.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+
+/** A stream that remembers what was written to it. */
+export function output(terminal: { readonly columns: number } | null = null): Output & { text(): string } {
+  const stream = new PassThrough();
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return Object.assign(stream, terminal === null ? {} : { isTTY: true, ...terminal }, { text: () => text });
+}
+
+/** Run commands that a test does not expect to be reached, but for those it gives. */
+export function runsWith(given: Partial<RunCommands>): RunCommands {
+  const unexpected = async (): Promise<never> => {
+    throw new Error('not expected to run');
+  };
+  return { enqueue: unexpected, resume: unexpected, retry: unexpected, verify: unexpected, ...given };
+}
+
+/** Runs a command line as a user would and gives its exit status and what it wrote. */
+export async function typed(
+  argv: readonly string[],
+  options: { runs?: Partial<RunCommands>; context?: Partial<CommandContext> } = {},
+): Promise<{ status: number; stdout: string; stderr: string }> {
+  const stdout = output();
+  const stderr = output();
+  const never = new AbortController().signal;
+  const status = await runCli(
+    argv,
+    {
+      cwd: import.meta.dirname,
+      env: {},
+      stdout,
+      stderr,
+      interrupts: { drain: never, stop: never },
+      ...options.context,
+    },
+    runsWith(options.runs ?? {}),
+  );
+  return { status, stdout: stdout.text(), stderr: stderr.text() };
+}
