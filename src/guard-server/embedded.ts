@@ -16,7 +16,7 @@ const CLOSE_GRACE_MS = 5_000;
 
 /**
  * Starts the embedded guard in a thread of its own and resolves when it listens on a free loopback port.
- * Failure('internal') when it cannot start.
+ * A Failure when it cannot start, `internal` unless the server gave another.
  */
 export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<EmbeddedGuard> {
   const entry = new URL(`./embedded-thread${extname(import.meta.url)}`, import.meta.url);
@@ -34,6 +34,10 @@ export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<Embe
   const listening = new Promise<EmbeddedMessage>((resolve) => worker.once('message', resolve));
   const first = await Promise.race([listening, failed]);
   if (first instanceof Error) throw first;
+  if (first.failure !== null) {
+    closing = true;
+    throw new Failure(first.failure.kind, first.failure.message);
+  }
 
   const close = async (): Promise<void> => {
     closing = true;

@@ -29,7 +29,7 @@ export class Listener {
         );
       });
     } catch (cause) {
-      server.forceShutdown();
+      this.drop();
       throw new Failure('usage', `cannot listen on ${this.#host}:${port}: is the port taken?`, { cause });
     }
   }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
+import fc from 'fast-check';
+import { encodeStrings } from '../../src/guard/tensors/raw.ts';
 import { startGuardServer, type GuardServer } from '../../src/guard-server/server.ts';
 import {
   column,
@@ -251,5 +253,32 @@ describe('what the protocol refuses', () => {
   it('takes and gives messages over 4 MiB', async () => {
     const error = await refusal({ tensors: [modality('text'), text('a'.repeat(6 * 1024 * 1024))] });
     expect(error.details).toContain('SEQUENCE_OVERFLOW');
+  });
+
+  it('answers any nonsense with a refusal or a verdict, and goes on serving', async () => {
+    const name = fc.constantFrom('REQUEST_TYPE', 'MODALITY', 'TEXT', 'AUDIO', 'MESSAGES', 'CACHE_WRITE', 'X');
+    const value = fc.oneof(
+      fc.constantFrom('prompt', 'multiturn', 'version', 'text', 'audio', 'user', 'system', ''),
+      fc.string(),
+    );
+    const raw = fc.oneof(
+      fc.array(value, { maxLength: 4 }).map(encodeStrings),
+      fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes)),
+    );
+    const shape = fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 4 });
+    const datatype = fc.constantFrom('BYTES', 'BYTES', 'BOOL', 'FP32');
+    const tensors = fc.array(fc.record({ name, datatype, shape, raw }), { maxLength: 4 });
+    const allowed = [status.OK, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION];
+    await fc.assert(
+      fc.asyncProperty(tensors, async (given) => {
+        const code = await client.infer({ tensors: given }).then(
+          () => status.OK,
+          (error: { code: status }) => error.code,
+        );
+        expect(allowed).toContain(code);
+      }),
+      { numRuns: 300 },
+    );
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
   });
 });

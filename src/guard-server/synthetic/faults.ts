@@ -46,7 +46,8 @@ const FAULT = z.discriminatedUnion('kind', [
   /** Requests and readiness checks find the server up but not ready, or nobody listening. */
   z.strictObject({
     kind: z.literal('down'),
-    ...WHEN,
+    after: WHEN.after,
+    forMs: WHEN.forMs,
     how: z.enum(['not-ready', 'closed']).default('not-ready'),
   }),
   /** Another version of the model is loaded. */
@@ -127,8 +128,8 @@ function isKind<K extends FaultKind>(fault: CompleteFault, kind: K): fault is Fa
 }
 
 function inForce({ fault, startedAtMs, strikes }: Scripted): boolean {
-  if (fault.kind === 'swap-version') return false;
-  if (startedAtMs === null || (fault.times !== undefined && strikes >= fault.times)) return false;
+  if (startedAtMs === null || fault.kind === 'swap-version') return false;
+  if (fault.kind !== 'down' && fault.times !== undefined && strikes >= fault.times) return false;
   return fault.forMs === undefined || performance.now() < startedAtMs + fault.forMs;
 }
 
