@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { history } from '../domain/request.ts';
 import { readContents, readSession } from './contents.ts';
 import { CACHE_USAGE_COUNT } from './definition.ts';
-import { type Execution, type Model, type Reply } from './model.ts';
+import { type Execution, type Model, type OutputTensor, type Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
 import { type TextProbe } from './probe.ts';
 import { RequestError } from './request-error.ts';
@@ -42,7 +42,7 @@ export class ContractModel implements Model {
     return replies;
   }
 
-  async #answer(request: TensorRequest, slice: Slice) {
+  async #answer(request: TensorRequest, slice: Slice): Promise<OutputTensor[]> {
     const contents = readContents(request, this.#contextTokens);
     if (contents === 'version') return versionTensors(request, this.#probe.artifacts);
     const rows: RowVerdict[] = [];
