@@ -1,4 +1,4 @@
-import { runCli } from './run-cli.ts';
+import { reportFailure, runCli } from './run-cli.ts';
 import { runCommands } from './run-commands.ts';
 import { watchInterrupts } from './interrupt.ts';
 
@@ -6,6 +6,9 @@ import { watchInterrupts } from './interrupt.ts';
 function survivePipeEnd(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
+
+// Node would print the message of what nobody caught, and that can quote content.
+process.on('uncaughtException', (error) => process.exit(reportFailure(error, process)));
 
 process.stdout.on('error', survivePipeEnd);
 process.stderr.on('error', survivePipeEnd);

@@ -21,6 +21,13 @@ Exit status:
   130  interrupted; guardsweep resume finishes the run
 `;
 
+const ENVIRONMENT = `
+Environment:
+  GUARD_URL           guard endpoints, separated by commas or spaces, where flags and job file name none
+  GUARD_TOKEN         bearer token for the guards; needed to serve one beyond this machine
+  GUARDSWEEP_DEBUG    1: show where an unexpected error happened
+`;
+
 /** The whole command line. */
 export function buildProgram(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
   return newCommand('guardsweep', context)
@@ -37,7 +44,8 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(doctorCommand(context))
     .addHelpText(
       'after',
-      EXIT_STATUSES +
+      ENVIRONMENT +
+        EXIT_STATUSES +
         examples([
           ['guardsweep enqueue ./uploads', 'moderate a folder'],
           ['guardsweep enqueue --help', 'all flags of a command'],

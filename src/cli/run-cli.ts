@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { type CommandContext, type RunCommands } from './context.ts';
 import { buildProgram } from './program.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
-import { describeUnexpected } from './unexpected-error.ts';
+import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 
 /**
  * Runs one command line (the arguments after the program's name) and gives its exit status. A failure is one line on
@@ -21,26 +21,30 @@ export async function runCli(
     return exitStatus;
   } catch (error) {
     if (error instanceof CommanderError && isExpectedEnd(error)) return 0;
-    const failure = failureOf(error, context);
-    context.stderr.write(`guardsweep: ${oneLine(failure.message)}\n`);
-    if (context.env['GUARDSWEEP_DEBUG'] === '1') context.stderr.write(describeUnexpected(error));
-    return failure.exitStatus;
+    const interrupted = isAbort(error) && context.interrupts.drain.aborted;
+    return reportFailure(
+      interrupted ? new Failure('interrupted', 'interrupted', { cause: error }) : error,
+      context,
+    );
   }
 }
 
-function failureOf(error: unknown, { interrupts }: CommandContext): Failure {
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
+
+/** Says on stderr, in one line, why a command ended, and gives its exit status. */
+export function reportFailure(
+  error: unknown,
+  { stderr, env }: { readonly stderr: NodeJS.WritableStream; readonly env: NodeJS.ProcessEnv },
+): number {
+  const failure = failureOf(error);
+  stderr.write(`guardsweep: ${oneLine(failure.message)}\n`);
+  if (env['GUARDSWEEP_DEBUG'] === '1') stderr.write(describeUnexpected(error));
+  return failure.exitStatus;
+}
+
+function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof CommanderError) return usageFailure(error);
-  const aborted = error instanceof Error && error.name === 'AbortError';
-  if (aborted && interrupts.drain.aborted) return new Failure('interrupted', 'interrupted', { cause: error });
-  // The message of an error we did not expect may quote what was being read.
-  const name = error instanceof Error ? error.name : typeof error;
-  const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
-  return new Failure(
-    'internal',
-    `unexpected error (${name}${code}); GUARDSWEEP_DEBUG=1 shows where it happened`,
-    { cause: error },
-  );
+  return error instanceof CommanderError ? usageFailure(error) : unexpectedFailure(error);
 }
 
 /** Messages may carry names of files and columns, which can hold anything. */

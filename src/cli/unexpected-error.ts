@@ -1,3 +1,16 @@
+import { Failure } from '../domain/failure.ts';
+
+/** An error that nobody foresaw, as a failure with exit status 1. Its message may quote what was being read. */
+export function unexpectedFailure(error: unknown): Failure {
+  const name = error instanceof Error ? error.name : typeof error;
+  const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
+  return new Failure(
+    'internal',
+    `unexpected error (${name}${code}); GUARDSWEEP_DEBUG=1 shows where it happened`,
+    { cause: error },
+  );
+}
+
 /**
  * Where an error and its causes were made, for a developer: names, codes and stack frames, one a line. Messages are
  * left out, since a message can quote content.

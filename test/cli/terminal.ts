@@ -4,7 +4,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 
 /** A stream that remembers what was written to it. */
 export function output(terminal: { readonly columns: number } | null = null): Output & { text(): string } {
-  const stream = new PassThrough();
+  const stream: Output = new PassThrough();
   let text = '';
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   return Object.assign(stream, terminal === null ? {} : { isTTY: true, ...terminal }, { text: () => text });
