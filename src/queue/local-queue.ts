@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type WorkQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */
@@ -31,6 +32,8 @@ export class LocalQueue<T> implements WorkQueue<T> {
   ): Promise<void> {
     const failed = new AbortController();
     const signal = AbortSignal.any([options.signal, failed.signal]);
+    // Each lane may listen at once; that is no leak.
+    setMaxListeners(options.concurrency + 1, signal);
     const lane = async (): Promise<void> => {
       try {
         for (;;) {

@@ -21,7 +21,12 @@ export interface Run {
 export async function createRun(
   config: RunConfig,
   sources: readonly FrozenSource[],
-  options: { readonly now: Date; readonly toolVersion: string },
+  options: {
+    readonly now: Date;
+    readonly toolVersion: string;
+    /** Files that were passed over, by reason. */
+    readonly skipped: Readonly<Record<string, number>>;
+  },
 ): Promise<Run> {
   const stamp = options.now.toISOString().replace(/[-:]|\.\d+/g, '');
   const name = `${stamp}-${config.name}-${randomBytes(2).toString('hex')}`;
@@ -32,6 +37,7 @@ export async function createRun(
     run: name,
     tool: { name: 'guardsweep', version: options.toolVersion },
     created_at: options.now.toISOString(),
+    skipped: options.skipped,
     config,
   };
   try {

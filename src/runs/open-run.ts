@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type RunConfig, type RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { type FrozenSource } from '../ingest/plan-line.ts';
+import { readSources } from '../ingest/sources-file.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Run } from './create-run.ts';
 
@@ -16,32 +17,15 @@ const Record = z.looseObject({
   config: z.looseObject({ sources: z.array(z.looseObject({ path: z.string() })).min(1) }),
 });
 
-const Source = z.object({
-  source: z.number().int(),
-  corpus: z.number().int(),
-  path: z.string(),
-  absolute: z.string(),
-  bytes: z.number(),
-  mtime_ms: z.number(),
-  inode: z.number(),
-});
-
 /** Opens a run directory. Failure `usage` when it is none, or its record cannot be read. */
-export async function openRun(path: string): Promise<Run> {
+export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
   const record = await readRecord(dir);
   if (record === null)
     throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
-  try {
-    const text = await readFile(join(dir, RUN_FILES.sources), 'utf8');
-    const sources: readonly FrozenSource[] = text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => Source.parse(JSON.parse(line)));
-    return { dir, record, sources };
-  } catch (error) {
-    throw new Failure('usage', `${path}: ${RUN_FILES.sources} cannot be read`, { cause: error });
-  }
+  const sources: FrozenSource[] = [];
+  for await (const batch of readSources(join(dir, RUN_FILES.sources), { signal })) sources.push(...batch);
+  return { dir, record, sources };
 }
 
 async function readRecord(dir: string): Promise<RunRecord | null> {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
 import { moderateShard, type Judge } from '../moderate/moderate-shard.ts';
@@ -32,6 +33,8 @@ export async function runPass(input: PassInput): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([input.stop, failed.signal]);
   const draining = AbortSignal.any([input.drain, signal]);
+  // As many waits as there are shards in flight listen to these, and what they call.
+  setMaxListeners(0, signal, draining);
   const session = `${input.record.run}-${input.log.epoch}`;
 
   /** Runs a stage; its failure ends the others, and what it leaves over is let through when it was only drained. */

@@ -257,7 +257,9 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     seen,
     readings: () => readings,
     judged,
-    deploy: (model, version) => (deployed = { model, version }),
+    deploy: (model, version) => {
+      deployed = { model, version };
+    },
     kill: () => server.forceShutdown(),
   };
 }

@@ -1,0 +1,51 @@
+import { type RunConfig } from '../config/run-config.ts';
+import { connectGuards, type GuardPool } from '../guard/pool.ts';
+import { guardToken } from './guard-token.ts';
+import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
+
+/** The guards of a run while a command uses them. */
+export interface GuardSession {
+  readonly pool: GuardPool;
+  /** Aborts with a Failure when the embedded guard dies. */
+  readonly died: AbortSignal;
+  /** Ends connections, then the embedded guard. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the embedded guard where it is configured and connects to every endpoint.
+ * Failure `service` when an endpoint is not ready in time, or not what was expected.
+ */
+export async function openGuardSession(
+  config: Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'>,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<GuardSession> {
+  const opened = await openGuardEndpoints(config.guards);
+  const died = new AbortController();
+  void opened.failed.then((failure) => died.abort(failure));
+  let pool: GuardPool;
+  try {
+    pool = await connectGuards(
+      opened.endpoints,
+      {
+        expectFingerprint: config.expectFingerprint,
+        maxWaitMs: config.maxWaitMs,
+        token: guardToken(env),
+      },
+      AbortSignal.any([signal, died.signal]),
+    );
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return { pool, died: died.signal, close: () => closeBoth(pool, opened) };
+}
+
+async function closeBoth(pool: GuardPool, opened: GuardEndpoints): Promise<void> {
+  try {
+    await pool.close();
+  } finally {
+    await opened.close();
+  }
+}

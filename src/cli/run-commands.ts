@@ -1,0 +1,153 @@
+import { Failure } from '../domain/failure.ts';
+import { expandSources } from '../ingest/expand.ts';
+import { inspectSources } from '../ingest/inspect.ts';
+import { continueRun, type RunView } from '../runs/continue-run.ts';
+import { createRun, type Run } from '../runs/create-run.ts';
+import { exitStatus, trippedGates } from '../runs/exit-status.ts';
+import { findUnfinished, openRun } from '../runs/open-run.ts';
+import { type Summary } from '../sink/summary.ts';
+import { summaryText } from '../sink/summary-text.ts';
+import { verifyRun } from '../sink/verify.ts';
+import { type RunCommands, type RunUi } from './context.ts';
+import { openGuardSession, type GuardSession } from './guard-session.ts';
+import { startProgress, type Progress } from './progress.ts';
+import { interruptedFailure, resumeCommand } from './resume-command.ts';
+import { toolVersion } from './tool-version.ts';
+
+/** The commands that work on a run, on one machine: everything happens in this process. */
+export const runCommands: RunCommands = {
+  async enqueue(config, ui) {
+    const { drain } = ui.interrupts;
+    const { sources, skipped } = await expandSources(config.sources, drain);
+    const { unjudgedColumns } = await inspectSources(sources, config.sources, drain);
+    const unfinished = await findUnfinished(config);
+    if (unfinished !== null) {
+      tell(
+        ui,
+        `an earlier run of these sources is not finished; to finish it: ${resumeCommand(unfinished, ui)}`,
+      );
+    }
+    for (const { path, columns } of unjudgedColumns) {
+      tell(
+        ui,
+        `${path}: not judged: ${columns.map((column) => JSON.stringify(column)).join(', ')} (--text-column)`,
+      );
+    }
+    const guards = await openGuardSession(config, ui.env, drain);
+    try {
+      const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
+      tell(ui, `run directory ${run.dir}`);
+      return await work(run, false, async () => guards, ui);
+    } finally {
+      await guards.close();
+    }
+  },
+
+  async resume(runDir, ui) {
+    return continueExisting(await openRun(runDir, ui.interrupts.drain), false, ui);
+  },
+
+  async retry(runDir, ui) {
+    return continueExisting(await openRun(runDir, ui.interrupts.drain), true, ui);
+  },
+
+  async verify(runDir, { head }, ui) {
+    const report = await verifyRun(runDir, head === null ? {} : { head });
+    if (ui.json) ui.stdout.write(`${JSON.stringify(report)}\n`);
+    else if (report.ok) {
+      const { items, verdicts, errors } = report;
+      ui.stdout.write(
+        `verified: ${items} items = ${verdicts} verdicts + ${errors} errors; chain head ${report.head}\n`,
+      );
+    } else ui.stdout.write(`does not hold: ${report.problem}\n`);
+    return report.ok ? 0 : 1;
+  },
+};
+
+/** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
+async function continueExisting(run: Run, retry: boolean, ui: RunUi): Promise<number> {
+  let guards: GuardSession | null = null;
+  const open = async (): Promise<GuardSession> =>
+    (guards = await openGuardSession(run.record.config, ui.env, ui.interrupts.drain));
+  try {
+    return await work(run, retry, open, ui);
+  } finally {
+    await (guards as GuardSession | null)?.close();
+  }
+}
+
+/** Takes the run to its end, shows it on the way, prints the summary, gives the exit status. */
+async function work(
+  run: Run,
+  retry: boolean,
+  guards: () => Promise<GuardSession>,
+  ui: RunUi,
+): Promise<number> {
+  const failed = new AbortController();
+  let progress: Progress | null = null;
+  let view: (() => RunView) | null = null;
+  let waiting = false;
+  const say = (line: string): void =>
+    progress === null ? tell(ui, line) : progress.say(`guardsweep: ${line}`);
+  try {
+    const { summary, worked } = await continueRun(run, {
+      retry,
+      connect: async () => {
+        const { pool, died } = await guards();
+        died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
+        pool.onStateChange(() => {
+          const down = pool.status().every((endpoint) => endpoint.state.name !== 'ready');
+          if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
+          waiting = down;
+        });
+        progress = startProgress(ui, () => snapshot(view!(), waiting));
+        return pool;
+      },
+      drain: ui.interrupts.drain,
+      stop: AbortSignal.any([ui.interrupts.stop, failed.signal]),
+      say,
+      watch: (look) => (view = look),
+    });
+    (progress as Progress | null)?.stop();
+    if (!worked)
+      tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
+    return report(run, summary, ui);
+  } catch (error) {
+    (progress as Progress | null)?.stop();
+    throw explained(error, run, ui);
+  }
+}
+
+function snapshot(view: RunView, waiting: boolean) {
+  return {
+    planned: view.planned,
+    planClosed: view.planClosed,
+    judged: view.judged,
+    errors: view.errors,
+    // What was read but not judged yet is the same share of what was read as of the bytes.
+    fraction: view.planned === 0 ? null : (view.readShare * (view.judged + view.errors)) / view.planned,
+    note: waiting ? 'waiting for a guard' : null,
+  };
+}
+
+function report(run: Run, summary: Summary, ui: RunUi): number {
+  const { config } = run.record;
+  for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
+  ui.stdout.write(ui.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n${run.dir}\n`);
+  return exitStatus(config, summary);
+}
+
+/** A failure in the middle of a run says how to go on. */
+function explained(error: unknown, run: Run, ui: RunUi): unknown {
+  if (!(error instanceof Failure)) return error;
+  if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
+  if (error.kind === 'service') {
+    const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;
+    return new Failure('service', message, { cause: error });
+  }
+  return error;
+}
+
+function tell(ui: RunUi, line: string): void {
+  if (!ui.quiet) ui.stderr.write(`guardsweep: ${line}\n`);
+}

@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
+import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
+import { type Judge } from '../moderate/moderate-shard.ts';
+import { finishRun } from '../sink/finish.ts';
+import { RUN_FILES } from '../sink/run-files.ts';
+import { type Summary } from '../sink/summary.ts';
+import { claimLog } from '../sink/verdict-log/claim-log.ts';
+import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import { type Run } from './create-run.ts';
+import { RunProgress } from './progress.ts';
+import { retryableItems } from './retryable-items.ts';
+import { runPass } from './run-pass.ts';
+
+/** Where a run that is under way stands. */
+export interface RunView {
+  /** Items planned so far, and whether that is all. */
+  readonly planned: number;
+  readonly planClosed: boolean;
+  readonly judged: number;
+  readonly errors: number;
+  /** Share of the sources' bytes that was read, 0 … 1. */
+  readonly readShare: number;
+}
+
+export interface ContinueOptions {
+  /** Judge again what ended in a retryable error, instead of finishing what is open. */
+  readonly retry: boolean;
+  /** Called when there is something to judge. Whoever gives it closes what it gave. */
+  readonly connect: () => Promise<Judge>;
+  readonly drain: AbortSignal;
+  readonly stop: AbortSignal;
+  /** One line for people. */
+  readonly say: (message: string) => void;
+  /** Told once how to look at the run, when it begins to judge. */
+  readonly watch: (view: () => RunView) => void;
+}
+
+export interface Continued {
+  readonly summary: Summary;
+  /** False when there was nothing to do. */
+  readonly worked: boolean;
+}
+
+/**
+ * Takes a run from wherever its directory says it stands to its end: claims the verdict log, feeds what is planned
+ * and not committed, plans and judges the rest, writes the final files. A new run, an interrupted one and a retry
+ * pass all go this way.
+ *
+ * Failure `usage` for a retry of a run that is not finished; `superseded` when another process takes over;
+ * `interrupted` when drained or stopped; `service` when no guard can be had.
+ */
+export async function continueRun(run: Run, options: ContinueOptions): Promise<Continued> {
+  const { stop } = options;
+  const planPath = join(run.dir, RUN_FILES.plan);
+  const survey = (isCommitted: (shard: number) => boolean): Promise<PlanSurvey> =>
+    surveyPlan(readPlan(planPath, { signal: stop }), run.sources.length, isCommitted);
+
+  const before = await survey(() => true);
+  const finished = await finishedSummary(run.dir, before);
+  if (options.retry && finished === null) {
+    throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
+  }
+  if (!options.retry && finished !== null) return { summary: finished, worked: false };
+
+  const pass = options.retry ? before.latestPass + 1 : Math.max(1, before.latestPass);
+  const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
+  if (options.retry && selection?.size === 0) return { summary: finished!, worked: false };
+
+  const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
+  try {
+    const plan = await PlanWriter.open(planPath, {
+      diskFull: log.diskFull,
+      assertCurrent: () => log.assertCurrent(),
+    });
+    try {
+      const now = await survey((shard) => log.isCommitted(shard));
+      if (!now.closed.has(pass) || now.uncommitted > 0) {
+        const progress = new RunProgress(run.sources);
+        options.watch(() => viewOf(progress, log, pass));
+        const judge = await options.connect();
+        await runPass({
+          record: run.record,
+          sources: run.sources,
+          pass,
+          selection,
+          survey: now,
+          planned: () => readPlan(planPath, { signal: stop }),
+          plan,
+          progress,
+          log,
+          judge,
+          drain: options.drain,
+          stop,
+        });
+      }
+    } finally {
+      await plan.close();
+    }
+    return { summary: await finishRun(log, stop), worked: true };
+  } finally {
+    await log.close();
+  }
+}
+
+function viewOf(progress: RunProgress, log: LogWriter, pass: number): RunView {
+  const { items, closed, readShare } = progress.snapshot();
+  const committed = log.counts(pass);
+  return {
+    planned: items,
+    planClosed: closed,
+    judged: committed.items - committed.errors,
+    errors: committed.errors,
+    readShare,
+  };
+}
+
+/** The summary of a run whose latest pass is closed and has its manifest; null while there is work left. */
+async function finishedSummary(runDir: string, survey: PlanSurvey): Promise<Summary | null> {
+  if (!survey.closed.has(survey.latestPass)) return null;
+  try {
+    const manifest = JSON.parse(await readFile(join(runDir, RUN_FILES.manifest), 'utf8')) as { pass: number };
+    if (manifest.pass !== survey.latestPass) return null;
+    return JSON.parse(await readFile(join(runDir, RUN_FILES.summary), 'utf8')) as Summary;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,207 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  startGuardServer,
+  type GuardServer,
+  type GuardServerOptions,
+} from '../../src/guard-server/server.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+
+const FAST = { serviceTime: 'zero' } as const;
+
+async function syntheticGuard(options: Partial<GuardServerOptions> = {}): Promise<GuardServer> {
+  const server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic: FAST, ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function comments(rows: number): Promise<{ path: string; out: string; folder: string }> {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'uploads');
+  await mkdir(path);
+  await writeComments(path, 'comments.csv', rows);
+  return { path, out: join(folder, 'runs'), folder };
+}
+
+describe('a run against guards that fail', () => {
+  it('ends exactly the poisoned item of a batch of 64 as an error, the others as in a clean run', async () => {
+    const { path, folder } = await comments(64);
+    const clean = await syntheticGuard();
+    const poisoned = await syntheticGuard();
+    poisoned.synthetic!.setFaults([{ kind: 'crash', containing: 'number 40' }]);
+    const [one, two] = [join(folder, 'clean'), join(folder, 'poisoned')];
+    expect((await guardsweep(['enqueue', path, '--out', one, '--guard', clean.address])).status).toBe(0);
+    const done = await guardsweep(['enqueue', path, '--out', two, '--guard', poisoned.address]);
+    expect(done.status).toBe(5);
+    const expected = comparable(await outcomes(await onlyRun(one)));
+    const lines = await outcomes(await onlyRun(two));
+    const bad = lines.filter((line) => line.status === 'error');
+    expect(bad.map(({ seq, error }) => [seq, error?.code])).toEqual([[39, 'GUARD_INTERNAL']]);
+    expect(comparable(lines.filter((line) => line.seq !== 39))).toEqual(
+      expected.filter((line) => (line as { seq: number }).seq !== 39),
+    );
+  });
+
+  it('retries an item that failed and replaces its outcome, when the guard recovers', async () => {
+    const { path, out } = await comments(200);
+    const guard = await syntheticGuard();
+    guard.synthetic!.setFaults([{ kind: 'crash', containing: 'number 40' }]);
+    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address])).status).toBe(5);
+    const run = await onlyRun(out);
+    guard.synthetic!.setFaults([]);
+    const retried = await guardsweep(['retry', run]);
+    expect(retried).toMatchObject({ status: 0 });
+    const lines = await outcomes(run);
+    expect(lines.map((line) => line.seq)).toEqual(Array.from({ length: 200 }, (_, seq) => seq));
+    expect(lines.every((line) => line.status === 'ok')).toBe(true);
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+    const nothing = await guardsweep(['retry', run]);
+    expect(nothing.status).toBe(0);
+    expect(nothing.stderr + nothing.stdout).toMatch(/nothing to retry/i);
+  });
+
+  it('stamps every verdict with the fingerprint that was in force, across a version swap', async () => {
+    const { path, out } = await comments(6000);
+    const guard = await syntheticGuard();
+    const before = guard.synthetic!.fingerprint.id;
+    guard.synthetic!.setFaults([{ kind: 'swap-version', after: 3000 }]);
+    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address]);
+    expect(done.status).toBe(0);
+    const after = guard.synthetic!.fingerprint.id;
+    expect(after).not.toBe(before);
+    const lines = await outcomes(await onlyRun(out));
+    const seen = new Set(lines.map((line) => line.fingerprint));
+    expect(seen).toEqual(new Set([before, after]));
+    for (const line of lines) {
+      const inForce = guard.synthetic!.fingerprintsOf(line.content_sha256!);
+      // Judged again after the swap, an item was judged under both; the last one is what it was stamped with.
+      expect(inForce.at(-1)).toBe(line.fingerprint);
+    }
+    expect(done.stdout + done.stderr).toMatch(/two fingerprints|2 fingerprints/i);
+  });
+
+  it('waits for a guard that is down for 10 s in the middle, and finishes without an error', async () => {
+    const { path, out, folder } = await comments(6000);
+    const guard = await syntheticGuard();
+    guard.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 2000, forMs: 10_000 }]);
+    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address]);
+    expect(done.status).toBe(0);
+    const lines = await outcomes(await onlyRun(out));
+    expect(lines.every((line) => line.status === 'ok' && line.attempts === 1)).toBe(true);
+
+    const calm = await syntheticGuard();
+    const other = join(folder, 'calm');
+    expect((await guardsweep(['enqueue', path, '--out', other, '--guard', calm.address])).status).toBe(0);
+    expect(comparable(lines)).toEqual(comparable(await outcomes(await onlyRun(other))));
+  });
+
+  it('goes on with the guards that are left when one of two goes away', async () => {
+    const { path, out } = await comments(4000);
+    const [one, two] = [await syntheticGuard(), await syntheticGuard()];
+    two.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 500 }]);
+    const done = await guardsweep([
+      'enqueue',
+      path,
+      '--out',
+      out,
+      '--guard',
+      one.address,
+      '--guard',
+      two.address,
+    ]);
+    expect(done.status).toBe(0);
+    const used = new Set((await outcomes(await onlyRun(out))).map((line) => line.endpoint));
+    expect(used).toContain(one.address);
+  });
+
+  it('never takes a malformed reply for a verdict', async () => {
+    const { path, out } = await comments(300);
+    const guard = await syntheticGuard();
+    guard.synthetic!.setFaults([
+      { kind: 'malformed', reply: 'nan', containing: 'number 100' },
+      { kind: 'malformed', reply: 'shape', containing: 'number 200' },
+      { kind: 'malformed', reply: 'missing', containing: 'number 299' },
+    ]);
+    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address])).status).toBe(5);
+    const bad = (await outcomes(await onlyRun(out))).filter((line) => line.status === 'error');
+    expect(bad.map(({ seq, error }) => [seq, error?.code])).toEqual([
+      [99, 'INVALID_REPLY'],
+      [199, 'INVALID_REPLY'],
+      [298, 'INVALID_REPLY'],
+    ]);
+  });
+
+  it('stops with 4 when the guard is not the expected one, or stays away longer than --max-wait', async () => {
+    const { path, out } = await comments(2000);
+    const guard = await syntheticGuard();
+    const other = `sha256:${'0'.repeat(64)}`;
+    const unexpected = await guardsweep([
+      ...['enqueue', path, '--out', out, '--guard', guard.address, '--expect-fingerprint', other],
+    ]);
+    expect(unexpected.status).toBe(4);
+
+    guard.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 500 }]);
+    const away = await guardsweep([
+      ...['enqueue', path, '--out', out, '--guard', guard.address, '--max-wait', '2s'],
+    ]);
+    expect(away.status).toBe(4);
+    const run = await onlyRun(out);
+    expect(away.stderr).toContain(`resume ${run}`);
+    await guard.synthetic!.listenAgain();
+    guard.synthetic!.setFaults([]);
+    expect((await guardsweep(['resume', run])).status).toBe(0);
+    expect(await outcomes(run)).toHaveLength(2000);
+  });
+
+  it('keeps an item its own judgement whatever stands beside it in the batch', async () => {
+    const { path, out, folder } = await comments(130);
+    const one = join(folder, 'embedded');
+    expect((await guardsweep(['enqueue', path, '--out', one])).status).toBe(0);
+    const alone = await syntheticGuard({ model: 'lite', maxBatchSize: 0 });
+    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', alone.address])).status).toBe(0);
+    expect(comparable(await outcomes(await onlyRun(out)))).toEqual(
+      comparable(await outcomes(await onlyRun(one))),
+    );
+  });
+
+  it('drains within its time when stopped while the guard hangs', async () => {
+    const { path, out } = await comments(2000);
+    const guard = await syntheticGuard();
+    const cli = new Cli(['enqueue', path, '--out', out, '--guard', guard.address]);
+    await until(async () => (await committedShards(await onlyRun(out))) > 0, 'the first commit');
+    guard.synthetic!.pause();
+    cli.kill('SIGINT');
+    await setTimeout(100);
+    cli.kill('SIGINT');
+    const stopped = await cli.finished();
+    expect(stopped.status).toBe(130);
+    guard.synthetic!.resume();
+    expect((await guardsweep(['resume', await onlyRun(out)])).status).toBe(0);
+  });
+});
+
+describe('a job file', () => {
+  it('trips its gate with exit status 3', async () => {
+    const { path, folder } = await comments(50);
+    const job = join(folder, 'job.yaml');
+    await writeFile(
+      job,
+      [
+        'name: gate',
+        `sources: [{ path: ${path} }]`,
+        'output: { dir: out }',
+        'failIf: { flaggedRate: 0.0 }',
+        'policy: policy.yaml',
+      ].join('\n'),
+    );
+    await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.0 } }\n');
+    const done = await guardsweep(['enqueue', job]);
+    expect(done.status).toBe(3);
+    expect(done.stderr).toMatch(/flaggedRate/);
+  });
+});

@@ -1,0 +1,65 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+export interface Finished {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The built command line in a process of its own. */
+export class Cli {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+  readonly #closed: Promise<unknown>;
+
+  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+    const { GUARD_URL: _guard, REDIS_URL: _redis, ...inherited } = process.env;
+    this.child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: options.cwd ?? process.cwd(),
+      env: { ...inherited, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.#closed = once(this.child, 'close');
+    // A test that fails half way leaves no process behind.
+    onTestFinished(async () => {
+      this.child.kill('SIGKILL');
+      await this.#closed;
+    });
+  }
+
+  async finished(): Promise<Finished> {
+    await this.#closed;
+    const { exitCode: status, signalCode: signal } = this.child;
+    return { status, signal, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+}
+
+export function guardsweep(
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Finished> {
+  return new Cli(args, options).finished();
+}
+
+/** A folder that is removed when the test is over. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'guardsweep-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

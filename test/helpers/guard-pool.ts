@@ -1,0 +1,56 @@
+import { afterEach } from 'vitest';
+import { type FailedJudgement, type Judgement, type Outcome } from '../../src/domain/outcome.ts';
+import { type GuardRequest } from '../../src/domain/request.ts';
+import { connectGuards, type GuardPool, type PoolOptions } from '../../src/guard/pool.ts';
+import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
+
+const open: (() => unknown)[] = [];
+
+/** Ends, after each test of the file that calls this, what the test opened with the functions below. */
+export function closeAfterEach(): void {
+  afterEach(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+}
+
+export async function guard(options?: ScriptedGuardOptions): Promise<ScriptedGuard> {
+  const started = await startScriptedGuard(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function connect(
+  guards: readonly { readonly address: string }[],
+  options: Partial<PoolOptions> = {},
+): Promise<GuardPool> {
+  const pool = await connectGuards(
+    guards.map(({ address }) => ({ name: address, address })),
+    { expectFingerprint: null, maxWaitMs: 20_000, ...options },
+    new AbortController().signal,
+  );
+  open.push(() => pool.close());
+  return pool;
+}
+
+export function prompt(text: string): GuardRequest {
+  return { requestType: 'prompt', modality: 'text', text };
+}
+
+/** `text 0`, `text 1`, … */
+export function prompts(count: number): GuardRequest[] {
+  return Array.from({ length: count }, (_, index) => prompt(`text ${index}`));
+}
+
+export function judge(pool: GuardPool, requests: readonly GuardRequest[]): Promise<Outcome[]> {
+  return pool.judge(requests, { session: 'session', signal: new AbortController().signal });
+}
+
+export function verdict(outcome: Outcome | undefined): Judgement {
+  if (!outcome?.judgement) throw new Error(`not a verdict: ${JSON.stringify(outcome)}`);
+  return outcome.judgement;
+}
+
+export function failure(outcome: Outcome | undefined): FailedJudgement {
+  if (!outcome?.failure) throw new Error(`not an error: ${JSON.stringify(outcome)}`);
+  return outcome.failure;
+}

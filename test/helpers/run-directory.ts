@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type OutcomeLine } from '../../src/domain/outcome.ts';
+
+export async function jsonLines<T>(path: string): Promise<T[]> {
+  const text = await readFile(path, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T);
+}
+
+export function outcomes(runDir: string): Promise<OutcomeLine[]> {
+  return jsonLines<OutcomeLine>(join(runDir, 'verdicts.jsonl'));
+}
+
+/** What an outcome line says of the item, without what may differ between two runs over the same corpus. */
+export function comparable(lines: readonly OutcomeLine[]): object[] {
+  return lines.map((line) => ({
+    ...line,
+    run: null,
+    moderated_at: null,
+    latency_ms: null,
+    attempts: null,
+    endpoint: null,
+    reused_from: null,
+  }));
+}
+
+/** The only run directory in an output folder. */
+export async function onlyRun(out: string): Promise<string> {
+  const names = (await readdir(out)).filter((name) => !name.startsWith('.'));
+  if (names.length !== 1) throw new Error(`${names.length} run directories in the output folder`);
+  return join(out, names[0]!);
+}
+
+/** Number of shards committed so far over all epochs. */
+export async function committedShards(runDir: string): Promise<number> {
+  const log = join(runDir, 'log');
+  if (!existsSync(log)) return 0;
+  let shards = 0;
+  for (const name of await readdir(log)) {
+    if (!name.endsWith('-commits.jsonl')) continue;
+    shards += (await readFile(join(log, name), 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes('"shard"')).length;
+  }
+  return shards;
+}
+
+/** Polls for what another process writes to disk; gives up, loudly, after a minute. */
+export async function until<T>(look: () => Promise<T | false | null | undefined>, what: string): Promise<T> {
+  const end = Date.now() + 60_000;
+  while (Date.now() < end) {
+    const seen = await look().catch(() => null);
+    if (seen !== false && seen !== null && seen !== undefined) return seen;
+    await setTimeout(10);
+  }
+  throw new Error(`waited a minute for ${what}`);
+}
