@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type GuardRequest } from './request.ts';
+import { type GuardRequest, type Turn } from './request.ts';
 
 /** First field of the canonical form; changes when the form does. */
 const FORM = 'guardsweep-1';
@@ -37,4 +37,18 @@ export function canonicalRequest(request: GuardRequest): string {
 /** SHA-256 of the canonical form, 64 lower-case hex digits. */
 export function contentSha256(request: GuardRequest): string {
   return createHash('sha256').update(canonicalRequest(request)).digest('hex');
+}
+
+/**
+ * `contentSha256` of the multiturn requests that submit the first message, the first two, and so on to all of them:
+ * one hash a message, in one pass over the conversation.
+ */
+export function conversationSha256(messages: readonly Turn[]): string[] {
+  const hash = createHash('sha256').update(field(FORM) + field('multiturn') + field('text'));
+  return messages.map(([role, content]) =>
+    hash
+      .update(field(role) + field(content))
+      .copy()
+      .digest('hex'),
+  );
 }

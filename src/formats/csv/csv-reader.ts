@@ -1,0 +1,201 @@
+import { isUtf8 } from 'node:buffer';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { ByteWindow } from '../byte-window.ts';
+import { REPLACEMENT } from '../encoding/validity.ts';
+import { badRecord, type RecordReader, type SourceRecord } from '../record.ts';
+import { type Delimiter } from './delimiter.ts';
+import { LOOK_AHEAD, RowParser, type ParsedRow } from './row-parser.ts';
+import { TableHeader, TableRow } from './table-row.ts';
+
+export interface CsvDialect {
+  readonly delimiter: Delimiter;
+  readonly lineBreak: '\n' | '\r';
+}
+
+/**
+ * Reads the rows of a delimited table (RFC 4180, any of the usual delimiters). A row that breaks the rules is one bad
+ * record, and reading goes on at the physical line after the one it begins on, so that a quote that is never closed
+ * costs its own row and not the rest of the file.
+ *
+ * Holds the bytes of the current row, up to `limit` and one piece.
+ */
+export class CsvReader implements RecordReader {
+  readonly #dialect: CsvDialect;
+  readonly #limit: number;
+  readonly #newline: number;
+  readonly #window = new ByteWindow();
+  #parser: RowParser;
+  /** Offset in the file of the first byte the current parser was given. */
+  #parserStart = 0;
+  #rowStart = 0;
+  #line = 1;
+  #row = 0;
+  #header: TableHeader | null = null;
+  /** What comes next belongs to a row that is already settled, up to the next line break. */
+  #skippingLine = false;
+  /** Without a header that can be read, nothing after it can be. */
+  #headless = false;
+
+  constructor(dialect: CsvDialect, limit: number) {
+    this.#dialect = dialect;
+    this.#limit = limit;
+    this.#newline = dialect.lineBreak.charCodeAt(0);
+    this.#parser = this.#newParser();
+  }
+
+  /** Null until the header was read, and for good when it cannot be. */
+  get header(): TableHeader | null {
+    return this.#header;
+  }
+
+  push(chunk: Buffer): SourceRecord[] {
+    const records: SourceRecord[] = [];
+    if (this.#headless) return records;
+    this.#window.append(chunk);
+    let pending: Buffer | null = this.#skippingLine ? this.#skipLine() : chunk;
+    while (pending !== null && !this.#headless) {
+      pending = this.#parse(pending, records);
+      if (pending === null) {
+        this.#skipBlankLines();
+        // The parser may hold back the last few bytes of a row that is complete.
+        const isLong = this.#window.end - this.#rowStart > this.#limit + LOOK_AHEAD.length;
+        if (isLong && !this.#headless) pending = this.#abandon(this.#tooLong(), records);
+      }
+    }
+    this.#window.dropBefore(this.#headless ? this.#window.end : this.#rowStart);
+    return records;
+  }
+
+  end(): SourceRecord[] {
+    const records: SourceRecord[] = [];
+    let pending: Buffer | null = this.#skippingLine ? null : Buffer.alloc(0);
+    while (pending !== null && !this.#headless) {
+      pending = this.#parse(Buffer.concat([pending, LOOK_AHEAD]), records);
+      if (pending !== null || this.#skippingLine) continue;
+      this.#skipBlankLines();
+      if (this.#rowStart < this.#window.end) {
+        pending = this.#abandon(itemError('MALFORMED_ROW', 'a quote is opened and never closed'), records);
+      }
+    }
+    this.#parser.destroy();
+    return records;
+  }
+
+  /** Parses further bytes. Gives the bytes to go on with when a row had to be abandoned, else null. */
+  #parse(bytes: Buffer, records: SourceRecord[]): Buffer | null {
+    for (const row of this.#parser.parse(bytes)) {
+      const abandoned = this.#accept(row, records);
+      if (abandoned) return this.#abandon(abandoned, records);
+    }
+    if (this.#parser.errored === null) return null;
+    return this.#abandon(itemError('MALFORMED_ROW', 'a quote stands where none may be'), records);
+  }
+
+  /** Takes a row over; gives an error instead when the row cannot have been meant to reach this far. */
+  #accept({ cells, end }: ParsedRow, records: SourceRecord[]): ItemError | null {
+    this.#skipBlankLines();
+    const from = this.#rowStart;
+    const to = Math.min(this.#parserStart + end, this.#window.end);
+    if (to - from > this.#limit) return this.#tooLong();
+    if (this.#header !== null && cells.length !== this.#header.names.length) {
+      if (cells.length === 1 && !/\S/.test(cells[0]!)) {
+        this.#advance(to);
+        return null;
+      }
+      const error = itemError(
+        'MALFORMED_ROW',
+        `the row has ${cells.length} fields where the header has ${this.#header.names.length}`,
+      );
+      if (this.#swallowedAnotherRow(from, to)) return error;
+      records.push(badRecord(++this.#row, this.#line, error));
+    } else if (this.#header === null) {
+      this.#header = new TableHeader(cells);
+    } else {
+      records.push(this.#record(this.#header, cells, from, to));
+    }
+    this.#advance(to);
+    return null;
+  }
+
+  #record(header: TableHeader, cells: readonly string[], from: number, to: number): SourceRecord {
+    const row = ++this.#row;
+    const line = this.#line;
+    const suspect = cells.some((cell) => cell.includes(REPLACEMENT));
+    if (suspect && !isUtf8(this.#window.slice(from, to))) {
+      return badRecord(row, line, itemError('INVALID_ENCODING', 'the row holds bytes that are not text'));
+    }
+    return { row, line, content: new TableRow(header, cells), error: null };
+  }
+
+  /**
+   * Whether a row with the wrong number of fields runs over several lines and its second line is a whole row by
+   * itself: then a stray quote joined them.
+   */
+  #swallowedAnotherRow(from: number, to: number): boolean {
+    const first = this.#window.indexOf(this.#newline, from);
+    if (first < 0 || first + 1 >= to) return false;
+    const second = this.#window.indexOf(this.#newline, first + 1);
+    const line = this.#window.slice(first + 1, second < 0 ? to : second);
+    const parser = this.#newParser();
+    const rows = parser.parse(Buffer.concat([line, LOOK_AHEAD]));
+    parser.destroy();
+    return (
+      rows.length === 1 && rows[0]!.cells.length > 1 && rows[0]!.cells.length === this.#header!.names.length
+    );
+  }
+
+  /** Settles the current row with an error and gives what follows its first line. */
+  #abandon(error: ItemError, records: SourceRecord[]): Buffer | null {
+    this.#skipBlankLines();
+    records.push(badRecord(++this.#row, this.#line, error));
+    if (this.#header === null) {
+      this.#headless = true;
+      return null;
+    }
+    return this.#skipLine();
+  }
+
+  /** Why a row beyond the limit is refused: its first line is, or it runs on because a quote is not closed. */
+  #tooLong(): ItemError {
+    const newline = this.#window.indexOf(this.#newline, this.#rowStart);
+    const oneLine = newline < 0 || newline + 2 - this.#rowStart >= this.#limit;
+    return oneLine
+      ? itemError('ITEM_TOO_LARGE', `the row is larger than ${this.#limit} bytes`)
+      : itemError('MALFORMED_ROW', `a quote is opened and not closed within ${this.#limit} bytes`);
+  }
+
+  /** Goes to the next line and gives what is there of it and after; null while it has not come yet. */
+  #skipLine(): Buffer | null {
+    const newline = this.#window.indexOf(this.#newline, this.#rowStart);
+    this.#skippingLine = newline < 0;
+    if (newline < 0) {
+      this.#rowStart = this.#window.end;
+      this.#window.dropBefore(this.#rowStart);
+      return null;
+    }
+    this.#rowStart = newline + 1;
+    this.#line++;
+    this.#parser.destroy();
+    this.#parser = this.#newParser();
+    this.#parserStart = this.#rowStart;
+    return this.#window.slice(this.#rowStart, this.#window.end);
+  }
+
+  #skipBlankLines(): void {
+    for (;;) {
+      const byte = this.#window.at(this.#rowStart);
+      if (byte === this.#newline) this.#line++;
+      else if (byte !== 0x0d) return;
+      this.#rowStart++;
+    }
+  }
+
+  #advance(to: number): void {
+    this.#line += this.#window.count(this.#newline, this.#rowStart, to);
+    this.#rowStart = to;
+  }
+
+  #newParser(): RowParser {
+    return new RowParser(this.#dialect.delimiter, this.#dialect.lineBreak);
+  }
+}

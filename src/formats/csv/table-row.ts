@@ -1,0 +1,50 @@
+import { type Fields } from '../record.ts';
+
+const NO_COLUMN = -1;
+
+/** The column names of a table, and where each is. Of equal names the first counts. */
+export class TableHeader {
+  readonly names: readonly string[];
+  readonly #exact = new Map<string, number>();
+  readonly #folded = new Map<string, number>();
+  /** Answers already given; every row is asked for the same few names. */
+  readonly #asked = new Map<string, number>();
+
+  constructor(cells: readonly string[]) {
+    this.names = cells.map((cell) => cell.trim());
+    this.names.forEach((name, column) => {
+      if (!this.#exact.has(name)) this.#exact.set(name, column);
+      const folded = name.toLowerCase();
+      if (!this.#folded.has(folded)) this.#folded.set(folded, column);
+    });
+  }
+
+  column(name: string): number | undefined {
+    let column = this.#asked.get(name);
+    if (column === undefined) {
+      column = this.#exact.get(name) ?? this.#folded.get(name.toLowerCase()) ?? NO_COLUMN;
+      this.#asked.set(name, column);
+    }
+    return column === NO_COLUMN ? undefined : column;
+  }
+}
+
+/** One row of a table under its header. */
+export class TableRow implements Fields {
+  readonly #header: TableHeader;
+  readonly #cells: readonly string[];
+
+  constructor(header: TableHeader, cells: readonly string[]) {
+    this.#header = header;
+    this.#cells = cells;
+  }
+
+  get(name: string): string | undefined {
+    const column = this.#header.column(name);
+    return column === undefined ? undefined : this.#cells[column];
+  }
+
+  names(): readonly string[] {
+    return this.#header.names;
+  }
+}

@@ -1,0 +1,81 @@
+import { Utf16Decoder } from './utf16.ts';
+import { REPLACEMENT } from './validity.ts';
+import { decodeWindows1252 } from './windows-1252.ts';
+
+/** Turns the bytes of a file into UTF-8, piece by piece. */
+export interface Decoder {
+  write(chunk: Buffer): Buffer;
+  end(): Buffer;
+}
+
+/**
+ * Stands where the file holds bytes its encoding does not define. It is never part of UTF-8, so that the record it
+ * lies in, and no other, turns out to be wrongly encoded.
+ */
+const UNDECODABLE = Buffer.of(0xff);
+
+const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
+
+/** Byte order marks are at most this long. */
+export const BOM_BYTES = 3;
+
+/** The encoding a byte order mark announces; null without one. */
+export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
+  if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return null;
+}
+
+/**
+ * A decoder for a file that begins with `head`: by its byte order mark, which wins and is left out, else by `encoding`
+ * (a WHATWG label), else UTF-8. Throws RangeError for a label that is no encoding.
+ */
+export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
+  const mark = encodingByMark(head);
+  const label = mark ?? (encoding === null ? 'utf-8' : new TextDecoder(encoding).encoding);
+  const markBytes = mark === null ? 0 : mark === 'utf-8' ? 3 : 2;
+  return skipFirst(markBytes, decoderOf(label));
+}
+
+function decoderOf(label: string): Decoder {
+  switch (label) {
+    case 'utf-8':
+      return { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
+    case 'utf-16le':
+    case 'utf-16be':
+      return new Utf16Decoder(label === 'utf-16be', markUndecodable);
+    case 'windows-1252':
+      return { write: (chunk) => Buffer.from(decodeWindows1252(chunk)), end: () => Buffer.alloc(0) };
+    default: {
+      const decoder = new TextDecoder(label);
+      // No encoding but the Unicode ones can hold U+FFFD by right (but for one rare GB 18030 sequence).
+      const mark = (text: string): Buffer => markUndecodable(text.split(REPLACEMENT));
+      return {
+        write: (chunk) => mark(decoder.decode(chunk, { stream: true })),
+        end: () => mark(decoder.decode()),
+      };
+    }
+  }
+}
+
+/** UTF-8 of the parts of a text, with the mark of undecodable bytes between them. */
+function markUndecodable(parts: readonly string[]): Buffer {
+  if (parts.length === 1) return Buffer.from(parts[0]!);
+  return Buffer.concat(
+    parts.flatMap((part, index) => (index === 0 ? [Buffer.from(part)] : [UNDECODABLE, Buffer.from(part)])),
+  );
+}
+
+function skipFirst(bytes: number, decoder: Decoder): Decoder {
+  if (bytes === 0) return decoder;
+  let left = bytes;
+  return {
+    write: (chunk) => {
+      const skipped = Math.min(left, chunk.length);
+      left -= skipped;
+      return decoder.write(chunk.subarray(skipped));
+    },
+    end: () => decoder.end(),
+  };
+}

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+import { itemError } from '../../domain/item-error.ts';
+import { REPLACEMENT } from '../encoding/validity.ts';
+import { badRecord, isList, type RecordContent, type SourceRecord } from '../record.ts';
+import { JsonFields } from './json-fields.ts';
+import { isNestedTooDeeply } from './nesting.ts';
+
+/** The record that one JSON value makes. */
+export function jsonRecord(bytes: Buffer, row: number, line: number): SourceRecord {
+  const text = bytes.toString();
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
+    return badRecord(row, line, itemError('INVALID_ENCODING', 'the record holds bytes that are not text'));
+  }
+  if (isNestedTooDeeply(bytes)) {
+    return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is nested too deeply'));
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text around the mistake, so it goes nowhere.
+    return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON'));
+  }
+  const content = recordContent(value);
+  if (content === null) {
+    const error = itemError(
+      'MALFORMED_ROW',
+      'the record is neither an object nor a text nor a list of turns',
+    );
+    return badRecord(row, line, error);
+  }
+  return { row, line, content, error: null };
+}
+
+/** What a JSON value holds for us; null when it holds nothing that can be judged. */
+export function recordContent(value: unknown): RecordContent | null {
+  if (typeof value === 'string') return value;
+  if (isList(value)) return isTurnLike(value[0]) ? value : null;
+  return typeof value === 'object' && value !== null ? new JsonFields(value) : null;
+}
+
+/** Whether a value looks like one turn of a conversation: a role and content, by name or as a pair. */
+export function isTurnLike(value: unknown): boolean {
+  if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
+  if (typeof value !== 'object' || value === null) return false;
+  const named = (role: string, content: string): boolean =>
+    Object.hasOwn(value, role) && (Object.hasOwn(value, content) || Object.hasOwn(value, 'tool_calls'));
+  return named('role', 'content') || named('from', 'value');
+}

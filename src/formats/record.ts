@@ -1,0 +1,65 @@
+import { type ItemError } from '../domain/item-error.ts';
+
+/** The named values of one record: a row of a table, or a JSON object. */
+export interface Fields {
+  /**
+   * The value under a name: as spelt, else under the first name that differs only in letter case. Undefined when
+   * there is none.
+   */
+  get(name: string): unknown;
+  /** All names, as spelt. */
+  names(): readonly string[];
+}
+
+/** What a record holds: named values, a bare text, or a bare list (of turns). */
+export type RecordContent = Fields | string | readonly unknown[];
+
+interface Position {
+  /** 1-based, a header excluded. */
+  readonly row: number;
+  /** 1-based physical line the record begins on. */
+  readonly line: number;
+}
+
+export interface ReadRecord extends Position {
+  readonly content: RecordContent;
+  readonly error: null;
+}
+
+/** A record that could not be read; the records around it are unharmed. */
+export interface BadRecord extends Position {
+  readonly content: null;
+  readonly error: ItemError;
+}
+
+export type SourceRecord = ReadRecord | BadRecord;
+
+/**
+ * Takes the UTF-8 bytes of one file in pieces of any size and gives its records in order. What the records are does
+ * not depend on how the file is cut into pieces.
+ */
+export interface RecordReader {
+  push(chunk: Buffer): SourceRecord[];
+  /** The records that only the end of the file completes. Call it once. */
+  end(): SourceRecord[];
+}
+
+/**
+ * Most bytes of one record that a reader holds, for items of up to `itemBytes`: a record is larger than its text by
+ * escapes and by the values beside it.
+ */
+export function recordBytesLimit(itemBytes: number): number {
+  return 2 * itemBytes + 1024 * 1024;
+}
+
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+export function isFields(content: RecordContent | null): content is Fields {
+  return typeof content === 'object' && content !== null && !Array.isArray(content);
+}
+
+export function badRecord(row: number, line: number, error: ItemError): BadRecord {
+  return { row, line, content: null, error };
+}

@@ -1,0 +1,78 @@
+import { isList } from '../record.ts';
+
+/** The content of a message: its text, and the parts of it that are not text. */
+export interface MessageContent {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
+export type Attachment = 'image' | 'audio' | 'file';
+
+const NO_ATTACHMENTS: readonly Attachment[] = [];
+
+/** Part types that carry text, and under which name. */
+const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
+  ['text', 'text'],
+  ['input_text', 'text'],
+  ['output_text', 'text'],
+  ['refusal', 'refusal'],
+]);
+
+const ATTACHMENT_PARTS: ReadonlyMap<unknown, Attachment> = new Map([
+  ['image', 'image'],
+  ['image_url', 'image'],
+  ['input_image', 'image'],
+  ['audio', 'audio'],
+  ['input_audio', 'audio'],
+  ['file', 'file'],
+  ['input_file', 'file'],
+]);
+
+/**
+ * The content of a message as OpenAI's formats have it: a text, a list of parts, or nothing (null, when the message
+ * consists of calls). Text parts are joined by line breaks. Null when it is none of these.
+ */
+export function messageContent(content: unknown): MessageContent | null {
+  if (typeof content === 'string') return { text: content, attachments: NO_ATTACHMENTS };
+  if (content === null) return { text: '', attachments: NO_ATTACHMENTS };
+  return isList(content) ? partsContent(content) : null;
+}
+
+function partsContent(parts: readonly unknown[]): MessageContent | null {
+  const texts: string[] = [];
+  const attachments: Attachment[] = [];
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      texts.push(part);
+      continue;
+    }
+    if (typeof part !== 'object' || part === null) return null;
+    const fields = part as Readonly<Record<string, unknown>>;
+    const type = fields['type'];
+    const attachment = ATTACHMENT_PARTS.get(type);
+    if (attachment !== undefined) {
+      attachments.push(attachment);
+      continue;
+    }
+    const text = fields[TEXT_PARTS.get(type) ?? ''];
+    if (typeof text !== 'string') return null;
+    texts.push(text);
+  }
+  return { text: texts.join('\n'), attachments };
+}
+
+/** The arguments of the calls a message makes, joined by line breaks; empty when it makes none. */
+export function callArguments(message: object): string {
+  const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
+  const calls = isList(toolCalls) ? toolCalls.map((call) => member(call, 'function')) : [];
+  return [...calls, functionCall]
+    .map((call) => member(call, 'arguments'))
+    .filter((value) => typeof value === 'string')
+    .join('\n');
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,94 @@
+import { type Audit } from '../../config/run-config.ts';
+import { itemError } from '../../domain/item-error.ts';
+import { type Role, type Turn } from '../../domain/request.ts';
+import { type Attachment } from './content.ts';
+import { settled, type Draft, type SettledDraft } from './draft.ts';
+import { readTurns } from './turns.ts';
+
+export interface ConversationOptions {
+  readonly audit: Audit;
+  readonly suffix: string;
+  /** How many drafts of the record come before these. */
+  readonly position: number;
+}
+
+/**
+ * The items of one conversation: one for the whole, or with the audit `every-turn` one for each user and assistant
+ * turn; then one for each thing attached. There is always at least one.
+ */
+export function conversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
+  const { suffix } = options;
+  const transcript = readTurns(values);
+  const { turns, problem, unsent } = transcript;
+  const drafts: Draft[] = [];
+  if (options.audit === 'every-turn') {
+    turns.forEach(([role], index) => {
+      if (role !== 'system') drafts.push(turnDraft(turns, index + 1, options));
+    });
+    for (const turn of unsent) drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!));
+    if (problem === null && turns.at(-1)?.[0] === 'system') {
+      drafts.push(endsWithSystem(turns.length === 1 ? suffix : `${suffix}#${turns.length}`));
+    }
+  } else if (problem !== null) {
+    drafts.push(settled(suffix, 'multiturn', problem));
+  } else if (turns.at(-1)?.[0] === 'system') {
+    drafts.push(endsWithSystem(suffix));
+  } else if (turns.length > 0) {
+    const request = {
+      requestType: 'multiturn',
+      modality: 'text',
+      messages: turns,
+      turns: turns.length,
+      conversation: null,
+    } as const;
+    drafts.push({ suffix, request, error: null });
+  }
+  if (drafts.length === 0) {
+    drafts.push(
+      settled(suffix, 'multiturn', itemError('INVALID_CONVERSATION', 'the conversation has no turns')),
+    );
+  }
+  drafts.push(...attachmentDrafts(transcript.attachments, suffix));
+  return drafts;
+}
+
+function turnDraft(messages: readonly Turn[], turns: number, options: ConversationOptions): Draft {
+  return {
+    suffix: `${options.suffix}#${turns}`,
+    request: {
+      requestType: 'multiturn',
+      modality: 'text',
+      messages,
+      turns,
+      conversation: options.position,
+    },
+    error: null,
+  };
+}
+
+function endsWithSystem(suffix: string): SettledDraft {
+  const role: Role = 'system';
+  return settled(
+    suffix,
+    'multiturn',
+    itemError('INVALID_CONVERSATION', `the final turn has the role ${role}, which is not judged`),
+  );
+}
+
+const ATTACHMENT_WORDS: Readonly<Record<Attachment, string>> = {
+  image: 'an image in a message is not judged by this version',
+  audio: 'audio in a message is not judged by this version',
+  file: 'a file in a message is not judged by this version',
+};
+
+/** One settled item for each attachment, numbered from 1 within its kind. */
+export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): SettledDraft[] {
+  const counts: Record<Attachment, number> = { image: 0, audio: 0, file: 0 };
+  return attachments.map((kind) => ({
+    suffix: `${suffix}#${kind}${++counts[kind]}`,
+    request: null,
+    modality: kind === 'file' ? null : kind,
+    requestType: null,
+    error: itemError('UNSUPPORTED_TYPE', ATTACHMENT_WORDS[kind]),
+  }));
+}

@@ -1,0 +1,56 @@
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { type GuardRequest, type Modality, type RequestType } from '../../domain/request.ts';
+
+/** An item to be judged, before it has its place in the corpus. */
+export interface JudgedDraft {
+  /** What the item's id adds to its record's: empty, or `#` and what tells it from the record's other items. */
+  readonly suffix: string;
+  /** A `conversation` in it counts from the record's first item: the index of the conversation's first turn. */
+  readonly request: GuardRequest;
+  readonly error: null;
+}
+
+/** An item that already has its outcome. */
+export interface SettledDraft {
+  readonly suffix: string;
+  readonly request: null;
+  readonly modality: Modality | null;
+  readonly requestType: RequestType | null;
+  readonly error: ItemError;
+}
+
+export type Draft = JudgedDraft | SettledDraft;
+
+/** What a record asks to be judged. */
+export interface Drafted {
+  readonly drafts: readonly Draft[];
+  /** Names, in lower case, of the fields that were judged or gave the id. */
+  readonly judged: readonly string[];
+}
+
+/** White space alone, which the guard refuses as empty content. */
+export function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+export function promptDraft(suffix: string, text: string): Draft {
+  if (isBlank(text)) return settled(suffix, 'prompt', itemError('EMPTY_CONTENT', 'the text is blank'));
+  return { suffix, request: { requestType: 'prompt', modality: 'text', text }, error: null };
+}
+
+/** An answer to a prompt; a blank prompt counts as none. */
+export function responseDraft(suffix: string, prompt: string | null, response: string): Draft {
+  if (isBlank(response)) {
+    return settled(suffix, 'response', itemError('EMPTY_CONTENT', 'the response is blank'));
+  }
+  const known = prompt === null || isBlank(prompt) ? null : prompt;
+  return {
+    suffix,
+    request: { requestType: 'response', modality: 'text', prompt: known, response },
+    error: null,
+  };
+}
+
+export function settled(suffix: string, requestType: RequestType | null, error: ItemError): SettledDraft {
+  return { suffix, request: null, modality: 'text', requestType, error };
+}

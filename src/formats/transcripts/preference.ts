@@ -1,0 +1,87 @@
+import { type Audit } from '../../config/run-config.ts';
+import { itemError } from '../../domain/item-error.ts';
+import { isList, type Fields } from '../record.ts';
+import { conversationDrafts } from './conversation.ts';
+import { promptDraft, responseDraft, settled, type Draft, type Drafted } from './draft.ts';
+import { parseHumanAssistant } from './human-assistant.ts';
+import { roleOf } from './roles.ts';
+import { textOf, turnsOf } from './values.ts';
+
+const SIDES = ['chosen', 'rejected'] as const;
+
+const JUDGED = ['prompt', ...SIDES];
+
+/**
+ * A preference pair: `chosen` and `rejected`, an item each, with or without the `prompt` they answer. Each is a list
+ * of turns, a transcript in one string, or a text. Null for any other record.
+ */
+export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
+  const values = SIDES.map((side) => fields.get(side));
+  if (values.includes(undefined)) return null;
+  if (!values.some((value) => typeof value === 'string' || isList(value))) return null;
+  const prompt = fields.get('prompt');
+  const drafts: Draft[] = [];
+  SIDES.forEach((side, index) => {
+    const value = values[index];
+    if (value !== null) drafts.push(...sideDrafts(prompt, value, audit, `#${side}`, drafts.length));
+  });
+  return { drafts, judged: JUDGED };
+}
+
+function sideDrafts(
+  prompt: unknown,
+  value: unknown,
+  audit: Audit,
+  suffix: string,
+  position: number,
+): Draft[] {
+  const options = { audit, suffix, position };
+  const promptTurns = asTurns(prompt);
+  const turns = asTurns(value);
+  if (turns === null) {
+    const error = itemError('INVALID_CONVERSATION', 'the conversation is not valid JSON');
+    return [settled(suffix, 'multiturn', error)];
+  }
+  if (turns !== undefined)
+    return conversationDrafts([...leadIn(prompt, promptTurns, turns), ...turns], options);
+  if (promptTurns) return conversationDrafts(answered(promptTurns, value), options);
+  const text = textOf(value);
+  if (typeof text !== 'string') {
+    return [settled(suffix, null, itemError('MALFORMED_ROW', `the ${suffix.slice(1)} side is not text`))];
+  }
+  const question = textOf(prompt);
+  return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];
+}
+
+/** The turns of a list or of a transcript in one string; null and undefined as `turnsOf` has them. */
+function asTurns(value: unknown): readonly unknown[] | null | undefined {
+  const turns = turnsOf(value);
+  if (turns !== undefined || typeof value !== 'string') return turns;
+  return parseHumanAssistant(value) ?? undefined;
+}
+
+/** What of the prompt has to stand before the turns of one side: nothing when they begin with a user of their own. */
+function leadIn(
+  prompt: unknown,
+  promptTurns: readonly unknown[] | null | undefined,
+  turns: readonly unknown[],
+): readonly unknown[] {
+  if (!isAssistantTurn(turns[0])) return [];
+  if (promptTurns) return promptTurns;
+  const question = textOf(prompt);
+  return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
+}
+
+/** The prompt's turns and the text that answers them; a prompt in one string ends with an open assistant turn. */
+function answered(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
+  const last = promptTurns.at(-1);
+  const isOpen = isList(last) && last[0] === 'assistant' && last[1] === '';
+  return [...(isOpen ? promptTurns.slice(0, -1) : promptTurns), { role: 'assistant', content: answer }];
+}
+
+function isAssistantTurn(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
+  const name = isList(value) ? value[0] : (role ?? from);
+  return typeof name === 'string' && roleOf(name) === 'assistant';
+}

@@ -1,0 +1,131 @@
+import { type SourceConfig } from '../config/run-config.ts';
+import { itemError, type ItemError } from '../domain/item-error.ts';
+import { type Modality } from '../domain/request.ts';
+import { CsvReader } from '../formats/csv/csv-reader.ts';
+import { encodingByMark } from '../formats/encoding/decoder.ts';
+import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
+import { JsonReader } from '../formats/json/json-reader.ts';
+import { JsonlReader } from '../formats/json/jsonl-reader.ts';
+import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
+import { onlyTextColumn } from '../formats/transcripts/columns.ts';
+import { recognise, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { binaryKind } from './binary-kind.ts';
+import { type SourceHead } from './open-source.ts';
+import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
+
+/** How a file is to be read, or why it is not. */
+export type Examined =
+  | { readonly kind: 'text' }
+  | {
+      readonly kind: 'records';
+      readonly layout: RecordLayout;
+      readonly options: RecordOptions;
+      /** The records of the head that have named values. */
+      readonly sample: readonly Fields[];
+    }
+  | Refused;
+
+/** A file that is one item with an error, whatever is in it. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly why: 'binary' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
+  readonly modality: Modality | null;
+  readonly error: ItemError;
+  /** Names of the file's columns, as far as its head tells, and of those asked for in vain. For the terminal only. */
+  readonly columns: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** Largest record of a sample; the head is not much longer. */
+const SAMPLE_RECORD_BYTES = 1024 * 1024;
+
+/** Decides from the head of a file how it is read: the same for the same bytes and configuration. */
+export function examine(head: SourceHead, path: string, config: SourceConfig): Examined {
+  const binary = binaryKind(head.raw, path, config.encoding);
+  if (binary !== null) {
+    const error = itemError(
+      'UNSUPPORTED_TYPE',
+      `the file is ${binary.name}, which this version does not judge`,
+    );
+    return refused('binary', error, binary.modality);
+  }
+  const isUtf8 = config.encoding === null && encodingByMark(head.raw) === null;
+  if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {
+    const error = itemError('INVALID_ENCODING', 'the file is not UTF-8; name its encoding with --encoding');
+    return refused('encoding', error);
+  }
+  const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
+  if (layout.kind === 'text') return layout;
+  return examineRecords(layout, head, config);
+}
+
+/** A reader for a layout, for records of up to `recordBytes`. */
+export function readerFor(layout: RecordLayout, recordBytes: number): RecordReader {
+  switch (layout.kind) {
+    case 'csv':
+      return new CsvReader(layout, recordBytes);
+    case 'jsonl':
+      return new JsonlReader(recordBytes);
+    case 'json-array':
+      return new JsonReader('array', recordBytes);
+    case 'json-values':
+      return new JsonReader('values', recordBytes);
+  }
+}
+
+function examineRecords(layout: RecordLayout, head: SourceHead, config: SourceConfig): Examined {
+  const reader = readerFor(layout, SAMPLE_RECORD_BYTES);
+  const records = reader.push(head.text);
+  if (head.isComplete) records.push(...reader.end());
+  const sample = records.map(({ content }) => content).filter(isFields);
+  const header = reader instanceof CsvReader ? reader.header : null;
+  if (layout.kind === 'csv' && header === null && records.length > 0) {
+    return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
+  }
+  const columns = header?.names ?? namesOf(sample);
+  const known = header !== null || sample.length > 0;
+  if (known) {
+    const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
+    const missing = wanted.filter((name) => !hasColumn(columns, name));
+    if (missing.length > 0) {
+      const error = itemError('UNSUPPORTED_TYPE', 'the file has no column of the name that was asked for');
+      return refused('no-such-column', error, null, columns, missing);
+    }
+  }
+  const unrecognised =
+    config.textColumns === null ? sample.filter((fields) => recognise(fields, config.audit) === null) : [];
+  const only = onlyTextColumn(unrecognised, config.idColumn);
+  if (only === null && unrecognised.length > 0 && unrecognised.length === readable(records)) {
+    const error = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');
+    return refused('no-text-column', error, null, columns);
+  }
+  return {
+    kind: 'records',
+    layout,
+    options: { textColumns: config.textColumns, onlyTextColumn: only, audit: config.audit },
+    sample,
+  };
+}
+
+function readable(records: readonly SourceRecord[]): number {
+  return records.filter(({ content }) => content !== null).length;
+}
+
+function namesOf(sample: readonly Fields[]): readonly string[] {
+  return [...new Set(sample.flatMap((fields) => fields.names()))];
+}
+
+function hasColumn(columns: readonly string[], name: string): boolean {
+  const folded = name.toLowerCase();
+  return columns.some((column) => column.toLowerCase() === folded);
+}
+
+function refused(
+  why: Refused['why'],
+  error: ItemError,
+  modality: Modality | null = null,
+  columns: readonly string[] = [],
+  missing: readonly string[] = [],
+): Refused {
+  return { kind: 'refused', why, error, modality, columns, missing };
+}

@@ -1,0 +1,154 @@
+import { stat } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import pLimit from 'p-limit';
+import picomatch from 'picomatch';
+import { type SourceConfig } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
+import { mediaKindByName } from './binary-kind.ts';
+import { type FrozenSource } from './plan-line.ts';
+import { SkipCounts } from './skip-counts.ts';
+import { walkFolder } from './walk-folder.ts';
+
+/** What the corpora consist of. */
+export interface Expansion {
+  readonly sources: FrozenSource[];
+  /** How much was passed over, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/** One corpus, as its files were found. */
+interface Corpus {
+  /** Its own name, which the paths of its files begin with. */
+  readonly name: string;
+  readonly isNamedFile: boolean;
+  readonly files: readonly { readonly absolute: string; readonly relative: string }[];
+}
+
+const STATS_AT_ONCE = 64;
+
+/**
+ * Expands files, folders and globs into files: the corpora in the order given, in each the files in bytewise order of
+ * path. A file that two corpora hold is read once, as the one that names it says, else the first. Failure('usage')
+ * for a path that does not exist, and for a folder or a glob with nothing in it.
+ */
+export async function expandSources(
+  sources: readonly SourceConfig[],
+  signal: AbortSignal,
+): Promise<Expansion> {
+  const skipped = new SkipCounts();
+  const corpora: Corpus[] = [];
+  for (const config of sources) corpora.push(await findFiles(config, skipped, signal));
+  const owners = ownersOf(corpora);
+  const names = uniqueNames(corpora.map(({ name }) => name));
+  const limit = pLimit(STATS_AT_ONCE);
+  const frozen: FrozenSource[] = [];
+  for (const [corpus, { files, isNamedFile }] of corpora.entries()) {
+    const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
+    skipped.add('files given twice', files.length - kept.length);
+    const first = frozen.length;
+    // In bounded groups, so that an abort does not wait for a million files.
+    for (let at = 0; at < kept.length; at += 1024) {
+      signal.throwIfAborted();
+      const group = kept.slice(at, at + 1024).map(({ absolute, relative }, index) =>
+        limit(async (): Promise<FrozenSource> => {
+          const path = isNamedFile ? names[corpus]! : `${names[corpus]}/${relative}`;
+          return { source: first + at + index, corpus, path, absolute, ...(await frozenStats(absolute)) };
+        }),
+      );
+      frozen.push(...(await Promise.all(group)));
+    }
+  }
+  return { sources: frozen, skipped: skipped.toRecord() };
+}
+
+async function findFiles(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
+  const stats = await stat(config.path).catch(() => null);
+  if (stats === null) return findByGlob(config, skipped, signal);
+  if (stats.isDirectory()) {
+    const files = withoutSidecars(await walkFolder(config.path, skipped, signal), skipped);
+    if (files.length === 0)
+      throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}`);
+    return { name: basename(config.path) || 'root', isNamedFile: false, files };
+  }
+  if (!stats.isFile()) {
+    throw new Failure('usage', `${JSON.stringify(config.given)} is neither a file nor a folder`);
+  }
+  const name = basename(config.path);
+  return { name, isNamedFile: true, files: [{ absolute: config.path, relative: name }] };
+}
+
+async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
+  const pattern = sep === '/' ? config.path : config.path.replaceAll(sep, '/');
+  const { base, glob, isGlob } = picomatch.scan(pattern);
+  const folder = base === '' ? '/' : base;
+  if (!isGlob || glob === '' || (await stat(folder).catch(() => null)) === null) {
+    throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
+  }
+  const matches = picomatch(glob);
+  const found = await walkFolder(folder, skipped, signal);
+  const files = withoutSidecars(
+    found.filter(({ relative }) => matches(relative)),
+    skipped,
+  );
+  if (files.length === 0) throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}`);
+  return { name: basename(folder) || 'root', isNamedFile: false, files };
+}
+
+/** Leaves out texts that describe the image or the sound of the same name beside them, and counts them. */
+function withoutSidecars<File extends { readonly relative: string }>(
+  files: readonly File[],
+  skipped: SkipCounts,
+): File[] {
+  const media = new Set<string>();
+  for (const { relative } of files) {
+    if (mediaKindByName(relative) !== null) media.add(withoutExtension(relative));
+  }
+  const kept = files.filter(
+    ({ relative }) => !/\.txt$/i.test(relative) || !media.has(withoutExtension(relative)),
+  );
+  if (kept.length < files.length)
+    skipped.add('captions and transcripts of media', files.length - kept.length);
+  return kept;
+}
+
+function withoutExtension(path: string): string {
+  return path.replace(/\.[^./]*$/, '');
+}
+
+/** For each file, the corpus it is read in. */
+function ownersOf(corpora: readonly Corpus[]): Map<string, number> {
+  const owners = new Map<string, number>();
+  for (const namedOnly of [true, false]) {
+    for (const [index, { isNamedFile, files }] of corpora.entries()) {
+      if (isNamedFile !== namedOnly) continue;
+      for (const { absolute } of files) if (!owners.has(absolute)) owners.set(absolute, index);
+    }
+  }
+  return owners;
+}
+
+/** The names, with a number behind those that are taken already. */
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let unique = name;
+    for (let number = 2; taken.has(unique); number++) unique = `${name} (${number})`;
+    taken.add(unique);
+    return unique;
+  });
+}
+
+/** What a file is recognised by later. One that cannot be looked at cannot be read either, and reading it will say so. */
+async function frozenStats(path: string): Promise<Pick<FrozenSource, 'bytes' | 'mtime_ms' | 'inode'>> {
+  try {
+    const stats = await stat(path);
+    return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };
+  } catch {
+    return { bytes: 0, mtime_ms: 0, inode: 0 };
+  }
+}
+
+/** Whether a source is a file the user named, rather than one found in a folder or by a glob. */
+export function isNamedFile(source: FrozenSource, config: SourceConfig): boolean {
+  return join(config.path) === source.absolute;
+}

@@ -1,0 +1,108 @@
+import { type Stats } from 'node:fs';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { type FrozenSource } from './plan-line.ts';
+
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Compressed bytes inflated at a time: what comes out before the reader can hold it back is at most a thousand times
+ * as much, however the file was made.
+ */
+const DEFLATED_BYTES = 8 * 1024;
+
+/** Whether a file is still the one that was frozen: same size, modification time and inode. */
+export function isAsFrozen(stats: Stats, source: FrozenSource): boolean {
+  return (
+    stats.size === source.bytes && stats.mtimeMs === source.mtime_ms && Number(stats.ino) === source.inode
+  );
+}
+
+/** The same, of the file at the source's path; false too when there is none that can be looked at. */
+export async function sourceUnchanged(source: FrozenSource): Promise<boolean> {
+  try {
+    return isAsFrozen(await stat(source.absolute), source);
+  } catch {
+    return false;
+  }
+}
+
+/** The bytes of an open file from its beginning, in pieces of one size. Every piece is given to `observe` first. */
+export async function* fileBytes(
+  handle: FileHandle,
+  signal: AbortSignal,
+  observe: (piece: Buffer) => void = () => {},
+): AsyncGenerator<Buffer, void> {
+  for (let position = 0; ;) {
+    signal.throwIfAborted();
+    const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    let filled = 0;
+    while (filled < piece.length) {
+      const { bytesRead } = await handle.read(piece, filled, piece.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    if (filled === 0) return;
+    position += filled;
+    const read = piece.subarray(0, filled);
+    observe(read);
+    yield read;
+    if (filled < piece.length) return;
+  }
+}
+
+/** A gzip file that does not inflate to its end. What came before was given. */
+export class CorruptGzip extends Error {
+  override readonly name = 'CorruptGzip';
+}
+
+/** The pieces as they are, or inflated when they are a gzip file (RFC 1952: begins with 1f 8b). */
+export async function* inflateIfGzip(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    if (first.done === true) return;
+    const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b;
+    const all = joined(first.value, iterator);
+    yield* isGzip ? inflate(all) : all;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+/**
+ * Writes small parts one by one and collects what each gives, rather than piping: an error then never overtakes
+ * output that came before it, and the same file gives the same bytes on every reading.
+ */
+async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
+  const output: Buffer[] = [];
+  let failure: unknown = null;
+  gunzip.on('data', (piece: Buffer) => output.push(piece));
+  gunzip.on('error', (error) => (failure = error));
+  try {
+    for await (const piece of pieces) {
+      for (let at = 0; at < piece.length && failure === null; at += DEFLATED_BYTES) {
+        const part = piece.subarray(at, at + DEFLATED_BYTES);
+        await new Promise<void>((resolve) => gunzip.write(part, () => resolve()));
+        yield* output.splice(0);
+      }
+      if (failure !== null) break;
+    }
+    if (failure === null) {
+      await new Promise<void>((resolve) => {
+        gunzip.once('end', resolve).once('close', resolve);
+        gunzip.end();
+      });
+      yield* output.splice(0);
+    }
+    if (failure !== null) throw new CorruptGzip('the gzip data does not inflate', { cause: failure });
+  } finally {
+    gunzip.destroy();
+  }
+}

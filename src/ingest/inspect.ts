@@ -1,0 +1,114 @@
+import { type SourceConfig } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
+import { type Fields } from '../formats/record.ts';
+import { holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
+import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { examine, type Examined, type Refused } from './examine.ts';
+import { isNamedFile } from './expand.ts';
+import { isAsFrozen } from './file-bytes.ts';
+import { OpenSource } from './open-source.ts';
+import { type FrozenSource } from './plan-line.ts';
+import { layoutByName } from './recognise-layout.ts';
+
+/** String columns of one file that are not judged. */
+export interface UnjudgedColumns {
+  readonly path: string;
+  readonly columns: string[];
+}
+
+/** Records of a file that are looked at for what is not judged. */
+const SAMPLE_RECORDS = 200;
+
+/** Most files looked at beyond those the user named: the rest of a large folder is most likely alike. */
+const FOUND_FILES = 1000;
+
+/** Most names given in a message for the terminal. */
+const NAMES_SHOWN = 20;
+
+/**
+ * Looks at the heads of the tables among the sources before anything is written. Failure('usage') when a file the user
+ * named is mostly not UTF-8, has no column we recognise as its text, or lacks a column that was asked for; for a
+ * file that was merely found, the same is an item when it is read. Gives the string columns that nobody judges.
+ */
+export async function inspectSources(
+  sources: readonly FrozenSource[],
+  configs: readonly SourceConfig[],
+  signal: AbortSignal,
+): Promise<{ unjudgedColumns: UnjudgedColumns[] }> {
+  const unjudgedColumns: UnjudgedColumns[] = [];
+  let found = 0;
+  for (const source of sources) {
+    const config = configs[source.corpus]!;
+    const isNamed = isNamedFile(source, config);
+    if (!isNamed && (!isTable(source, config) || ++found > FOUND_FILES)) continue;
+    const examined = await examineFile(source, config, signal);
+    if (examined === null || examined.kind === 'text') continue;
+    if (examined.kind === 'refused') {
+      if (isNamed) refuse(examined, config);
+      continue;
+    }
+    const columns = unjudged(examined.sample, examined.options, config.idColumn);
+    if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
+  }
+  return { unjudgedColumns };
+}
+
+function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean {
+  return (layout ?? layoutByName(absolute) ?? 'text') !== 'text';
+}
+
+/** Null for a file that cannot be read or has changed, which is an item's matter. */
+async function examineFile(
+  source: FrozenSource,
+  config: SourceConfig,
+  signal: AbortSignal,
+): Promise<Examined | null> {
+  let file: OpenSource | null = null;
+  try {
+    file = await OpenSource.open(source, signal);
+    if (!isAsFrozen(await file.handle.stat(), source)) return null;
+    return examine(await file.head(config.encoding), source.absolute, config);
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Column names are shown to the person at the terminal, who needs them to choose; they are kept nowhere. */
+function refuse({ why, columns, missing }: Refused, config: SourceConfig): void {
+  const file = JSON.stringify(config.given);
+  switch (why) {
+    case 'encoding':
+      throw new Failure(
+        'usage',
+        `${file} is mostly not UTF-8; name its encoding, such as --encoding windows-1252`,
+      );
+    case 'no-text-column':
+      throw new Failure(
+        'usage',
+        `${file} has no column recognised as its text; choose with --text-column among: ${listed(columns)}`,
+      );
+    case 'no-such-column':
+      throw new Failure('usage', `${file} has no column ${listed(missing)}; it has: ${listed(columns)}`);
+    case 'binary':
+    case 'no-header':
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
+  const more = names.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
+  const columns = new Set<string>();
+  const judged = new Set(idColumn === null ? ID_NAMES : [idColumn.toLowerCase()]);
+  for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
+    for (const name of draftRecord(fields, options).judged) judged.add(name.toLowerCase());
+    for (const name of fields.names()) if (holdsText(fields.get(name))) columns.add(name);
+  }
+  return [...columns].filter((name) => !judged.has(name.toLowerCase()));
+}

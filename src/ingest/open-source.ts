@@ -1,0 +1,72 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
+import { fileBytes, inflateIfGzip } from './file-bytes.ts';
+import { type FrozenSource } from './plan-line.ts';
+
+/** Bytes looked at before a file is read: enough to tell its layout and its columns. */
+const HEAD_BYTES = 256 * 1024;
+
+/** The beginning of a file, inflated. */
+export interface SourceHead {
+  /** As the file has it. */
+  readonly raw: Buffer;
+  /** In UTF-8, without a byte order mark. */
+  readonly text: Buffer;
+  /** Whether that is all of the file. */
+  readonly isComplete: boolean;
+}
+
+/** A file open for reading, once, from its beginning. */
+export class OpenSource {
+  readonly handle: FileHandle;
+  readonly #pieces: AsyncGenerator<Buffer, void>;
+  #decoder: Decoder | null = null;
+  #isAtEnd = false;
+
+  private constructor(handle: FileHandle, pieces: AsyncGenerator<Buffer, void>) {
+    this.handle = handle;
+    this.#pieces = pieces;
+  }
+
+  /** `observe` is given the bytes of the file as they are read. Throws what the file system throws. */
+  static async open(
+    source: FrozenSource,
+    signal: AbortSignal,
+    observe?: (piece: Buffer) => void,
+  ): Promise<OpenSource> {
+    const handle = await open(source.absolute, 'r');
+    return new OpenSource(handle, inflateIfGzip(fileBytes(handle, signal, observe)));
+  }
+
+  /** Reads the head and settles the encoding. Call it once, first. Throws CorruptGzip, or what the file system throws. */
+  async head(encoding: string | null): Promise<SourceHead> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    while (bytes < HEAD_BYTES && !this.#isAtEnd) {
+      const next = await this.#pieces.next();
+      if (next.done === true) this.#isAtEnd = true;
+      else {
+        pieces.push(next.value);
+        bytes += next.value.length;
+      }
+    }
+    const raw = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    this.#decoder = chooseDecoder(encoding, raw);
+    const text = this.#decoder.write(raw);
+    if (!this.#isAtEnd) return { raw, text, isComplete: false };
+    return { raw, text: Buffer.concat([text, this.#decoder.end()]), isComplete: true };
+  }
+
+  /** What follows the head, in UTF-8. Throws as `head` does. */
+  async *rest(): AsyncGenerator<Buffer, void> {
+    if (this.#isAtEnd) return;
+    const decoder = this.#decoder!;
+    for await (const piece of this.#pieces) yield decoder.write(piece);
+    yield decoder.end();
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return();
+    await this.handle.close();
+  }
+}

@@ -1,0 +1,140 @@
+import { type SourceConfig } from '../config/run-config.ts';
+import { itemError, type ItemCode } from '../domain/item-error.ts';
+import { type Item } from '../domain/item.ts';
+import { type RecordReader, recordBytesLimit } from '../formats/record.ts';
+import { settled } from '../formats/transcripts/draft.ts';
+import { type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { examine, readerFor, type Examined } from './examine.ts';
+import { CorruptGzip, isAsFrozen } from './file-bytes.ts';
+import { ItemMaker } from './item-maker.ts';
+import { OpenSource, type SourceHead } from './open-source.ts';
+import { type FrozenSource } from './plan-line.ts';
+import { FileHash, readTextItem } from './text-item.ts';
+
+export { sourceUnchanged } from './file-bytes.ts';
+
+export interface ReadOptions {
+  /** Largest text item in UTF-8 bytes. */
+  readonly itemBytes: number;
+  readonly signal: AbortSignal;
+  /** Told how many bytes of the file were read so far (compressed ones, for a compressed file). */
+  readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
+}
+
+/**
+ * The items of one file in order, in arrays of those that were read at once, with seqs from `firstSeq` on. The same
+ * file gives the same items on every reading. What is wrong with the file is an item too: one that cannot be read or
+ * recognised, or is not as it was frozen, at the start or by the end. Only an abort and our own mistakes throw.
+ */
+export async function* readSource(
+  source: FrozenSource,
+  config: SourceConfig,
+  firstSeq: number,
+  options: ReadOptions,
+): AsyncGenerator<readonly Item[], void> {
+  const { path } = source;
+  const maker = new ItemMaker({ path, idColumn: config.idColumn, firstSeq, itemBytes: options.itemBytes });
+  const hash = new FileHash();
+  let bytesRead = 0;
+  let file: OpenSource;
+  try {
+    file = await OpenSource.open(source, options.signal, (piece) => {
+      hash.add(piece);
+      options.onBytes?.((bytesRead += piece.length));
+    });
+  } catch (error) {
+    yield [fileProblem(maker, source, error)];
+    return;
+  }
+  try {
+    if (!isAsFrozen(await file.handle.stat(), source)) {
+      yield [changed(maker)];
+      return;
+    }
+    const head = await file.head(config.encoding);
+    const examined = examine(head, source.absolute, config);
+    yield* examinedItems({ file, head, examined, hash, maker, source, itemBytes: options.itemBytes });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    yield [fileProblem(maker, source, error)];
+  } finally {
+    await file.close();
+  }
+}
+
+interface Reading {
+  readonly file: OpenSource;
+  readonly head: SourceHead;
+  readonly examined: Examined;
+  readonly hash: FileHash;
+  readonly maker: ItemMaker;
+  readonly source: FrozenSource;
+  readonly itemBytes: number;
+}
+
+async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
+  const { file, head, examined, hash, maker, source } = reading;
+  if (examined.kind === 'text') {
+    const item = await readTextItem(file, head, hash, { maker, source, itemBytes: reading.itemBytes });
+    yield [isAsFrozen(await file.handle.stat(), source) ? item : changed(maker)];
+    return;
+  }
+  hash.leave();
+  if (examined.kind === 'refused') {
+    const { modality, error } = examined;
+    const draft = { suffix: '', request: null, modality, requestType: null, error };
+    yield [maker.wholeFile({ sha256: null, bytes: source.bytes }, draft)];
+    return;
+  }
+  const reader = readerFor(examined.layout, recordBytesLimit(reading.itemBytes));
+  yield* recordItems(reader, file, head, maker, examined.options);
+  if (!isAsFrozen(await file.handle.stat(), source)) yield [changed(maker)];
+}
+
+async function* recordItems(
+  reader: RecordReader,
+  file: OpenSource,
+  head: SourceHead,
+  maker: ItemMaker,
+  options: RecordOptions,
+): AsyncGenerator<readonly Item[], void> {
+  const made = (records: ReturnType<RecordReader['end']>): Item[] => {
+    const items: Item[] = [];
+    for (const record of records) maker.add(record, options, items);
+    return items;
+  };
+  for (const piece of pieces(head.text)) yield* nonEmpty(made(reader.push(piece)));
+  for await (const piece of file.rest()) yield* nonEmpty(made(reader.push(piece)));
+  yield* nonEmpty(made(reader.end()));
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}
+
+function* nonEmpty(items: readonly Item[]): Generator<readonly Item[]> {
+  if (items.length > 0) yield items;
+}
+
+function changed(maker: ItemMaker): Item {
+  return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
+}
+
+/** What the file system or the gzip data did wrong, as an item; anything else is our own mistake and is thrown. */
+function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
+  if (error instanceof CorruptGzip) {
+    return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or cut short', source.bytes);
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (!(error instanceof Error) || !('syscall' in error) || typeof code !== 'string') throw error;
+  return settledFile(maker, 'UNREADABLE_SOURCE', `the file cannot be read (${code})`, null);
+}
+
+function settledFile(maker: ItemMaker, code: ItemCode, message: string, bytes: number | null): Item {
+  return maker.wholeFile(
+    { sha256: null, bytes },
+    { ...settled('', null, itemError(code, message)), modality: null },
+  );
+}
