@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
-import { LANES } from '../domain/item.ts';
+import { LANES, type Lane } from '../domain/item.ts';
 import { type PlanClosed, type PlanLine, type PlannedShard } from './plan-line.ts';
 
 const count = z.int().min(0);
@@ -34,15 +34,21 @@ export function isClosing(line: PlanLine): line is PlanClosed {
   return 'closed' in line;
 }
 
-function itemsOf(seqs: PlannedShard['seqs']): number {
+/** The number of seqs in a shard's ranges; null when they do not ascend from above `after`. */
+function itemsOf(seqs: PlannedShard['seqs'], after: number): number | null {
   let items = 0;
-  for (const [first, last] of seqs) items += last - first + 1;
+  let previous = after;
+  for (const [first, last] of seqs) {
+    if (first <= previous || last < first) return null;
+    items += last - first + 1;
+    previous = last;
+  }
   return items;
 }
 
 /**
  * What a plan says so far, and the rules its lines keep: shard numbers count up from 0 without a gap over all
- * passes; a pass is closed once, with true totals, before the next begins. Planning is deterministic, so a line that
+ * passes; within a lane and pass, seqs ascend; a pass is closed once, with true totals, before the next begins. Planning is deterministic, so a line that
  * repeats an earlier one comes from a writer that was overtaken and woke up again; it is void.
  */
 export class PlanState {
@@ -54,6 +60,8 @@ export class PlanState {
   pass = 0;
   /** The closing lines of the passes that are closed, pass 1 first. */
   readonly closed: PlanClosed[] = [];
+  /** Last seq of each lane in the latest pass. */
+  readonly #lastSeq = new Map<Lane, number>();
   #passShards = 0;
   #passItems = 0;
   #lines = 0;
@@ -89,7 +97,10 @@ export class PlanState {
     if (line.shard > this.shards)
       throw this.#broken(`plans shard ${line.shard}, but ${this.shards} comes next`);
     this.#enter(line.pass);
-    if (itemsOf(line.seqs) !== line.items) throw this.#broken('names another number of items than of seqs');
+    const items = itemsOf(line.seqs, this.#lastSeq.get(line.lane) ?? -1);
+    if (items === null) throw this.#broken('has seqs that do not ascend within its lane');
+    if (items !== line.items) throw this.#broken('names another number of items than of seqs');
+    this.#lastSeq.set(line.lane, line.seqs.at(-1)![1]);
     this.shards++;
     this.#passShards++;
     this.#passItems += line.items;
@@ -114,6 +125,7 @@ export class PlanState {
       throw this.#broken(`belongs to pass ${pass}, which is not open there`);
     }
     this.pass = pass;
+    this.#lastSeq.clear();
     this.#passShards = 0;
     this.#passItems = 0;
   }

@@ -1,0 +1,267 @@
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it } from 'vitest';
+import { finishRun } from '../../src/sink/finish.ts';
+import { summaryText } from '../../src/sink/summary-text.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { settledItem } from '../helpers/items.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
+import {
+  FINGERPRINT,
+  claim,
+  failed,
+  finishedRun,
+  fingerprint,
+  newRun,
+  resultOf,
+  shardOf,
+  signal,
+  verdict,
+  work,
+} from './run-fixture.ts';
+
+describe('finishing a run', () => {
+  it('merges interleaved lanes into corpus order, with every count true', async () => {
+    const text = shardOf(0, [0, 1, 4, 5]);
+    const chat = shardOf(1, [2, 3, 6], { lane: 'chat' });
+    const more = {
+      ...shardOf(2, []),
+      items: [settledItem(7, 'MALFORMED_ROW'), settledItem(8, 'EMPTY_CONTENT')],
+    };
+    const { dir, summary, head } = await finishedRun([resultOf(text), resultOf(chat), resultOf(more)]);
+
+    const lines = await outcomes(dir);
+    expect(lines.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(lines[7]).toMatchObject({
+      status: 'error',
+      score: null,
+      attempts: 0,
+      error: { code: 'MALFORMED_ROW', retryable: false },
+    });
+    expect(lines[3]).toMatchObject({ decision: 'block', decided_by: 'flagged', fingerprint: FINGERPRINT.id });
+    expect((await jsonLines(join(dir, 'errors.jsonl'))).length).toBe(2);
+    expect(summary).toMatchObject({
+      status: 'finished',
+      items: 9,
+      verdicts: 7,
+      errors: 2,
+      flagged: 3,
+      by_decision: { allow: 4, review: 0, block: 3 },
+      by_category: { hate: 3 },
+      by_error_code: { MALFORMED_ROW: 1, EMPTY_CONTENT: 1 },
+      by_modality: { text: 9 },
+      guards: [
+        { endpoint: 'grpc://127.0.0.1:8001', kind: 'triton', fingerprint: FINGERPRINT.id, verdicts: 7 },
+      ],
+      chain_head: head,
+    });
+    expect(JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8'))).toEqual(summary);
+    expect(await verifyRun(dir, { head })).toEqual({
+      ok: true,
+      run: summary.run,
+      pass: 1,
+      head,
+      items: 9,
+      verdicts: 7,
+      errors: 2,
+    });
+  });
+
+  it('leaves nothing but the record, readable by its owner only', async () => {
+    const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
+    expect((await readdir(dir)).sort()).toEqual([
+      'errors.jsonl',
+      'flagged.csv',
+      'log',
+      'manifest.json',
+      'manifest.sha256',
+      'plan.jsonl',
+      'run.json',
+      'sources.jsonl',
+      'summary.json',
+      'verdicts.csv',
+      'verdicts.jsonl',
+    ]);
+    expect((await readdir(join(dir, 'log'))).sort()).toEqual(['0001-000001.jsonl', '0001-commits.jsonl']);
+    for (const name of await readdir(dir, { recursive: true })) {
+      const { mode } = await stat(join(dir, name));
+      expect([name, (mode & 0o777).toString(8)]).toEqual([name, name === 'log' ? '700' : '600']);
+    }
+  });
+
+  it('finishes an empty corpus', async () => {
+    const { dir, summary } = await finishedRun([]);
+    expect(summary).toMatchObject({ status: 'finished', items: 0, verdicts: 0 });
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 0 });
+  });
+
+  it('calls a run with an uncommitted shard, or an open plan, incomplete, and writes nothing', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const results = [resultOf(shardOf(0, [0, 1])), resultOf(shardOf(1, [2, 3]))];
+    await work(run.dir, log, results, [1]);
+    const summary = await finishRun(log, signal);
+    expect(summary).toMatchObject({ status: 'incomplete', items: 4, verdicts: 2, errors: 0 });
+    expect(summaryText(summary)).toMatch(/^Judged 2 of 4 items; 2 not judged\nINCOMPLETE/);
+    expect((await readdir(run.dir)).sort()).toEqual(['log', 'plan.jsonl', 'run.json', 'sources.jsonl']);
+    expect(await verifyRun(run.dir)).toEqual({
+      ok: false,
+      problem: 'manifest.json is missing: the run was not finished',
+    });
+
+    await log.commit(results[0]!);
+    expect(await finishRun(log, signal)).toMatchObject({ status: 'finished', verdicts: 4 });
+    await log.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('takes the outcome of the highest pass, and keeps the earlier manifest', async () => {
+    const run = await newRun();
+    const first = await claim(run);
+    const judge = (item: Parameters<typeof verdict>[0]) =>
+      item.seq % 2 === 0 ? failed('TIMEOUT') : verdict(item);
+    await work(run.dir, first, [
+      resultOf(shardOf(0, [0, 1, 2, 3]), judge),
+      resultOf(shardOf(1, [4, 5]), judge),
+    ]);
+    expect(await finishRun(first, signal)).toMatchObject({ pass: 1, verdicts: 3, errors: 3 });
+    await first.close();
+    const before = await readFile(join(run.dir, 'manifest.json'));
+
+    const second = await claim(run);
+    await work(run.dir, second, [
+      resultOf(shardOf(2, [0, 2], { pass: 2 }), (item) =>
+        item.seq === 2 ? failed('TIMEOUT') : verdict(item),
+      ),
+      resultOf(shardOf(3, [4], { pass: 2 })),
+    ]);
+    expect(await finishRun(second, signal)).toMatchObject({ pass: 2, verdicts: 5, errors: 1 });
+    await second.close();
+    const lines = await outcomes(run.dir);
+    expect(lines.map(({ seq, status }) => [seq, status])).toEqual([
+      [0, 'ok'],
+      [1, 'ok'],
+      [2, 'error'],
+      [3, 'ok'],
+      [4, 'ok'],
+      [5, 'ok'],
+    ]);
+    expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, pass: 2, verdicts: 5, errors: 1 });
+  });
+
+  it('makes two models in one run a headline, and lists both', async () => {
+    const other = fingerprint('b');
+    const shard = shardOf(0, [0, 1, 2, 3]);
+    const result = {
+      ...resultOf(shard, (item) => verdict(item, { fingerprint: item.seq < 2 ? FINGERPRINT.id : other.id })),
+      fingerprints: [FINGERPRINT, other],
+    };
+    const { dir, summary } = await finishedRun([result]);
+    expect(summary.guards.map(({ fingerprint: id, verdicts }) => [id, verdicts])).toEqual(
+      [
+        [FINGERPRINT.id, 2],
+        [other.id, 2],
+      ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    );
+    expect(summaryText(summary).split('\n')[1]).toMatch(/ATTENTION: 2 different models/);
+    const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as {
+      fingerprints: unknown;
+    };
+    expect(manifest.fingerprints).toEqual([FINGERPRINT, other]);
+  });
+
+  it('refuses a shard whose outcomes do not fit its items', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const whole = resultOf(shardOf(0, [0, 1]));
+    await expect(log.commit({ ...whole, outcomes: whole.outcomes.slice(1) })).rejects.toMatchObject({
+      kind: 'internal',
+    });
+    await expect(log.commit({ ...whole, outcomes: [null, null] })).rejects.toMatchObject({
+      kind: 'internal',
+    });
+    await expect(log.commit({ ...whole, fingerprints: [] })).rejects.toMatchObject({ kind: 'internal' });
+    await log.commit(whole);
+    await log.close();
+  });
+});
+
+describe('tables for spreadsheets', () => {
+  it('cannot begin a formula, keep numbers, and read back', async () => {
+    const ids = [
+      '=1+1',
+      '+2',
+      '-3',
+      '@sum',
+      '\tx',
+      '\rx',
+      '＝1',
+      'plain, "quoted"',
+      'two\nlines',
+      "'already",
+    ];
+    const shard = shardOf(
+      0,
+      ids.map((_, seq) => seq),
+    );
+    const named = { ...shard, items: shard.items.map((item, index) => ({ ...item, id: ids[index]! })) };
+    const { dir } = await finishedRun([resultOf(named, (item) => verdict(item, { flagged: item.seq < 4 }))]);
+    const bytes = await readFile(join(dir, 'verdicts.csv'));
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const text = bytes.toString();
+    const rows: Record<string, string>[] = parse(text, {
+      bom: true,
+      columns: true,
+      record_delimiter: '\r\n',
+    });
+    expect(rows.map(({ id }) => id)).toEqual([
+      ...ids.slice(0, 7).map((id) => `'${id}`),
+      'plain, "quoted"',
+      'two\nlines',
+      "'already",
+    ]);
+    expect(rows[0]).toMatchObject({
+      seq: '0',
+      path: 'corpus.csv',
+      decision: 'block',
+      decided_by: 'flagged',
+      score: '0.93',
+      hate: '0.91',
+      defamation: '',
+      coverage: '6 of 6 chars',
+      error_code: '',
+      moderated_at_utc: '2026-11-21 02:00:03',
+    });
+    const flagged: Record<string, string>[] = parse(await readFile(join(dir, 'flagged.csv')), {
+      bom: true,
+      columns: true,
+    });
+    expect(flagged.map(({ seq }) => seq)).toEqual(['0', '1', '2', '3']);
+  });
+
+  it('are split below the rows a spreadsheet takes, and files of an earlier pass that are too many go', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const shard = shardOf(0, [0, 1, 2, 3, 4]);
+    await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
+    const split = await finishRun(log, signal, { flaggedRows: 2 });
+    expect(split.files).toEqual(expect.arrayContaining(['flagged.csv', 'flagged-2.csv', 'flagged-3.csv']));
+    const rows = async (name: string) =>
+      (parse(await readFile(join(run.dir, name)), { bom: true, columns: true }) as object[]).length;
+    expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
+      2, 2, 1,
+    ]);
+    await finishRun(log, signal);
+    await log.close();
+    expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged'))).toEqual(['flagged.csv']);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('are left out when they are not wanted', async () => {
+    const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { formats: ['jsonl'] });
+    expect((await readdir(dir)).filter((name) => name.endsWith('.csv'))).toEqual([]);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+});
