@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 
 /** What an interrupted command does, in two steps. */
@@ -43,6 +44,8 @@ export function watchInterrupts(
 ): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
+  // Everything in flight listens to them, which Node would take for a leak.
+  setMaxListeners(0, drain.signal, stop.signal);
   let lastAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;
 

@@ -4,10 +4,14 @@ import { runCli } from '../../src/cli/run-cli.ts';
 
 /** A stream that remembers what was written to it. */
 export function output(terminal: { readonly columns: number } | null = null): Output & { text(): string } {
-  const stream: Output = new PassThrough();
+  const stream: PassThrough & { isTTY?: boolean; columns?: number } = new PassThrough();
   let text = '';
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return Object.assign(stream, terminal === null ? {} : { isTTY: true, ...terminal }, { text: () => text });
+  if (terminal !== null) {
+    stream.isTTY = true;
+    stream.columns = terminal.columns;
+  }
+  return Object.assign(stream, { text: () => text });
 }
 
 /** Run commands that a test does not expect to be reached, but for those it gives. */
