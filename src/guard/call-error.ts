@@ -94,7 +94,7 @@ const TABLE: readonly Row[] = [
     /no connection established|name resolution failed|failed to start http\/2 stream|channel closed/i,
     out('no connection', false),
   ],
-  [status.UNAVAILABLE, /connection dropped|ECONNRESET|ETIMEDOUT|EPIPE/, out('connection lost', true)],
+  [status.UNAVAILABLE, /connection dropped|ECONNRESET|ETIMEDOUT|EPIPE/i, out('connection lost', true)],
   [status.UNAVAILABLE, null, { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
   [status.NOT_FOUND, null, out('unknown model', false)],
   [status.UNAUTHENTICATED, null, { kind: 'fatal', reason: 'not authorised' }],

@@ -1,4 +1,4 @@
-import { CallError, type Fault } from './call-error.ts';
+import { CallError, type Fault, type OutReason } from './call-error.ts';
 import { type CallOptions, type GuardChannel } from './channel.ts';
 import { decodeReply } from './tensors/decode-reply.ts';
 import { encodeRequest, type TensorLayout } from './tensors/encode-request.ts';
@@ -7,14 +7,22 @@ import { encodeRequest, type TensorLayout } from './tensors/encode-request.ts';
 const HARMLESS_TEXT = 'The library opens at nine on weekdays.';
 
 /**
- * Has the guard judge a harmless text, to tell an item it cannot judge from a guard that judges nothing. Null when
- * it gave a verdict, whatever the verdict says; else what is wrong.
+ * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which
+ * says something of the guard only if nothing else was in flight.
+ */
+export type CanaryResult =
+  | { readonly kind: 'judged' | 'overloaded' | 'shared-failure' }
+  | { readonly kind: 'failed'; readonly reason: OutReason; readonly fatal: boolean };
+
+/**
+ * Has the guard judge a harmless text, to tell an item it cannot judge from a guard that judges nothing. Whatever
+ * the verdict says, it is `judged`. Rejects only when the signal is aborted.
  */
 export async function tryHarmlessText(
   channel: GuardChannel,
   layout: TensorLayout,
   options: CallOptions,
-): Promise<Fault | null> {
+): Promise<CanaryResult> {
   const request = { requestType: 'prompt', modality: 'text', text: HARMLESS_TEXT } as const;
   try {
     const reply = await channel.call(
@@ -22,10 +30,32 @@ export async function tryHarmlessText(
       encodeRequest([{ request, sessionId: '' }], layout),
       options,
     );
-    const answer = decodeReply(reply, 1, layout)?.[0] ?? null;
-    return answer === null ? { kind: 'refused', code: 'INVALID_REPLY', named: false } : null;
+    const judged = decodeReply(reply, 1, layout)?.[0] != null;
+    return judged ? { kind: 'judged' } : failed('fails on harmless text');
   } catch (error) {
-    if (error instanceof CallError) return error.fault;
+    if (error instanceof CallError) return interpret(error.fault);
     throw error;
   }
+}
+
+function interpret(fault: Fault): CanaryResult {
+  switch (fault.kind) {
+    case 'overload':
+      return { kind: 'overloaded' };
+    case 'execution':
+      return { kind: 'shared-failure' };
+    case 'endpoint':
+      return failed(fault.reason);
+    case 'fatal':
+      return failed(fault.reason, true);
+    case 'attempt':
+      return failed(fault.code === 'TIMEOUT' ? 'no answer in time' : 'fails on harmless text');
+    case 'refused':
+    case 'too-large':
+      return failed('fails on harmless text');
+  }
+}
+
+function failed(reason: OutReason, fatal = false): CanaryResult {
+  return { kind: 'failed', reason, fatal };
 }

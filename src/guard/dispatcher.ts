@@ -1,20 +1,18 @@
 import { type ItemCode } from '../domain/item-error.ts';
-import { wholeCoverage } from '../domain/item.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault, type OutReason } from './call-error.ts';
-import { tryHarmlessText } from './canary.ts';
-import { type GuardChannel } from './channel.ts';
+import { type CanaryResult, tryHarmlessText } from './canary.ts';
+import { type CallOptions, type GuardChannel } from './channel.ts';
 import { type ConcurrencyPolicy } from './concurrency.ts';
-import { type Negotiated, type Reading, NotUsable, notUsable, readVersion } from './negotiate.ts';
+import { type HeldAnswer, verdictOf } from './held-answer.ts';
+import { type Negotiated, notUsable, NotUsable, type Reading, readVersion } from './negotiate.ts';
+import { type Flight, Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
-import { TaskQueue } from './task-queue.ts';
-import { type Answer, decodeReply } from './tensors/decode-reply.ts';
-import { encodeRequest, isBatchable } from './tensors/encode-request.ts';
+import { decodeReply } from './tensors/decode-reply.ts';
+import { encodeRequest } from './tensors/encode-request.ts';
 import { type InferResponse } from './tensors/protocol.ts';
 import { VersionBrackets } from './version-brackets.ts';
 
-/** Content bytes that may be in flight; one request may always be. */
-const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 /** Times an item is judged again because the model kept changing, before it ends in an error. */
 const MAX_REJUDGED = 50;
 /** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
@@ -42,24 +40,6 @@ export interface DispatcherHooks {
   crashed(error: unknown): void;
 }
 
-interface Flight {
-  readonly tasks: readonly Task[];
-  readonly rows: number;
-  readonly bytes: number;
-  readonly epoch: number;
-  readonly sentAt: number;
-  /** Successes of this dispatcher before it was sent. */
-  readonly successes: number;
-  readonly controller: AbortController;
-}
-
-interface HeldAnswer {
-  readonly task: Task;
-  readonly answer: Answer;
-  readonly latencyMs: number;
-  readonly moderatedAt: string;
-}
-
 /**
  * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
  * shards, keeps a bounded number in flight, reads versions, and turns each reply or error into outcomes, tries and
@@ -72,25 +52,18 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #hooks: DispatcherHooks;
   readonly #brackets: VersionBrackets<HeldAnswer>;
-  readonly #queue = new TaskQueue();
+  readonly #sender: Sender;
   /** Every task that is this dispatcher's to bring to an end. */
   readonly #tasks = new Set<Task>();
-  readonly #flights = new Set<Flight>();
-  readonly #timers = new Set<NodeJS.Timeout>();
   /** Ends version readings and canaries. */
   readonly #controller = new AbortController();
-  #rowsInFlight = 0;
-  #bytesInFlight = 0;
-  /** The flight that must be the only one, until its tasks are dealt with. */
-  #exclusive: Flight | null = null;
-  #canary: Promise<Fault | null> | null = null;
+  #canary: Promise<CanaryResult> | null = null;
+  /** Requests answered by the guard with verdicts, or with a refusal it gave a reason for. */
   #successes = 0;
   #failedReadings = 0;
   /** Overloads in a row; while positive nothing has succeeded since. */
   #overloads = 0;
-  /** Pauses not yet over; nothing is sent meanwhile. */
-  #pauses = 0;
-  #woken = false;
+  #overloadedAt = 0;
   #stopped = false;
 
   constructor(
@@ -108,15 +81,22 @@ export class Dispatcher {
     this.#hooks = hooks;
     this.#brackets = new VersionBrackets(first, {
       read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
-      load: () => (this.#queue.size > 0 ? 'busy' : this.#flights.size > 0 ? 'starved' : 'idle'),
+      load: () => (this.#sender.queued > 0 ? 'busy' : this.#sender.flights.size > 0 ? 'starved' : 'idle'),
       accept: (reading) => {
         this.#failedReadings = 0;
         if (!hooks.accept(reading)) return false;
-        this.#wake();
+        this.#sender.wake();
         return true;
       },
       closed: (held, fingerprintId) => this.#closed(held, fingerprintId),
       failed: (error) => this.#readingFailed(error),
+    });
+    this.#sender = new Sender(model.maxBatchSize, concurrency, {
+      open: () => !this.#brackets.suspected,
+      stamp: () => ({ epoch: this.#brackets.epoch, successes: this.#successes }),
+      fly: (flight) => this.#fly(flight),
+      sent: () => this.#brackets.consider(),
+      crashed: (error) => hooks.crashed(error),
     });
   }
 
@@ -127,7 +107,7 @@ export class Dispatcher {
 
   get inFlight(): number {
     let tasks = 0;
-    for (const flight of this.#flights) tasks += flight.tasks.length;
+    for (const flight of this.#sender.flights) tasks += flight.tasks.length;
     return tasks;
   }
 
@@ -139,33 +119,27 @@ export class Dispatcher {
   accept(task: Task): void {
     task.state = 'active';
     this.#tasks.add(task);
-    this.#enqueue(task);
+    this.#sender.enqueue(task);
   }
 
   /** Gives up what nobody waits for any more. */
   sweep(): void {
-    this.#queue.sweep();
+    this.#sender.sweep();
     for (const task of this.#tasks) if (task.abandoned) this.#tasks.delete(task);
-    for (const flight of this.#flights) {
-      if (flight.tasks.every((task) => task.abandoned)) flight.controller.abort();
-    }
   }
 
   /**
-   * Ends all calls and returns the tasks that are not settled, idle. `reached` when the endpoint went down with
+   * Ends all calls and returns the tasks it had, idle unless that settled them. `reached` when the endpoint went down with
    * requests in flight: an item that was alone in flight at several such moments ends as an error.
    */
   stop(reached: boolean): Task[] {
     this.#stopped = true;
     this.#brackets.stop();
     this.#controller.abort();
-    for (const timer of this.#timers) clearTimeout(timer);
-    for (const flight of this.#flights) {
-      flight.controller.abort();
-      if (reached) for (const task of flight.tasks) this.#noteDrop(task);
-    }
-    const undone = [...this.#tasks].filter((task) => task.state !== 'settled' && !task.abandoned);
-    for (const task of undone) task.state = 'idle';
+    this.#sender.stop();
+    if (reached) for (const { tasks } of this.#sender.flights) tasks.forEach((task) => this.#noteDrop(task));
+    const undone = [...this.#tasks].filter((task) => !task.abandoned);
+    for (const task of undone) if (task.state !== 'settled') task.state = 'idle';
     this.#tasks.clear();
     return undone;
   }
@@ -179,74 +153,7 @@ export class Dispatcher {
     if (task.drops >= DROPS_BEFORE_ALONE) task.alone = true;
   }
 
-  // Sending
-
-  #enqueue(task: Task): void {
-    this.#queue.add(task);
-    this.#wake();
-  }
-
-  /** Sends in the next turn of the loop, so that what arrives together leaves together. */
-  #wake(): void {
-    if (this.#woken || this.#stopped) return;
-    this.#woken = true;
-    setImmediate(() => {
-      this.#woken = false;
-      this.#pump();
-    });
-  }
-
-  #pump(): void {
-    if (this.#stopped) return;
-    while (this.#maySend()) {
-      const alone = this.#queue.nextAlone;
-      if (alone !== null) {
-        if (this.#flights.size > 0) break;
-        this.#queue.remove(alone);
-        this.#exclusive = this.#send([alone], 1);
-        break;
-      }
-      const next = this.#queue.next;
-      if (next === null) break;
-      const rows = this.#batches(next) ? this.#model.maxBatchSize : 1;
-      if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#concurrency.limit) break;
-      const tasks = this.#queue.take(rows).filter((task) => !task.abandoned);
-      if (tasks.length > 0) this.#send(tasks, rows);
-    }
-    this.#brackets.consider();
-  }
-
-  #maySend(): boolean {
-    return (
-      this.#exclusive === null &&
-      !this.#brackets.suspected &&
-      this.#pauses === 0 &&
-      (this.#flights.size === 0 || this.#bytesInFlight < MAX_BYTES_IN_FLIGHT)
-    );
-  }
-
-  #batches(task: Task): boolean {
-    return this.#model.maxBatchSize > 1 && task.maxRows > 1 && isBatchable(task.signature);
-  }
-
-  #send(tasks: readonly Task[], rows: number): Flight {
-    const flight: Flight = {
-      tasks,
-      rows,
-      bytes: tasks.reduce((sum, task) => sum + task.bytes, 0),
-      epoch: this.#brackets.epoch,
-      sentAt: performance.now(),
-      successes: this.#successes,
-      controller: new AbortController(),
-    };
-    this.#flights.add(flight);
-    this.#rowsInFlight += rows;
-    this.#bytesInFlight += flight.bytes;
-    this.#run(flight).catch((error: unknown) => this.#hooks.crashed(error));
-    return flight;
-  }
-
-  async #run(flight: Flight): Promise<void> {
+  async #fly(flight: Flight): Promise<void> {
     const request = encodeRequest(flight.tasks, this.#model);
     const options = this.#callOptions(flight.controller.signal);
     let reply: InferResponse | null = null;
@@ -257,23 +164,14 @@ export class Dispatcher {
       if (error instanceof CallError) fault = error.fault;
       else if (!flight.controller.signal.aborted) throw error;
     }
-    if (!this.#stopped) {
-      // Also while the last of a flight is dealt with, so that `stop` can tell who was in flight.
-      if (fault?.kind !== 'endpoint') this.#land(flight);
-      if (reply !== null) await this.#replied(flight, reply);
-      else if (fault !== null) await this.#failed(flight, fault);
-    }
-    if (this.#exclusive === flight) this.#exclusive = null;
-    this.#wake();
+    if (this.#stopped) return;
+    // The requests that an endpoint takes with it count as in flight until they have been noted as such.
+    if (fault?.kind !== 'endpoint') this.#sender.land(flight);
+    if (reply !== null) await this.#replied(flight, reply);
+    else if (fault !== null) await this.#failed(flight, fault);
   }
 
-  #land(flight: Flight): void {
-    this.#flights.delete(flight);
-    this.#rowsInFlight -= flight.rows;
-    this.#bytesInFlight -= flight.bytes;
-  }
-
-  #callOptions(signal: AbortSignal): { timeoutMs: number; signal: AbortSignal } {
+  #callOptions(signal: AbortSignal): CallOptions {
     return { timeoutMs: this.#options.requestTimeoutMs, signal };
   }
 
@@ -318,30 +216,15 @@ export class Dispatcher {
   }
 
   #closed(held: readonly HeldAnswer[], fingerprintId: string | null): void {
-    for (const { task, answer, latencyMs, moderatedAt } of held) {
+    for (const one of held) {
+      const { task } = one;
       if (task.abandoned) continue;
       if (fingerprintId === null) {
         this.#judgeAgain(task);
-        continue;
+      } else {
+        this.#tasks.delete(task);
+        task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
       }
-      this.#tasks.delete(task);
-      task.settle({
-        judgement: {
-          score: answer.score,
-          flagged: answer.flagged,
-          subcategoryScores: answer.subcategoryScores,
-          subcategoryFlags: answer.subcategoryFlags,
-          fingerprint: fingerprintId,
-          endpoint: this.#options.endpoint,
-          latencyMs,
-          attempts: task.attempts + 1,
-          // The guard fills it for conversations only.
-          cacheUsage: task.signature === 'multiturn' ? answer.cacheUsage : null,
-          moderatedAt,
-          coverage: wholeCoverage(task.request),
-        },
-        failure: null,
-      });
     }
   }
 
@@ -426,10 +309,14 @@ export class Dispatcher {
 
   /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
   async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const alone = this.#flights.size === 0 && this.#successes === flight.successes;
-    this.#concurrency.overloaded();
-    this.#overloads++;
-    this.#pause(this.#delayMs(this.#overloads));
+    const alone = this.#sender.flights.size === 0 && this.#successes === flight.successes;
+    // Requests turned away together are one overload.
+    if (flight.sentAt >= this.#overloadedAt) {
+      this.#overloadedAt = performance.now();
+      this.#concurrency.overloaded();
+      this.#overloads++;
+      this.#sender.pause(this.#delayMs(this.#overloads));
+    }
     if (alone && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
     } else if (!this.#stopped) {
@@ -449,26 +336,22 @@ export class Dispatcher {
       this.#model,
       this.#callOptions(this.#controller.signal),
     ).finally(() => (this.#canary = null));
-    let fault: Fault | null;
+    let result: CanaryResult;
     try {
-      fault = await this.#canary;
+      result = await this.#canary;
     } catch (error) {
       if (this.#stopped) return 'no';
       throw error;
     }
     if (this.#stopped) return 'no';
-    if (fault === null) {
+    if (result.kind === 'judged') {
       this.#succeeded();
       return 'yes';
     }
-    if (fault.kind === 'overload') return 'unclear';
-    if (fault.kind === 'execution' && this.#exclusive !== flight) return 'unclear';
-    if (fault.kind === 'endpoint' || fault.kind === 'fatal') {
-      this.#hooks.down(fault.reason, fault.kind === 'fatal', false);
-    } else {
-      const late = fault.kind === 'attempt' && fault.code === 'TIMEOUT';
-      this.#hooks.down(late ? 'no answer in time' : 'fails on harmless text', false, false);
-    }
+    if (result.kind === 'overloaded') return 'unclear';
+    if (result.kind === 'shared-failure' && !this.#sender.isExclusive(flight)) return 'unclear';
+    if (result.kind === 'failed') this.#hooks.down(result.reason, result.fatal, false);
+    else this.#hooks.down('fails on harmless text', false, false);
     return 'no';
   }
 
@@ -505,11 +388,8 @@ export class Dispatcher {
       task.maxRows = Math.min(task.maxRows, form.maxRows ?? task.maxRows);
       task.alone ||= form.alone === true;
     }
-    const send = (): void => {
-      for (const task of tasks) if (!task.abandoned) this.#enqueue(task);
-    };
-    if (delayMs === 0) send();
-    else this.#after(delayMs, send);
+    if (delayMs === 0) for (const task of tasks) this.#sender.enqueue(task);
+    else this.#sender.enqueueLater(tasks, delayMs);
   }
 
   #settleErrors(tasks: readonly Task[], code: ItemCode, counted: boolean): void {
@@ -522,23 +402,7 @@ export class Dispatcher {
     this.#advance(task);
   }
 
-  #pause(ms: number): void {
-    this.#pauses++;
-    this.#after(ms, () => {
-      this.#pauses--;
-      this.#wake();
-    });
-  }
-
   #delayMs(attempt: number): number {
     return backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
-  }
-
-  #after(ms: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      action();
-    }, ms);
-    this.#timers.add(timer);
   }
 }

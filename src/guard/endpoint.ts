@@ -168,8 +168,9 @@ export class Endpoint {
       throw notUsable(error, options);
     }
     // An endpoint that failed has to show that it judges again, or it would come and go without end.
-    const fault = first ? null : await tryHarmlessText(channel, model, options);
-    if (fault !== null) throw new NotUsable('fails on harmless text', false);
+    const canary = first ? null : await tryHarmlessText(channel, model, options);
+    if (canary?.kind === 'failed') throw new NotUsable(canary.reason, canary.fatal);
+    if (canary?.kind === 'shared-failure') throw new NotUsable('fails on harmless text', false);
     return { model, reading };
   }
 

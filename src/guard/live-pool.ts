@@ -204,8 +204,8 @@ export class LivePool implements GuardPool {
     const conversations = new Set<Conversation>();
     const tasks: Task[] = [];
     for (const task of undone) {
-      if (task.conversation === null) tasks.push(task);
-      else conversations.add(task.conversation);
+      if (task.conversation !== null) conversations.add(task.conversation);
+      else if (task.state === 'idle') tasks.push(task);
     }
     for (const conversation of conversations) {
       const next = conversation.next();

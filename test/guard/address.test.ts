@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { expandEndpoint, parseAddress } from '../../src/guard/address.ts';
+
+const at = (address: string) => ({ name: 'it', address });
+
+test.each([
+  ['grpc://gpu-1:9001', { target: 'gpu-1:9001', secure: false, loopback: false }],
+  ['grpc://gpu-1', { target: 'gpu-1:8001', secure: false }],
+  ['grpcs://guard.example/', { target: 'guard.example:8001', secure: true }],
+  ['grpc://[::1]:8001', { target: '[::1]:8001', loopback: true }],
+  ['grpc://127.0.0.1:1', { target: '127.0.0.1:1', loopback: true }],
+])('%s', (address, expected) => {
+  expect(parseAddress(at(address))).toMatchObject(expected);
+});
+
+test.each(['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a?b=c', ''])(
+  'not an address: %j',
+  (address) => {
+    expect(() => parseAddress(at(address))).toThrow(expect.objectContaining({ kind: 'usage' }));
+  },
+);
+
+test('a name with several addresses is several endpoints, called by their name all the same', async () => {
+  const targets = await expandEndpoint(at('grpcs://fleet:9001'), async () => [
+    { address: '10.0.0.2', family: 4 },
+    { address: '10.0.0.1', family: 4 },
+    { address: 'fd00::1', family: 6 },
+  ]);
+  expect(targets).toEqual(
+    ['10.0.0.1', '10.0.0.2'].map((ip) => ({
+      name: `it#${ip}`,
+      address: {
+        target: `${ip}:9001`,
+        secure: true,
+        loopback: false,
+        authority: 'fleet:9001',
+        serverName: 'fleet',
+      },
+    })),
+  );
+});
+
+test('one server with one address of each family is one endpoint', async () => {
+  const targets = await expandEndpoint(at('grpc://dual'), async () => [
+    { address: '10.0.0.1', family: 4 },
+    { address: 'fd00::1', family: 6 },
+  ]);
+  expect(targets).toMatchObject([{ name: 'it', address: { target: 'dual:8001', authority: null } }]);
+});
+
+test('a name that cannot be looked up yet stays a name; localhost and addresses are not looked up', async () => {
+  const none = () => Promise.reject(new Error('ENOTFOUND'));
+  for (const address of ['grpc://later', 'grpc://localhost', 'grpc://10.1.2.3', 'grpc://[fd00::1]']) {
+    expect(await expandEndpoint(at(address), none)).toMatchObject([{ name: 'it' }]);
+  }
+});

@@ -1,0 +1,75 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import { classify, type Fault } from '../../src/guard/call-error.ts';
+
+const rows: [code: status, details: string, fault: Fault][] = [
+  [status.NOT_FOUND, "Request for unknown model: 'guard' is not found", endpoint('unknown model', false)],
+  [status.INVALID_ARGUMENT, 'unexpected inference input', refused('GUARD_REJECTED', false)],
+  [
+    status.UNAVAILABLE,
+    "[request id: 1] 'guard' version 1 is not at ready state",
+    endpoint('not ready', false),
+  ],
+  [status.UNAVAILABLE, 'Server not ready', endpoint('not ready', false)],
+  [status.UNAVAILABLE, '[request id: 1] Exceeds maximum queue size', { kind: 'overload' }],
+  [status.UNAVAILABLE, 'Request timeout expired', { kind: 'overload' }],
+  [
+    status.UNAVAILABLE,
+    'GRPC server is shutting down and has stopped accepting new requests.',
+    endpoint('shutting down', false),
+  ],
+  [
+    status.UNAVAILABLE,
+    'Server is stopping, scheduler for model has stopped',
+    endpoint('shutting down', false),
+  ],
+  [status.UNAVAILABLE, 'Server exiting', endpoint('shutting down', false)],
+  [
+    status.UNAVAILABLE,
+    'No connection established. Last error: connect ECONNREFUSED',
+    endpoint('no connection', false),
+  ],
+  [
+    status.UNAVAILABLE,
+    'Name resolution failed for target dns:nowhere:8001',
+    endpoint('no connection', false),
+  ],
+  [status.UNAVAILABLE, 'Connection dropped', endpoint('connection lost', true)],
+  [status.UNAVAILABLE, 'read ECONNRESET', endpoint('connection lost', true)],
+  [status.UNAVAILABLE, 'anything else', { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
+  [
+    status.INTERNAL,
+    'Failed to process the request(s) for model instance, message: Stub process x is not healthy.',
+    endpoint('model process unhealthy', true),
+  ],
+  [status.INTERNAL, "Failed to process the request(s) for model instance 'guard_0'", { kind: 'execution' }],
+  [status.INTERNAL, 'out of memory', { kind: 'attempt', code: 'GUARD_INTERNAL' }],
+  [
+    status.INTERNAL,
+    '[request id: <id_unknown>] SEQUENCE_OVERFLOW: too long',
+    refused('SEQUENCE_OVERFLOW', true),
+  ],
+  [status.INVALID_ARGUMENT, 'Unsupported audio type', refused('UNSUPPORTED_AUDIO_TYPE', true)],
+  [status.INVALID_ARGUMENT, '{"error":{"code":"EMPTY_CONTENT"}}', refused('EMPTY_CONTENT', true)],
+  [status.INVALID_ARGUMENT, '{"code":', refused('GUARD_REJECTED', false)],
+  [status.INVALID_ARGUMENT, 'the text says EMPTY_CONTENT', refused('GUARD_REJECTED', false)],
+  [status.RESOURCE_EXHAUSTED, 'Received message larger than max (5 vs. 4)', { kind: 'too-large' }],
+  [status.RESOURCE_EXHAUSTED, 'rate limit', { kind: 'overload' }],
+  [status.DEADLINE_EXCEEDED, '', { kind: 'attempt', code: 'TIMEOUT' }],
+  [status.CANCELLED, '', { kind: 'attempt', code: 'GUARD_INTERNAL' }],
+  [status.UNAUTHENTICATED, '', { kind: 'fatal', reason: 'not authorised' }],
+  [status.PERMISSION_DENIED, '', { kind: 'fatal', reason: 'not authorised' }],
+  [99 as status, '', { kind: 'attempt', code: 'GUARD_INTERNAL' }],
+];
+
+function endpoint(reason: (Fault & { kind: 'endpoint' })['reason'], reached: boolean): Fault {
+  return { kind: 'endpoint', reason, reached };
+}
+
+function refused(code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault {
+  return { kind: 'refused', code, named };
+}
+
+test.each(rows)('%i %s', (code, details, fault) => {
+  expect(classify(code, details)).toEqual(fault);
+});

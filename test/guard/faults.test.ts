@@ -1,0 +1,197 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, test } from 'vitest';
+import { type ItemCode } from '../../src/domain/item-error.ts';
+import { encodeFloats } from '../../src/guard/tensors/raw.ts';
+import { type InferResponse } from '../../src/guard/tensors/protocol.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompt,
+  prompts,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import { type Scripted, type SeenRequest } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const BAD = 'text 17';
+
+function holdsBad({ inputs }: SeenRequest): boolean {
+  return inputs['TEXT']!.includes(BAD);
+}
+
+/** Judges 64 items of which one has this fault; all others must come out as first tries. */
+async function oneBadOf64(fault: (request: SeenRequest) => Scripted): Promise<ReturnType<typeof failure>> {
+  const server = await guard({ script: (request) => (holdsBad(request) ? fault(request) : undefined) });
+  const outcomes = await judge(await connect([server]), prompts(64));
+  outcomes.forEach((outcome, index) => {
+    if (index !== 17) expect(verdict(outcome).attempts).toBe(1);
+  });
+  return failure(outcomes[17]);
+}
+
+describe('an item that the guard refuses ends with its code at the first try', () => {
+  const rows: [code: status, details: string, expected: ItemCode][] = [
+    [status.INVALID_ARGUMENT, 'MISSING_PAYLOAD: no text', 'MISSING_PAYLOAD'],
+    [status.INTERNAL, '[request id: 7] INVALID_ROLE: who', 'INVALID_ROLE'],
+    [status.UNKNOWN, 'Invalid conversation structure', 'INVALID_CONVERSATION'],
+    [status.INVALID_ARGUMENT, '{"code":"SEQUENCE_OVERFLOW"}', 'SEQUENCE_OVERFLOW'],
+    [status.FAILED_PRECONDITION, 'PROBE_NOT_LOADED: audio', 'PROBE_NOT_LOADED'],
+    [status.INVALID_ARGUMENT, 'something else', 'GUARD_REJECTED'],
+    [status.UNIMPLEMENTED, 'unsupported', 'GUARD_REJECTED'],
+    [status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs. 4)', 'ITEM_TOO_LARGE'],
+  ];
+  test.each(rows)('%i %s → %s', async (code, details, expected) => {
+    const failed = await oneBadOf64(() => ({ code, details }));
+    expect(failed).toMatchObject({ error: { code: expected }, attempts: 1 });
+  });
+});
+
+describe('an item on which the guard keeps failing ends after five tries', () => {
+  const rows: [code: status, details: string, expected: ItemCode][] = [
+    [status.INTERNAL, 'cuda error', 'GUARD_INTERNAL'],
+    [status.UNAVAILABLE, 'try later', 'GUARD_UNAVAILABLE'],
+    [status.ABORTED, '', 'GUARD_INTERNAL'],
+    [status.INTERNAL, "Failed to process the request(s) for model instance 'guard'", 'GUARD_INTERNAL'],
+    [status.UNAVAILABLE, 'Exceeds maximum queue size', 'GUARD_OVERLOADED'],
+  ];
+  test.each(rows)('%i %s → %s', async (code, details, expected) => {
+    let singles = 0;
+    const failed = await oneBadOf64(({ rows: count }) => {
+      if (count === 1) singles++;
+      return { code, details };
+    });
+    expect(failed).toMatchObject({ error: { code: expected }, attempts: 5 });
+    expect(singles).toBeGreaterThanOrEqual(5);
+  });
+});
+
+test('no text of the guard is kept', async () => {
+  const failed = await oneBadOf64(() => ({
+    code: status.INVALID_ARGUMENT,
+    details: 'EMPTY_CONTENT: the text «quoted content» is blank',
+  }));
+  expect(JSON.stringify(failed)).not.toContain('quoted');
+});
+
+test('an item on which the guard fails for a while is judged in the end, and tells how many tries it took', async () => {
+  let failures = 3;
+  const server = await guard({
+    script: (request) =>
+      holdsBad(request) && request.rows === 1 && failures-- > 0
+        ? { code: status.INTERNAL, details: 'passing trouble' }
+        : request.rows > 1 && holdsBad(request)
+          ? { code: status.INVALID_ARGUMENT, details: 'one of you' }
+          : undefined,
+  });
+  const outcomes = await judge(await connect([server]), prompts(20));
+  expect(verdict(outcomes[17]).attempts).toBe(4);
+});
+
+test('an execution that fails as a whole costs the innocent nothing', async () => {
+  // As a server that merges single requests into one execution: all that run together with the bad one fail.
+  const together: SeenRequest[] = [];
+  const server = await guard({
+    maxBatchSize: 0,
+    script: async (request) => {
+      together.push(request);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const failed = together.some(holdsBad);
+      await new Promise(setImmediate);
+      together.splice(together.indexOf(request), 1);
+      return failed
+        ? { code: status.INTERNAL, details: "Failed to process the request(s) for model instance 'guard_0'" }
+        : undefined;
+    },
+  });
+  const outcomes = await judge(await connect([server]), prompts(24));
+  outcomes.forEach((outcome, index) => {
+    if (index === 17)
+      expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_INTERNAL' }, attempts: 5 });
+    else expect(verdict(outcome).attempts).toBe(1);
+  });
+});
+
+test('an overloaded guard gets less at a time, and everything is judged at the first try', async () => {
+  const server = await guard({
+    maxBatchSize: 0,
+    script: async ({ inFlight }) => {
+      if (inFlight > 3)
+        return { code: status.UNAVAILABLE, details: '[request id: x] Exceeds maximum queue size' };
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      return undefined;
+    },
+  });
+  const pool = await connect([server]);
+  const outcomes = await judge(pool, prompts(100));
+  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+  expect(pool.status()[0]!.retries.GUARD_OVERLOADED).toBeGreaterThan(0);
+});
+
+test('a batch over a message limit is halved until it fits', async () => {
+  const server = await guard({
+    script: ({ rows }) =>
+      rows > 10
+        ? { code: status.RESOURCE_EXHAUSTED, details: 'Received message larger than max' }
+        : undefined,
+  });
+  const outcomes = await judge(await connect([server]), prompts(64));
+  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+  expect(Math.max(...server.seen.filter(({ rows }) => rows <= 10).map(({ rows }) => rows))).toBe(8);
+});
+
+test('an item the guard does not answer in time ends so after five tries, the others being judged', async () => {
+  const server = await guard({
+    script: async (request) => {
+      if (holdsBad(request)) await request.cancelled;
+    },
+  });
+  const pool = await connect([server], { requestTimeoutMs: 100 });
+  const outcomes = await judge(pool, prompts(20));
+  expect(failure(outcomes[17])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
+  expect(outcomes.filter((outcome) => outcome.judgement?.attempts === 1)).toHaveLength(19);
+});
+
+describe('a reply that is no verdict is the error of the item it is for', () => {
+  const nan = (reply: InferResponse, row: number, rows: number): InferResponse => {
+    const scores = Array.from({ length: rows }, (_, index) => (index === row ? Number.NaN : 0.25));
+    return { ...reply, raw_output_contents: [encodeFloats(scores), ...reply.raw_output_contents.slice(1)] };
+  };
+  const shorter = (reply: InferResponse): InferResponse => ({
+    ...reply,
+    raw_output_contents: [reply.raw_output_contents[0]!.subarray(1), ...reply.raw_output_contents.slice(1)],
+  });
+
+  test('one score that is not a number', async () => {
+    const failed = await oneBadOf64(({ inputs, rows }) => ({
+      reply: (reply) => nan(reply, inputs['TEXT']!.indexOf(BAD), rows),
+    }));
+    expect(failed).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+  });
+
+  test('a tensor of the wrong length', async () => {
+    const failed = await oneBadOf64(() => ({ reply: shorter }));
+    expect(failed).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+  });
+});
+
+test('a guard that refuses everything is taken out rather than believed', async () => {
+  let refuse = true;
+  const server = await guard({
+    script: () => (refuse ? { code: status.INVALID_ARGUMENT, details: 'unexpected shape' } : undefined),
+  });
+  const pool = await connect([server]);
+  const out = new Promise<void>((resolve) =>
+    pool.onStateChange(([endpoint]) => {
+      if (endpoint!.state.name === 'out') resolve();
+    }),
+  );
+  const outcome = judge(pool, [prompt('a')]);
+  await out;
+  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'fails on harmless text' });
+  refuse = false;
+  expect(verdict((await outcome)[0]).attempts).toBe(1);
+});

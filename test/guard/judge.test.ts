@@ -1,0 +1,197 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import { type GuardRequest, type Turn } from '../../src/domain/request.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompt,
+  prompts,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import { scoreOf } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+test('judges a shard in full batches, each outcome belonging to its request', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  const outcomes = await judge(pool, prompts(256));
+  expect(server.seen.map((request) => request.rows)).toEqual([64, 64, 64, 64]);
+  expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [64, 1], MODALITY: [64, 1], TEXT: [64, 1] });
+  for (const [index, outcome] of outcomes.entries()) {
+    const judgement = verdict(outcome);
+    expect(Math.fround(judgement.score)).toBe(scoreOf(`text ${index}`));
+    expect(judgement.attempts).toBe(1);
+    expect(judgement.endpoint).toBe(server.address);
+    expect([...pool.fingerprints.keys()]).toEqual([judgement.fingerprint]);
+    expect(judgement.subcategoryScores === null).toBe(!judgement.flagged);
+    expect(judgement.cacheUsage).toBeNull();
+  }
+  expect(pool.status()).toMatchObject([{ state: { name: 'ready' }, inFlight: 0, queued: 0, successes: 4 }]);
+});
+
+test('fills batches across calls', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  await Promise.all(prompts(64).map((request) => judge(pool, [request])));
+  expect(server.seen.map((request) => request.rows)).toEqual([64]);
+});
+
+test('each kind of request sends its own set of inputs, in batches of its own', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  const response = (of: string | null, text: string): GuardRequest => ({
+    requestType: 'response',
+    modality: 'text',
+    prompt: of,
+    response: text,
+  });
+  await judge(pool, [prompt('a'), response('p', 'b'), response(null, 'c'), prompt('d'), response('q', 'e')]);
+  const sets = server.seen.map(({ inputs }) => inputs);
+  expect(sets).toEqual([
+    { REQUEST_TYPE: ['prompt', 'prompt'], MODALITY: ['text', 'text'], TEXT: ['a', 'd'] },
+    {
+      REQUEST_TYPE: ['response', 'response'],
+      MODALITY: ['text', 'text'],
+      TEXT: ['p', 'q'],
+      RESPONSE_TEXT: ['b', 'e'],
+    },
+    { REQUEST_TYPE: ['response'], MODALITY: ['text'], RESPONSE_TEXT: ['c'] },
+  ]);
+});
+
+test('a model that does not batch gets single requests without a batch dimension', async () => {
+  const server = await guard({ maxBatchSize: 0 });
+  const pool = await connect([server]);
+  const outcomes = await judge(pool, prompts(20));
+  expect(outcomes.map((outcome) => Math.fround(verdict(outcome).score))).toEqual(
+    prompts(20).map((_, index) => scoreOf(`text ${index}`)),
+  );
+  expect(server.seen).toHaveLength(20);
+  expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [1], MODALITY: [1], TEXT: [1] });
+});
+
+test('a single item larger than a batch may be travels on its own', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  const large = 'x'.repeat(2 * 1024 * 1024);
+  const outcomes = await judge(pool, [prompt('a'), prompt(large), prompt('b')]);
+  outcomes.map(verdict);
+  const lengths = server.seen.map((request) => request.inputs['TEXT']!.map((text) => text.length));
+  expect(lengths).toHaveLength(3);
+  expect(lengths).toContainEqual([large.length]);
+});
+
+test('a poisoned item costs one item: the other 63 of its batch get the verdicts of a clean run', async () => {
+  const clean = await judge(await connect([await guard()]), prompts(64));
+  const server = await guard({
+    script: ({ inputs }) =>
+      inputs['TEXT']!.includes('text 17')
+        ? { code: status.INVALID_ARGUMENT, details: '[request id: <id_unknown>] EMPTY_CONTENT: blank' }
+        : undefined,
+  });
+  const outcomes = await judge(await connect([server]), prompts(64));
+  expect(failure(outcomes[17])).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
+  for (const [index, outcome] of outcomes.entries()) {
+    if (index === 17) continue;
+    const { score, flagged, subcategoryScores, subcategoryFlags, attempts } = verdict(outcome);
+    expect({ score, flagged, subcategoryScores, subcategoryFlags, attempts }).toEqual({
+      score: verdict(clean[index]).score,
+      flagged: verdict(clean[index]).flagged,
+      subcategoryScores: verdict(clean[index]).subcategoryScores,
+      subcategoryFlags: verdict(clean[index]).subcategoryFlags,
+      attempts: 1,
+    });
+  }
+});
+
+const MESSAGES: readonly Turn[] = [
+  ['system', 'be brief'],
+  ['user', 'one'],
+  ['assistant', 'two'],
+  ['user', 'three'],
+];
+
+test('a conversation judged once travels whole, in a session of its own that writes no cache', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  const whole: GuardRequest = {
+    requestType: 'multiturn',
+    modality: 'text',
+    messages: MESSAGES,
+    turns: 4,
+    conversation: null,
+  };
+  const outcomes = await judge(pool, [whole, whole]);
+  expect(verdict(outcomes[0]).coverage).toEqual({ unit: 'turns', judged: 4, total: 4, worst_at: null });
+  expect(verdict(outcomes[0]).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  const [first, second] = server.seen;
+  expect(first!.shapes).toEqual({
+    REQUEST_TYPE: [1, 1],
+    MODALITY: [1, 1],
+    MESSAGES: [1, 4, 2],
+    SESSION_ID: [1, 1],
+    CACHE_WRITE: [1, 1],
+  });
+  expect(first!.inputs['MESSAGES']).toEqual(MESSAGES.flat());
+  expect(first!.cacheWrite).toEqual([false]);
+  expect(first!.inputs['SESSION_ID']).not.toEqual(second!.inputs['SESSION_ID']);
+});
+
+test('turns of a conversation are sent one after another under one session, conversations side by side', async () => {
+  let release = (): void => {};
+  const bothStarted = new Promise<void>((resolve) => (release = resolve));
+  const underWay = new Set<string>();
+  const server = await guard({
+    script: async ({ inputs }) => {
+      const session = inputs['SESSION_ID']![0]!;
+      expect(underWay.has(session)).toBe(false);
+      underWay.add(session);
+      if (underWay.size === 2) release();
+      await bothStarted;
+      underWay.delete(session);
+    },
+  });
+  const pool = await connect([server]);
+  const turns = (conversation: number): GuardRequest[] =>
+    [2, 3, 4].map((count) => ({
+      requestType: 'multiturn',
+      modality: 'text',
+      messages: MESSAGES,
+      turns: count,
+      conversation,
+    }));
+  const outcomes = await judge(pool, [...turns(10), ...turns(13)]);
+  outcomes.map(verdict);
+  for (const first of ['session-10', 'session-13']) {
+    const own = server.seen.filter(({ inputs }) => inputs['SESSION_ID']![0] === first);
+    expect(own.map(({ shapes }) => shapes['MESSAGES']![1])).toEqual([2, 3, 4]);
+    expect(own.map(({ cacheWrite }) => cacheWrite)).toEqual([[true], [true], [true]]);
+  }
+});
+
+test('a turn that ends in an error does not hold back the turns after it', async () => {
+  const server = await guard({
+    script: ({ shapes }) =>
+      shapes['MESSAGES']![1] === 3
+        ? { code: status.INVALID_ARGUMENT, details: 'SEQUENCE_OVERFLOW' }
+        : undefined,
+  });
+  const pool = await connect([server]);
+  const outcomes = await judge(
+    pool,
+    [2, 3, 4].map((count) => ({
+      requestType: 'multiturn' as const,
+      modality: 'text' as const,
+      messages: MESSAGES,
+      turns: count,
+      conversation: 0,
+    })),
+  );
+  verdict(outcomes[0]);
+  expect(failure(outcomes[1]).error.code).toBe('SEQUENCE_OVERFLOW');
+  verdict(outcomes[2]);
+});

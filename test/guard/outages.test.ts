@@ -1,0 +1,187 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
+import { type GuardPool } from '../../src/guard/pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompt,
+  prompts,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import { type SeenRequest } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+function stateOf(pool: GuardPool, state: 'ready' | 'out'): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = pool.onStateChange((endpoints) => {
+      if (!endpoints.some((endpoint) => endpoint.state.name === state)) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+test('a guard that is killed and comes back: the work waits and finishes at the first try', async () => {
+  const first = await guard({
+    script: ({ number, cancelled }) => {
+      if (number !== 3) return undefined;
+      first.kill();
+      return cancelled;
+    },
+  });
+  const pool = await connect([first]);
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, prompts(64 * 6));
+  await out;
+  const back = stateOf(pool, 'ready');
+  const second = await guard({ port: first.port });
+  await back;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  expect(second.seen.length).toBeGreaterThan(0);
+});
+
+test('of two guards one dies: its work moves to the other', async () => {
+  const dying = await guard({
+    script: ({ number, cancelled }) => {
+      if (number !== 1) return undefined;
+      dying.kill();
+      return cancelled;
+    },
+  });
+  const living = await guard();
+  const pool = await connect([dying, living]);
+  const outcomes = (await Promise.all([judge(pool, prompts(640)), judge(pool, prompts(640))])).flat();
+  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+  expect(pool.status().map(({ state }) => state.name)).toEqual(['out', 'ready']);
+});
+
+test('a conversation that loses its guard goes on at the other, turn by turn', async () => {
+  const dying = await guard({
+    script: ({ number, cancelled }) => {
+      if (number !== 1) return undefined;
+      dying.kill();
+      return cancelled;
+    },
+  });
+  const pool = await connect([dying]);
+  const turns = [1, 2, 3, 4].map((count) => ({
+    requestType: 'multiturn' as const,
+    modality: 'text' as const,
+    messages: [1, 2, 3, 4].map((n) => ['user', `turn ${n}`] as const),
+    turns: count,
+    conversation: 0,
+  }));
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, turns);
+  await out;
+  const second = await guard({ port: dying.port });
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  const counts = second.seen
+    .filter(({ type }) => type === 'multiturn')
+    .map(({ shapes }) => shapes['MESSAGES']![1]!);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  expect(counts.at(-1)).toBe(4);
+});
+
+test('waits no longer than maxWaitMs when no guard comes back', async () => {
+  const server = await guard({
+    script: ({ cancelled }) => {
+      server.kill();
+      return cancelled;
+    },
+  });
+  const pool = await connect([server], { maxWaitMs: 300 });
+  const error = await judge(pool, prompts(3)).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Failure);
+  expect(error).toMatchObject({ kind: 'service' });
+  expect((error as Failure).message).toContain(server.address);
+});
+
+test('overload without end is an outage, too', async () => {
+  const server = await guard({
+    script: () => ({ code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' }),
+  });
+  const pool = await connect([server], { maxWaitMs: 300 });
+  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test('an unhealthy model process takes the endpoint out and spends no tries', async () => {
+  let unhealthy = 2;
+  const server = await guard({
+    script: () =>
+      unhealthy-- > 0
+        ? { code: status.INTERNAL, details: 'Stub process guard_0 is not healthy.' }
+        : undefined,
+  });
+  const pool = await connect([server]);
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, prompts(10));
+  await out;
+  expect(pool.status()[0]!.state).toMatchObject({ reason: 'model process unhealthy' });
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+});
+
+test('an item that brings the guard down again and again ends as an error, the others as verdicts', async () => {
+  const holdsBad = ({ inputs }: SeenRequest): boolean => inputs['TEXT']!.includes('text 5');
+  const server = await guard({
+    script: (request) =>
+      holdsBad(request)
+        ? { code: status.INTERNAL, details: 'Stub process guard_0 is not healthy.' }
+        : undefined,
+  });
+  const outcomes = await judge(await connect([server]), prompts(8));
+  outcomes.forEach((outcome, index) => {
+    if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
+    else verdict(outcome);
+  });
+});
+
+test('a key that is refused is the failure of the endpoint, at once', async () => {
+  let refuse = false;
+  const server = await guard({
+    script: () => (refuse ? { code: status.UNAUTHENTICATED, details: 'who are you' } : undefined),
+  });
+  const pool = await connect([server]);
+  refuse = true;
+  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test('an abort rejects at once, gives up the calls, and leaves the rest of the pool at work', async () => {
+  let seen = (): void => {};
+  const arrived = new Promise<void>((resolve) => (seen = resolve));
+  let gaveUp = (): void => {};
+  const givenUp = new Promise<void>((resolve) => (gaveUp = resolve));
+  const server = await guard({
+    script: async ({ inputs, cancelled }) => {
+      if (!inputs['TEXT']!.includes('stuck')) return;
+      seen();
+      await cancelled;
+      gaveUp();
+    },
+  });
+  const pool = await connect([server]);
+  const controller = new AbortController();
+  const stuck = pool.judge([prompt('stuck')], { session: 's', signal: controller.signal });
+  await arrived;
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await expect(stuck).rejects.toBe(reason);
+  await givenUp;
+  (await judge(pool, prompts(2))).map(verdict);
+  await expect(pool.judge(prompts(1), { session: 's', signal: controller.signal })).rejects.toBe(reason);
+});
+
+test('closing ends what is being judged, and closing twice is safe', async () => {
+  const server = await guard({ script: ({ cancelled }) => cancelled });
+  const pool = await connect([server]);
+  const judged = judge(pool, prompts(3));
+  const rejected = expect(judged).rejects.toBeInstanceOf(Failure);
+  await pool.close();
+  await pool.close();
+  await rejected;
+});

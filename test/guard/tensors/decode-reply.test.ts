@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
+import { decodeReply } from '../../../src/guard/tensors/decode-reply.ts';
+import { type InferResponse } from '../../../src/guard/tensors/protocol.ts';
+import { encodeBooleans, encodeFloats, encodeInts } from '../../../src/guard/tensors/raw.ts';
+
+type Output = [name: string, datatype: string, shape: number[], raw: Buffer];
+
+function reply(outputs: readonly Output[]): InferResponse {
+  return {
+    model_name: 'guard',
+    model_version: '1',
+    id: '',
+    outputs: outputs.map(([name, datatype, shape]) => ({ name, datatype, shape })),
+    raw_output_contents: outputs.map(([, , , raw]) => raw),
+  };
+}
+
+interface Row {
+  readonly score: number;
+  readonly flagged: boolean;
+  readonly scores: readonly number[];
+  readonly flags: readonly boolean[];
+  readonly usage: readonly number[];
+}
+
+function outputsOf(rows: readonly Row[], batched: boolean): Output[] {
+  const shape = (width: number): number[] => (batched ? [rows.length, width] : [width]);
+  return [
+    ['SCORE', 'FP32', shape(1), encodeFloats(rows.map((row) => row.score))],
+    ['FLAGGED', 'BOOL', shape(1), encodeBooleans(rows.map((row) => row.flagged))],
+    ['SUBCATEGORY_SCORES', 'FP32', shape(13), encodeFloats(rows.flatMap((row) => row.scores))],
+    ['SUBCATEGORY_FLAGS', 'BOOL', shape(13), encodeBooleans(rows.flatMap((row) => row.flags))],
+    ['CACHE_USAGE', 'INT32', shape(8), encodeInts(rows.flatMap((row) => row.usage))],
+  ];
+}
+
+const probability = fc.float({ min: 0, max: 1, noNaN: true });
+const row: fc.Arbitrary<Row> = fc.record({
+  score: probability,
+  flagged: fc.boolean(),
+  scores: fc.array(probability, { minLength: 13, maxLength: 13 }),
+  flags: fc.array(fc.boolean(), { minLength: 13, maxLength: 13 }),
+  usage: fc.array(fc.integer(), { minLength: 8, maxLength: 8 }),
+});
+
+test('answers are those of the rows', () => {
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), fc.boolean(), (given, wantBatched) => {
+      const batched = wantBatched || given.length > 1;
+      const answers = decodeReply(reply(outputsOf(given, batched)), given.length, { batched })!;
+      expect(answers.length).toBe(given.length);
+      for (const [index, answer] of answers.entries()) {
+        const expected = given[index]!;
+        expect(Math.fround(answer!.score)).toBe(Math.abs(expected.score));
+        expect(answer!.flagged).toBe(expected.flagged);
+        expect(answer!.cacheUsage).toEqual(expected.usage);
+        const populated = expected.flagged && expected.scores.some((score) => score !== 0);
+        expect(answer!.subcategoryScores === null).toBe(!populated);
+        for (const [category, key] of CATEGORY_KEYS.entries()) {
+          if (populated) {
+            expect(Math.fround(answer!.subcategoryScores![key]!)).toBe(Math.abs(expected.scores[category]!));
+          }
+          if (expected.flagged && expected.flags[category]) expect(answer!.subcategoryFlags).toContain(key);
+        }
+      }
+    }),
+  );
+});
+
+const FLAGGED: Row = {
+  score: 0.9,
+  flagged: true,
+  scores: CATEGORY_KEYS.map((_, index) => index / 20),
+  flags: CATEGORY_KEYS.map((_, index) => index === 7),
+  usage: [0, 0, 0, 0, 0, 0, 0, 0],
+};
+const SINGLE = { batched: false };
+
+function answer(outputs: readonly Output[]) {
+  return decodeReply(reply(outputs), 1, SINGLE)?.[0];
+}
+
+describe('subcategories that are not populated are absent, which is not zero', () => {
+  const flagged = outputsOf([FLAGGED], false);
+
+  test('of an answer that is not flagged, whatever the tensors hold', () => {
+    const it = answer(
+      outputsOf([{ ...FLAGGED, flagged: false, scores: FLAGGED.scores.map(() => Number.NaN) }], false),
+    );
+    expect(it).toMatchObject({ subcategoryScores: null, subcategoryFlags: null });
+  });
+
+  test('of a guard that sends no such outputs, or empty ones', () => {
+    expect(answer(flagged.slice(0, 2))).toMatchObject({
+      subcategoryScores: null,
+      subcategoryFlags: null,
+      cacheUsage: null,
+    });
+    const empty = flagged.map(([name, datatype, shape, raw]): Output =>
+      name.startsWith('SUBCATEGORY') ? [name, datatype, [0], Buffer.alloc(0)] : [name, datatype, shape, raw],
+    );
+    expect(answer(empty)).toMatchObject({ subcategoryScores: null, subcategoryFlags: null });
+  });
+
+  test.each([0, Number.NaN])('when all are %d', (value) => {
+    const none = {
+      ...FLAGGED,
+      scores: FLAGGED.scores.map(() => value),
+      flags: FLAGGED.flags.map(() => false),
+    };
+    expect(answer(outputsOf([none], false))).toMatchObject({
+      subcategoryScores: null,
+      subcategoryFlags: null,
+    });
+  });
+
+  test('one NaN among numbers is one absent probe', () => {
+    const scores = FLAGGED.scores.map((score, index) => (index === 3 ? Number.NaN : score));
+    const it = answer(outputsOf([{ ...FLAGGED, scores }], false))!;
+    expect(Object.keys(it.subcategoryScores!)).toEqual(CATEGORY_KEYS.filter((_, index) => index !== 3));
+    expect(it.subcategoryFlags).toEqual(['hate']);
+  });
+});
+
+describe('what is not a verdict is never one', () => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, -0.01, 1.01])('a score of %d', (score) => {
+    const rows = [FLAGGED, { ...FLAGGED, score }];
+    const answers = decodeReply(reply(outputsOf(rows, true)), 2, { batched: true })!;
+    expect(answers[0]).not.toBeNull();
+    expect(answers[1]).toBeNull();
+  });
+
+  const good = outputsOf([FLAGGED], false);
+  const change = (name: string, to: (output: Output) => Output): Output[] =>
+    good.map((output) => (output[0] === name ? to(output) : output));
+  const replies: [why: string, outputs: Output[]][] = [
+    ['no outputs', []],
+    ['no SCORE', good.slice(1)],
+    ['no FLAGGED', good.filter(([name]) => name !== 'FLAGGED')],
+    ['SCORE twice', [...good, good[0]!]],
+    ['SCORE as FP64', change('SCORE', ([name, , shape, raw]) => [name, 'FP64', shape, raw])],
+    ['SCORE of another shape', change('SCORE', ([name, type, , raw]) => [name, type, [1, 1], raw])],
+    ['a short SCORE', change('SCORE', ([name, type, shape, raw]) => [name, type, shape, raw.subarray(2)])],
+    ['an empty SCORE', change('SCORE', ([name, type]) => [name, type, [0], Buffer.alloc(0)])],
+    [
+      'FLAGGED neither 0 nor 1',
+      change('FLAGGED', ([name, type, shape]) => [name, type, shape, Buffer.from([2])]),
+    ],
+    [
+      '12 categories',
+      change('SUBCATEGORY_SCORES', ([name, type, , raw]) => [name, type, [12], raw.subarray(4)]),
+    ],
+    ['7 usages', change('CACHE_USAGE', ([name, type, , raw]) => [name, type, [7], raw.subarray(4)])],
+  ];
+  test.each(replies)('%s', (_, outputs) => {
+    expect(answer(outputs)).toBeFalsy();
+  });
+
+  test('fewer contents than outputs', () => {
+    const short = reply(good);
+    expect(
+      decodeReply({ ...short, raw_output_contents: short.raw_output_contents.slice(1) }, 1, SINGLE),
+    ).toBeNull();
+  });
+
+  test('a reply for another number of rows', () => {
+    const two = reply(outputsOf([FLAGGED, FLAGGED], true));
+    expect(decodeReply(two, 3, { batched: true })).toBeNull();
+    expect(decodeReply(two, 1, { batched: true })).toBeNull();
+  });
+});

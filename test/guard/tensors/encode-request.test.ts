@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type GuardRequest, type Turn } from '../../../src/domain/request.ts';
+import {
+  encodeRequest,
+  encodeVersionRequest,
+  signatureOf,
+} from '../../../src/guard/tensors/encode-request.ts';
+import { type InferRequest } from '../../../src/guard/tensors/protocol.ts';
+import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
+
+/** Inputs by name, with their elements, after checking that every tensor holds what its shape says. */
+function read(request: InferRequest): Record<string, { shape: readonly number[]; values: unknown[] }> {
+  expect(request.inputs.length).toBe(request.raw_input_contents.length);
+  return Object.fromEntries(
+    request.inputs.map(({ name, datatype, shape }, index) => {
+      const raw = request.raw_input_contents[index]!;
+      const values =
+        datatype === 'BOOL' ? decodeBooleans(raw)! : decodeBytes(raw)!.map((bytes) => bytes.toString());
+      expect(values.length).toBe(shape.reduce((product, size) => product * size, 1));
+      return [name, { shape, values }];
+    }),
+  );
+}
+
+const text = fc.string({ unit: 'grapheme' });
+const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text) as fc.Arbitrary<Turn>;
+const request: fc.Arbitrary<GuardRequest> = fc.oneof(
+  fc.record({ requestType: fc.constant('prompt' as const), modality: fc.constant('text' as const), text }),
+  fc.record({
+    requestType: fc.constant('response' as const),
+    modality: fc.constant('text' as const),
+    prompt: fc.option(text),
+    response: text,
+  }),
+  fc.array(turn, { minLength: 1, maxLength: 6 }).chain((messages) =>
+    fc.record({
+      requestType: fc.constant('multiturn' as const),
+      modality: fc.constant('text' as const),
+      messages: fc.constant(messages),
+      turns: fc.integer({ min: 1, max: messages.length }),
+      conversation: fc.option(fc.nat()),
+    }),
+  ),
+);
+
+test('a single request carries its content and exactly the inputs of its signature', () => {
+  const inputsOf = new Map<string, string>();
+  fc.assert(
+    fc.property(request, fc.boolean(), (it, batched) => {
+      const tensors = read(encodeRequest([{ request: it, sessionId: 's' }], { batched }));
+      const names = Object.keys(tensors).join();
+      expect(inputsOf.get(signatureOf(it)) ?? names).toBe(names);
+      inputsOf.set(signatureOf(it), names);
+      const one = batched ? [1, 1] : [1];
+      expect(tensors['REQUEST_TYPE']).toEqual({ shape: one, values: [it.requestType] });
+      if (it.requestType === 'prompt') expect(tensors['TEXT']).toEqual({ shape: one, values: [it.text] });
+      if (it.requestType === 'response') {
+        expect(tensors['RESPONSE_TEXT']).toEqual({ shape: one, values: [it.response] });
+        expect(tensors['TEXT']?.values ?? null).toEqual(it.prompt === null ? null : [it.prompt]);
+      }
+      if (it.requestType === 'multiturn') {
+        expect(tensors['MESSAGES']).toEqual({
+          shape: batched ? [1, it.turns, 2] : [it.turns, 2],
+          values: it.messages.slice(0, it.turns).flat(),
+        });
+        expect(tensors['CACHE_WRITE']).toEqual({ shape: one, values: [it.conversation !== null] });
+      }
+    }),
+  );
+  expect(new Set(inputsOf.values()).size).toBe(4);
+});
+
+test('row i of a batch is request i', () => {
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 64 }), (texts) => {
+      const rows = texts.map((it) => ({
+        request: { requestType: 'prompt', modality: 'text', text: it } as const,
+        sessionId: '',
+      }));
+      const tensors = read(encodeRequest(rows, { batched: true }));
+      expect(tensors['TEXT']).toEqual({ shape: [texts.length, 1], values: texts });
+    }),
+  );
+});
+
+test('requests of different signatures never share one', () => {
+  const rows = [
+    { request: { requestType: 'prompt', modality: 'text', text: 'a' } as const, sessionId: '' },
+    {
+      request: { requestType: 'response', modality: 'text', prompt: null, response: 'b' } as const,
+      sessionId: '',
+    },
+  ];
+  expect(() => encodeRequest(rows, { batched: true })).toThrow();
+  expect(() => encodeRequest([rows[0]!, rows[0]!], { batched: false })).toThrow();
+});
+
+test('a version request asks for nothing else', () => {
+  expect(read(encodeVersionRequest({ batched: true }))).toEqual({
+    REQUEST_TYPE: { shape: [1, 1], values: ['version'] },
+  });
+});
