@@ -89,7 +89,7 @@ export class ShardCutter {
     return cut;
   }
 
-  /** Closes what is open when a table begins or is over. */
+  /** Closes what is open when a table begins or is over. Whole files go on in one shard. */
   #enter(item: Item, source: number, cut: CutShard[]): void {
     const before = this.#source;
     if (before?.index === source) {
@@ -97,7 +97,9 @@ export class ShardCutter {
       return;
     }
     const wholeFile = item.source.row === null;
-    if (before !== null && !(before.wholeFile && wholeFile)) this.#closeAll(cut);
+    // A source without any item in between would break the count as well.
+    const inLine = before?.wholeFile === true && wholeFile && source === before.index + 1;
+    if (before !== null && !inLine) this.#closeAll(cut);
     this.#source = { index: source, wholeFile };
   }
 

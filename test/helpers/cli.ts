@@ -8,6 +8,9 @@ import { onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
+/** Variables that change what a command does or says; a test sets those it is about. */
+const OURS = /^(GUARD|REDIS|npm_)/;
+
 export interface Finished {
   readonly status: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -23,7 +26,7 @@ export class Cli {
   readonly #closed: Promise<unknown>;
 
   constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-    const { GUARD_URL: _guard, REDIS_URL: _redis, ...inherited } = process.env;
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name)));
     this.child = spawn(process.execPath, [MAIN, ...args], {
       cwd: options.cwd ?? process.cwd(),
       env: { ...inherited, ...options.env },
