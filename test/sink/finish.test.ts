@@ -249,7 +249,7 @@ describe('tables for spreadsheets', () => {
     const split = await finishRun(log, signal, { flaggedRows: 2 });
     expect(split.files).toEqual(expect.arrayContaining(['flagged.csv', 'flagged-2.csv', 'flagged-3.csv']));
     const rows = async (name: string) =>
-      (parse(await readFile(join(run.dir, name)), { bom: true, columns: true }) as object[]).length;
+      parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;
     expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
       2, 2, 1,
     ]);

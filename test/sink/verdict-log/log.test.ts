@@ -1,0 +1,277 @@
+import { appendFile, cp, mkdtemp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { finishRun } from '../../../src/sink/finish.ts';
+import { verifyRun } from '../../../src/sink/verify.ts';
+import { readChain } from '../../../src/sink/verdict-log/read-chain.ts';
+import { RangeReader } from '../../../src/sink/verdict-log/committed-range.ts';
+import { seed } from '../../helpers/corpus.ts';
+import { outcomes } from '../../helpers/run-directory.ts';
+import {
+  claim,
+  finishedRun,
+  newRun,
+  openPlan,
+  planLine,
+  resultOf,
+  shardOf,
+  signal,
+  work,
+} from '../run-fixture.ts';
+
+const SEED = seed();
+
+/** Shards of random sizes whose seqs run from 0. */
+const shardSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
+
+function shardsOf(sizes: readonly number[]) {
+  let seq = 0;
+  return sizes.map((size, shard) =>
+    shardOf(
+      shard,
+      Array.from({ length: size }, () => seq++),
+    ),
+  );
+}
+
+async function copyOf(dir: string): Promise<string> {
+  const copy = join(await mkdtemp(join(tmpdir(), 'sink-')), 'run');
+  await cp(dir, copy, { recursive: true });
+  return copy;
+}
+
+describe('the verdict log', () => {
+  it('gives back what was committed, over any number of epochs and segments', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        shardSizes,
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 4000 }),
+        async (sizes, epochs, segmentBytes) => {
+          const run = await newRun();
+          const results = shardsOf(sizes).map((shard) => resultOf(shard));
+          for (let epoch = 0; epoch < epochs; epoch++) {
+            const log = await claim(run, { segmentBytes });
+            expect(log.epoch).toBe(epoch + 1);
+            await Promise.all(
+              results.filter((_, index) => index % epochs <= epoch).map((result) => log.commit(result)),
+            );
+            await log.close();
+          }
+          const chain = await readChain(run.dir, { signal });
+          const ranges = new RangeReader(run.dir);
+          for (const { shard } of results) {
+            const bytes = await ranges.read(chain.commits.get(shard.shard)!);
+            const lines = bytes.toString().trimEnd().split('\n');
+            expect(lines.map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual(
+              shard.items.map(({ seq }) => seq),
+            );
+          }
+          await ranges.close();
+          expect(chain.commits.shards).toBe(sizes.length);
+          expect(chain.commits.counts(1).items).toBe(sizes.reduce((sum, size) => sum + size, 0));
+          expect(chain.endsBefore).toBeNull();
+        },
+      ),
+      { seed: SEED, numRuns: 15 },
+    );
+  });
+
+  it('torn off at any byte, is taken up again with nothing lost that was whole and nothing doubled', async () => {
+    const run = await newRun();
+    const results = shardsOf([2, 1, 3]).map((shard) => resultOf(shard));
+    const log = await claim(run);
+    for (const result of results) await log.commit(result);
+    await log.close();
+    const commits = await readFile(join(run.dir, 'log', '0001-commits.jsonl'));
+    const segment = await readFile(join(run.dir, 'log', '0001-000001.jsonl'));
+    const lines = commits.toString().split('\n');
+    const ends: { commit: number; segment: number }[] = [];
+    let at = 0;
+    for (const line of lines.slice(0, -1)) {
+      at += line.length + 1;
+      const { offset, length } = JSON.parse(line) as { offset?: number; length?: number };
+      if (offset !== undefined) ends.push({ commit: at, segment: offset + length! });
+    }
+    const recovered = async (file: string, bytes: number, expected: number): Promise<void> => {
+      const dir = await copyOf(run.dir);
+      await truncate(join(dir, 'log', file), bytes);
+      const next = await claim({ dir, record: run.record });
+      const found = results.filter(({ shard }) => next.isCommitted(shard.shard)).length;
+      expect([file, bytes, found]).toEqual([file, bytes, expected]);
+      await work(dir, next, results);
+      expect(await finishRun(next, signal)).toMatchObject({ status: 'finished', items: 6 });
+      await next.close();
+      expect((await outcomes(dir)).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(await verifyRun(dir)).toMatchObject({ ok: true });
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: commits.length - 1 }), (cut) =>
+        recovered('0001-commits.jsonl', cut, ends.filter(({ commit }) => commit <= cut).length),
+      ),
+      {
+        seed: SEED,
+        numRuns: 25,
+        examples: [[0], [1], [commits.length - 1], [ends[0]!.commit], [ends[1]!.commit - 1]],
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: segment.length - 1 }), (cut) =>
+        recovered('0001-000001.jsonl', cut, ends.filter((end) => end.segment <= cut).length),
+      ),
+      { seed: SEED, numRuns: 15, examples: [[0], [segment.length - 1], [ends[0]!.segment]] },
+    );
+  });
+
+  it('ends at the last commit whose bytes hash right', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    for (const shard of shardsOf([1, 1, 1])) await log.commit(resultOf(shard));
+    await log.close();
+    const path = join(run.dir, 'log', '0001-000001.jsonl');
+    const bytes = await readFile(path);
+    bytes[bytes.length - 10]! ^= 1;
+    await writeFile(path, bytes);
+    const next = await claim(run);
+    expect([0, 1, 2].map((shard) => next.isCommitted(shard))).toEqual([true, true, false]);
+    await next.close();
+  });
+
+  it('is claimed by one process at a time, whatever the race', async () => {
+    const run = await newRun();
+    const logs = await Promise.all(Array.from({ length: 8 }, () => claim(run)));
+    expect(logs.map(({ epoch }) => epoch).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const result = resultOf(shardOf(0, [0, 1]));
+    const attempts = await Promise.allSettled(logs.map((log) => log.commit(result)));
+    for (const [index, attempt] of attempts.entries()) {
+      if (logs[index]!.epoch === 8) expect(attempt.status).toBe('fulfilled');
+      else expect(attempt).toMatchObject({ status: 'rejected', reason: { kind: 'superseded' } });
+    }
+    for (const log of logs) await log.close();
+    expect((await readChain(run.dir, { signal })).commits.counts(1).items).toBe(2);
+  });
+
+  it('never loses a commit that was acknowledged to a claim that was under way', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 12 }), async (scheduler, shards) => {
+        const run = await newRun();
+        const older = await claim(run);
+        const acknowledged: number[] = [];
+        const commits = shardsOf(Array.from({ length: shards }, () => 1)).map(async (shard) => {
+          await scheduler.schedule(Promise.resolve());
+          await older.commit(resultOf(shard)).then(
+            () => acknowledged.push(shard.shard),
+            (error: unknown) => expect(error).toMatchObject({ kind: 'superseded' }),
+          );
+        });
+        const taking = scheduler.schedule(Promise.resolve()).then(() => claim(run));
+        await scheduler.waitAll();
+        const newer = await taking;
+        await Promise.all(commits);
+        for (const shard of acknowledged) expect(newer.isCommitted(shard)).toBe(true);
+        await older.close();
+        await newer.close();
+      }),
+      { seed: SEED, numRuns: 40 },
+    );
+  });
+
+  it('takes a shard once, however often it comes', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const result = resultOf(shardOf(0, [0, 1]));
+    await Promise.all([log.commit(result), log.commit(result)]);
+    await log.commit(result);
+    expect(log.counts(1)).toEqual({ items: 2, errors: 0, review: 0, block: 1 });
+    await log.close();
+    const lines = (await readFile(join(run.dir, 'log', '0001-commits.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith('{"shard"')).length).toBe(1);
+  });
+
+  it('holds for void what an overtaken writer appends, before and after the run is finished', async () => {
+    const run = await newRun();
+    const older = await claim(run);
+    const results = shardsOf([2, 2]).map((shard) => resultOf(shard));
+    await older.commit(results[0]!);
+    await older.close();
+    const oldCommits = join(run.dir, 'log', '0001-commits.jsonl');
+    const oldSegment = join(run.dir, 'log', '0001-000001.jsonl');
+    const [claimed, ...chained] = (await readFile(oldCommits, 'utf8')).trimEnd().split('\n');
+
+    const newer = await claim(run);
+    const wakesUp = async (): Promise<void> => {
+      await appendFile(oldSegment, 'whatever it still had\n');
+      await appendFile(oldCommits, `${chained.at(-1)}\n${claimed}\n{"shard":`);
+    };
+    await wakesUp();
+    expect(newer.isCommitted(0)).toBe(true);
+    await work(run.dir, newer, results);
+    await finishRun(newer, signal);
+    await newer.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
+    await wakesUp();
+    await appendFile(join(run.dir, 'plan.jsonl'), `${JSON.stringify(planLine(results[1]!.shard))}\n`);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
+  });
+
+  it('passes over an epoch whose claim was never written', async () => {
+    const run = await newRun();
+    const first = await claim(run);
+    await first.commit(resultOf(shardOf(0, [0])));
+    await first.close();
+    await writeFile(join(run.dir, 'log', '0002-commits.jsonl'), '{"claim":2,"contin');
+    const third = await claim(run);
+    expect(third.epoch).toBe(3);
+    expect(third.isCommitted(0)).toBe(true);
+    await work(run.dir, third, [resultOf(shardOf(0, [0]))]);
+    await finishRun(third, signal);
+    await third.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('names the place when something others build on was changed', async () => {
+    const run = await newRun();
+    for (let shard = 0; shard < 2; shard++) {
+      const log = await claim(run);
+      await log.commit(resultOf(shardOf(shard, [shard])));
+      await log.close();
+    }
+    const path = join(run.dir, 'log', '0001-commits.jsonl');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"items":1', '"items":2'));
+    await expect(claim(run)).rejects.toMatchObject({
+      kind: 'internal',
+      message: 'log/0002-commits.jsonl line 1 does not continue log/0001-commits.jsonl as it is now',
+    });
+  });
+
+  it('lets nobody publish final files after a take-over', async () => {
+    const run = await newRun();
+    const older = await claim(run);
+    await work(run.dir, older, [resultOf(shardOf(0, [0, 1]))]);
+    const newer = await claim(run);
+    await expect(finishRun(older, signal)).rejects.toMatchObject({ kind: 'superseded' });
+    await finishRun(newer, signal);
+    await older.close();
+    await newer.close();
+    expect((await readdir(run.dir)).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('of a finished run that is claimed again, says that it was continued', async () => {
+    const run = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    await plan.close();
+    expect(await verifyRun(run.dir)).toEqual({
+      ok: false,
+      problem:
+        'log/0002-commits.jsonl is newer than manifest.json: the run was continued and not finished; resume it',
+    });
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+});
