@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 
 const CHUNK_BYTES = 1024 * 1024;
+const SMALL_CHUNK_BYTES = 4096;
 const NEWLINE = 0x0a;
 
 export interface RecordLinesOptions {
@@ -21,10 +22,13 @@ export async function* readRecordLines(
   const handle = await open(path, 'r');
   try {
     let left = options.bytes ?? Number.POSITIVE_INFINITY;
+    // Most files of a small run fit a small chunk; one that grows while it is read is still read to its end.
+    const { size } = await handle.stat();
+    const chunkBytes = Math.min(CHUNK_BYTES, Math.max(SMALL_CHUNK_BYTES, size + 1));
     let carry: Buffer[] = [];
     while (left > 0) {
       options.signal.throwIfAborted();
-      const target = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+      const target = Buffer.allocUnsafe(Math.min(chunkBytes, left));
       const { bytesRead } = await handle.read(target, 0, target.length, null);
       if (bytesRead === 0) return;
       left -= bytesRead;

@@ -19,24 +19,27 @@ async function filesOf(dir: string): Promise<string[]> {
 }
 
 describe('verify', () => {
-  it('finds any changed byte of any file', { timeout: 240_000 }, async () => {
+  // The manifest is tried at every byte, the files it covers at some; VERIFY_EVERY_BYTE=1 tries all of them (minutes).
+  it('finds any changed byte of any file', { timeout: 600_000 }, async () => {
     const { dir } = await smallRun();
     const next = random(SEED);
-    let unplaced = 0;
     for (const name of await filesOf(dir)) {
       const path = join(dir, name);
       const bytes = await readFile(path);
-      for (let at = 0; at < bytes.length; at++) {
+      const every = name.startsWith('manifest') || process.env.VERIFY_EVERY_BYTE !== undefined;
+      const places = every
+        ? [...bytes.keys()]
+        : [0, bytes.length - 1, ...Array.from({ length: 30 }, () => Math.floor(next() * bytes.length))];
+      for (const at of places) {
         const changed = Buffer.from(bytes);
         changed[at]! ^= 1 << Math.floor(next() * 8);
         await writeFile(path, changed);
         const report = await verifyRun(dir);
         if (report.ok) throw new Error(`byte ${at} of ${name} was changed and nobody noticed`);
-        if (!/(\.jsonl|\.json|\.csv|\.sha256)\b/.test(report.problem)) unplaced++;
+        expect(report.problem).toMatch(/\.(jsonl|json|csv|sha256)\b/);
       }
       await writeFile(path, bytes);
     }
-    expect(unplaced).toBe(0);
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 

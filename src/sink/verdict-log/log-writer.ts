@@ -5,7 +5,6 @@ import { type ShardResult } from '../../domain/shard.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { GroupCommit } from '../../ingest/group-commit.ts';
 import { writeAt } from '../durable-write.ts';
-import { commitsName } from '../run-files.ts';
 import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
 import { type CommitTable } from './commit-table.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
@@ -117,12 +116,12 @@ export class LogWriter {
 
   async #flush(entries: readonly Entry[]): Promise<void> {
     try {
-      const placements = await this.#write('segments', () =>
+      const placements = await this.#write(() =>
         this.#segments.write(entries.map(({ encoded }) => encoded.bytes)),
       );
       const { text, head, commits, fingerprints } = this.#chainLines(entries, placements);
       const bytes = Buffer.from(text);
-      await this.#write(commitsName(this.epoch), async () => {
+      await this.#write(async () => {
         await writeAt(this.#commits, bytes, this.#end.bytes);
         await this.#commits.datasync();
       });
@@ -138,12 +137,12 @@ export class LogWriter {
     }
   }
 
-  #write<T>(file: string, attempt: () => Promise<T>): Promise<T> {
+  #write<T>(attempt: () => Promise<T>): Promise<T> {
     const fenced = async (): Promise<T> => {
       await this.assertCurrent();
       return attempt();
     };
-    return retryWhileDiskFull(`log/${file}`, fenced, this.diskFull);
+    return retryWhileDiskFull('the verdict log', fenced, this.diskFull);
   }
 
   /** The lines that commit a group, each naming the hash of the one before. */

@@ -75,7 +75,7 @@ describe('the verdict log', () => {
           expect(chain.endsBefore).toBeNull();
         },
       ),
-      { seed: SEED, numRuns: 15 },
+      { seed: SEED, numRuns: 8 },
     );
   });
 
@@ -113,7 +113,7 @@ describe('the verdict log', () => {
       ),
       {
         seed: SEED,
-        numRuns: 25,
+        numRuns: 10,
         examples: [[0], [1], [commits.length - 1], [ends[0]!.commit], [ends[1]!.commit - 1]],
       },
     );
@@ -121,7 +121,7 @@ describe('the verdict log', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: segment.length - 1 }), (cut) =>
         recovered('0001-000001.jsonl', cut, ends.filter((end) => end.segment <= cut).length),
       ),
-      { seed: SEED, numRuns: 15, examples: [[0], [segment.length - 1], [ends[0]!.segment]] },
+      { seed: SEED, numRuns: 6, examples: [[0], [segment.length - 1], [ends[0]!.segment]] },
     );
   });
 
@@ -174,7 +174,7 @@ describe('the verdict log', () => {
         await older.close();
         await newer.close();
       }),
-      { seed: SEED, numRuns: 40 },
+      { seed: SEED, numRuns: 20 },
     );
   });
 

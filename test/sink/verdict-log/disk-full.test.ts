@@ -1,0 +1,131 @@
+import { open, readdir, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { finishRun } from '../../../src/sink/finish.ts';
+import { verifyRun } from '../../../src/sink/verify.ts';
+import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** What all file handles inherit: the place to make the disk fail, in one method, for real files. */
+async function fileHandles(dir: string): Promise<FileHandle> {
+  const handle = await open(join(dir, 'run.json'));
+  await handle.close();
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+}
+
+type Write = (this: FileHandle, bytes: Buffer, ...rest: unknown[]) => Promise<{ bytesWritten: number }>;
+
+/** Makes the next writes fail, each after half of its bytes. */
+async function failWrites(dir: string, times: number): Promise<void> {
+  const handles = await fileHandles(dir);
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const write = handles.write as unknown as Write;
+  let left = times;
+  const failing: Write = async function (this: FileHandle, bytes, offset, length, position) {
+    if (left-- <= 0) return write.call(this, bytes, offset, length, position);
+    const from = (offset as number | undefined) ?? 0;
+    const half = Math.floor((bytes.length - from) / 2);
+    await write.call(this, bytes, from, half, (position as number | undefined) ?? null);
+    throw noSpace();
+  };
+  vi.spyOn(handles, 'write').mockImplementation(failing as unknown as FileHandle['write']);
+}
+
+describe('a full disk', () => {
+  it.each([1, 2, 3])('makes %i failed writes wait, says so, and damages nothing', async (times) => {
+    const run = await newRun();
+    const said: string[] = [];
+    const log = await claim(run, { report: (line) => said.push(line), retryEveryMs: 1, maxWaitMs: 60_000 });
+    const results = [resultOf(shardOf(0, [0, 1])), resultOf(shardOf(1, [2, 3]))];
+    await log.commit(results[0]!);
+    await failWrites(run.dir, times);
+    await log.commit(results[1]!);
+    vi.restoreAllMocks();
+    expect(said).toHaveLength(2);
+    expect(said[0]).toMatch(/^The disk is full: the verdict log cannot be written/);
+    expect(said[1]).toMatch(/disk space again/);
+    await work(run.dir, log, results);
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
+  });
+
+  it('when synchronising fails, writes the same bytes to the same place again', async () => {
+    const run = await newRun();
+    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
+    const handles = await fileHandles(run.dir);
+    vi.spyOn(handles, 'datasync').mockRejectedValueOnce(noSpace());
+    const results = [resultOf(shardOf(0, [0, 1]))];
+    await log.commit(results[0]!);
+    await work(run.dir, log, results);
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+  });
+
+  it('that stays full ends the writer with `service`; the run can be resumed', async () => {
+    const run = await newRun();
+    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 20 });
+    const results = [resultOf(shardOf(0, [0])), resultOf(shardOf(1, [1]))];
+    await log.commit(results[0]!);
+    await failWrites(run.dir, Number.POSITIVE_INFINITY);
+    await expect(log.commit(results[1]!)).rejects.toMatchObject({ kind: 'service', exitStatus: 4 });
+    await expect(log.commit(results[1]!)).rejects.toMatchObject({ kind: 'service' });
+    vi.restoreAllMocks();
+    await log.close();
+    const next = await claim(run);
+    expect([0, 1].map((shard) => next.isCommitted(shard))).toEqual([true, false]);
+    await work(run.dir, next, results);
+    await finishRun(next, signal);
+    await next.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+  });
+
+  it('does not hold up an abort', async () => {
+    const run = await newRun();
+    const stop = new AbortController();
+    const log = await claim(run, {
+      signal: stop.signal,
+      retryEveryMs: 600_000,
+      maxWaitMs: 600_000,
+      report: () => stop.abort(new Error('stop')),
+    });
+    await failWrites(run.dir, Number.POSITIVE_INFINITY);
+    await expect(log.commit(resultOf(shardOf(0, [0])))).rejects.toThrow('stop');
+    await log.close();
+  });
+
+  it('leaves the plan whole', async () => {
+    const run = await newRun();
+    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
+    const plan = await openPlan(run.dir, log);
+    await plan.append([planLine(shardOf(0, [0]))]);
+    await failWrites(run.dir, 2);
+    await plan.append([planLine(shardOf(1, [1])), planLine(shardOf(2, [2]))]);
+    vi.restoreAllMocks();
+    await plan.close();
+    const again = await openPlan(run.dir, log);
+    expect(again.state).toMatchObject({ shards: 3, items: 3 });
+    await again.close();
+    await log.close();
+  });
+
+  it('while finishing, waits too, and leaves nothing half written under a final name', async () => {
+    const run = await newRun();
+    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 20 });
+    await work(run.dir, log, [resultOf(shardOf(0, [0, 1]))]);
+    await failWrites(run.dir, Number.POSITIVE_INFINITY);
+    await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'service' });
+    vi.restoreAllMocks();
+    expect((await readdir(run.dir)).sort()).toEqual(['log', 'plan.jsonl', 'run.json', 'sources.jsonl']);
+    await failWrites(run.dir, 1);
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+  });
+});
