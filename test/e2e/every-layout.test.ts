@@ -1,0 +1,205 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+/** Stands in every text, good or bad; whatever a run leaves behind must not hold it. */
+const MARKER = 'Zebrafinkenkonzert';
+const text = (name: string): string => `${MARKER} in ${name}`;
+
+const jsonl = (...records: unknown[]): string =>
+  records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record))).join('\n') + '\n';
+
+const user = (content: unknown) => ({ role: 'user', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
+
+/** Each file with the outcomes its items must have, in order: `ok`, or a code. */
+const FILES: readonly (readonly [path: string, content: string | Buffer, outcomes: readonly string[]])[] = [
+  [
+    'a/bad.csv',
+    Buffer.concat([
+      Buffer.from(`id,text,note\n1,${text('row')},x\n2,${text('short')}\n3,"${text('many\nlines')}",x\n`),
+      Buffer.from(`4,${text('latin ')}`),
+      Buffer.from([0xe9, 0x20, 0xff]),
+      Buffer.from(`,x\n5,"${text('stray')}" quote,x\n6,   ,x\n7,${text('long')},x,y\n8,${text('last')},x\n`),
+    ]),
+    [
+      'ok',
+      'MALFORMED_ROW',
+      'ok',
+      'INVALID_ENCODING',
+      'MALFORMED_ROW',
+      'EMPTY_CONTENT',
+      'MALFORMED_ROW',
+      'ok',
+    ],
+  ],
+  ['a/good.tsv', `id\tbody\n1\t${text('tsv')}\n`, ['ok']],
+  ['a/semicolon.csv', `\ufeffid;comment\r\n1;${text('semicolon')}\r\n2;"${text('a;b')}"\r\n`, ['ok', 'ok']],
+  [
+    'a/unclosed.csv',
+    `id,text\n1,${text('one')}\n2,"${text('open')}\n3,${text('three')}\n`,
+    ['ok', 'MALFORMED_ROW', 'ok'],
+  ],
+  [
+    'b/records.jsonl',
+    jsonl(
+      { id: 'r1', text: text('jsonl') },
+      `{"text": "${text('cut')}`,
+      { id: 'r3', text: { nested: text('object') } },
+      text('a string').replace(/^|$/g, '"'),
+      { id: 'r5', text: '' },
+    ),
+    ['ok', 'MALFORMED_ROW', 'MALFORMED_ROW', 'ok', 'EMPTY_CONTENT'],
+  ],
+  ['b/records.jsonl.gz', gzipSync(jsonl({ text: text('gz') }, { text: text('gz 2') })), ['ok', 'ok']],
+  [
+    'b/array.json',
+    `[{"id": "x", "text": "${text('array')}"},\n {"text": "${text('bad')}" oops},\n {"text": "${text('two')}"}]`,
+    ['ok', 'MALFORMED_ROW', 'ok'],
+  ],
+  [
+    'c/messages.jsonl',
+    jsonl(
+      { id: 'm1', messages: [user(text('user')), assistant(text('assistant'))] },
+      {
+        id: 'm2',
+        messages: [{ role: 'developer', content: text('dev') }, user([{ type: 'text', text: text('part') }])],
+      },
+      { id: 'm3', messages: [user(text('u')), { role: 'wizard', content: text('w') }] },
+      { id: 'm4', messages: [user(text('u')), { role: 'system', content: text('s') }] },
+      { id: 'm5', messages: [] },
+      { id: 'm6', messages: [user('  ')] },
+      { id: 'm7', messages: [assistant(null), user(text('null before'))] },
+    ),
+    ['ok', 'ok', 'INVALID_ROLE', 'INVALID_CONVERSATION', 'INVALID_CONVERSATION', 'EMPTY_CONTENT'],
+  ],
+  [
+    'c/sharegpt.jsonl',
+    jsonl({
+      conversations: [
+        { from: 'human', value: text('h') },
+        { from: 'gpt', value: text('g') },
+      ],
+    }),
+    ['ok'],
+  ],
+  [
+    'c/pairs.json',
+    JSON.stringify([
+      [
+        ['user', text('p')],
+        ['assistant', text('q')],
+      ],
+    ]),
+    ['ok'],
+  ],
+  [
+    'd/pairs.jsonl',
+    jsonl(
+      { id: 'p1', prompt: text('prompt'), response: text('response') },
+      { id: 'p2', instruction: text('do'), input: text('this'), output: text('done') },
+      { id: 'p3', prompt: text('which'), chosen: text('one'), rejected: text('other') },
+    ),
+    ['ok', 'ok', 'ok', 'ok'],
+  ],
+  [
+    'd/batch.jsonl',
+    jsonl({ custom_id: 'b1', method: 'POST', url: '/v1/moderations', body: { input: text('batch') } }),
+    ['ok'],
+  ],
+  ['e/note.txt', text('a note'), ['ok']],
+  ['e/note.md', `# ${text('a heading')}\n`, ['ok']],
+  ['e/empty.txt', '', ['EMPTY_CONTENT']],
+  ['e/utf16.txt', Buffer.from(`\ufeff${text('utf-16')}`, 'utf16le'), ['ok']],
+  ['e/picture.txt', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), ['UNSUPPORTED_TYPE']],
+  ['e/paper.pdf', `%PDF-1.7\n${text('pdf')}`, ['UNSUPPORTED_TYPE']],
+  ['e/cut.jsonl.gz', gzipSync(jsonl({ text: text('cut gz') })).subarray(0, 40), ['UNREADABLE_SOURCE']],
+  [
+    'f/large.jsonl',
+    jsonl({ text: MARKER.repeat(1_100_000) }, { text: text('after') }),
+    ['ITEM_TOO_LARGE', 'ok'],
+  ],
+];
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  return names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name));
+}
+
+describe('a corpus of every layout and every kind of bad row', () => {
+  it('ends with one outcome an item, in order, and leaves no word of content behind', async () => {
+    const folder = await temporaryFolder();
+    for (const [path, content] of FILES) {
+      await mkdir(dirname(join(folder, 'uploads', path)), { recursive: true });
+      await writeFile(join(folder, 'uploads', path), content);
+    }
+    const done = await guardsweep(['enqueue', 'uploads', '--out', 'runs'], { cwd: folder });
+    expect(done.status).toBe(5);
+    const run = await onlyRun(join(folder, 'runs'));
+    const lines = await outcomes(run);
+
+    const bySource = new Map<string, string[]>();
+    for (const line of lines) {
+      const path = line.source.path.replace(/^uploads\//, '');
+      bySource.set(path, [...(bySource.get(path) ?? []), line.error?.code ?? 'ok']);
+    }
+    for (const [path, , expected] of FILES) {
+      expect({ path, outcomes: bySource.get(path)?.slice(0, expected.length) }).toEqual({
+        path,
+        outcomes: expected,
+      });
+    }
+
+    expect(lines.map((line) => line.seq)).toEqual(lines.map((_, index) => index));
+    expect([...bySource.keys()]).toEqual([...bySource.keys()].sort());
+    const errors = await jsonLines<OutcomeLine>(join(run, 'errors.jsonl'));
+    expect(errors).toEqual(lines.filter((line) => line.status === 'error'));
+    const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Record<string, number>;
+    expect(summary['items']).toBe(lines.length);
+    expect(summary['verdicts']! + summary['errors']!).toBe(lines.length);
+    expect(done.stdout.split('\n')[0]).toBe(
+      `Judged ${summary['verdicts']} of ${lines.length} items; ${summary['errors']} not judged`,
+    );
+    expect(done.stdout.trimEnd().split('\n').at(-1)).toBe(run);
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: lines.length });
+
+    for (const path of await filesBelow(run)) {
+      expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
+    }
+    expect(done.stdout + done.stderr).not.toContain(MARKER);
+  });
+
+  it('judges a conversation at every turn, in order, when asked to', async () => {
+    const folder = await temporaryFolder();
+    const messages = [user('first'), assistant('second'), user('third')];
+    await writeFile(join(folder, 'chat.jsonl'), jsonl({ id: 'talk', messages }));
+    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn'], { cwd: folder });
+    expect(done.status).toBe(0);
+    const lines = await outcomes(await onlyRun(join(folder, 'runs')));
+    expect(lines.map(({ id, coverage }) => [id, coverage?.total])).toEqual([
+      ['talk#1', 1],
+      ['talk#2', 2],
+      ['talk#3', 3],
+    ]);
+    expect(lines[2]?.cache_usage).toHaveLength(8);
+  });
+
+  it('gives the same ids, seqs and hashes on every reading', async () => {
+    const folder = await temporaryFolder();
+    for (const [path, content] of FILES.filter(([path]) => !path.startsWith('f/'))) {
+      await mkdir(dirname(join(folder, 'uploads', path)), { recursive: true });
+      await writeFile(join(folder, 'uploads', path), content);
+    }
+    const read = async (out: string): Promise<unknown[]> => {
+      await guardsweep(['enqueue', 'uploads', '--out', out, '--quiet'], { cwd: folder });
+      const lines = await outcomes(await onlyRun(join(folder, out)));
+      return lines.map(({ seq, id, source, content_sha256 }) => ({ seq, id, source, content_sha256 }));
+    };
+    expect(await read('one')).toEqual(await read('two'));
+  });
+});
