@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { type FeatureExtractor } from './features.ts';
+
+/** Every kind of character class, disguise and feature, repeated so that the text is longer than a window. */
+const PROBE =
+  'The quick fox, 42 times! Ｆｕｌｌ ｗｉｄｔｈ? s p e l l e d l3tters strеtchhhed zero\u200bwidth\n' +
+  'Größe naïve Ελλάδα Россия عربي हिन्दी தமிழ் 日本語のテキスト 中文字符 ภาษาไทย 한국어 문장 🙂 tiếng Việt x';
+const REPEATS = 16;
+
+/**
+ * SHA-256, in hex, of the features of a fixed text. It changes when the extractor does, its Unicode tables
+ * included, and so tells whether features are the ones a model was trained on.
+ */
+export function featureFingerprint(extractor: FeatureExtractor): string {
+  const hash = createHash('sha256');
+  extractor.forEachPassage(PROBE.repeat(REPEATS), (buckets, endsWindow) => {
+    hash.update(`${buckets.join(' ')}${endsWindow ? '.' : ''}\n`);
+  });
+  return hash.digest('hex');
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Failure } from '../../domain/failure.ts';
+import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
+import { CONTEXT_WEIGHT, inContext } from './composition.ts';
+import { featureFingerprint } from './feature-fingerprint.ts';
+import { FeatureExtractor } from './features.ts';
+import { logistic } from './elementary.ts';
+import { LiteNetwork } from './network.ts';
+import { decodeRules, type LiteRules } from './rules.ts';
+import { OUTPUTS, OVERALL, decodeWeights } from './weights-file.ts';
+
+/** What the text model says of one content. All probabilities are single precision, as they go on the wire. */
+export interface TextScores {
+  /** Probability of any hazard, 0 … 1. */
+  readonly score: number;
+  readonly flagged: boolean;
+  /** Probability by category, in the taxonomy's order. */
+  readonly categories: Float32Array;
+  readonly categoryFlags: boolean[];
+}
+
+function sha256(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/**
+ * The embedded text model: a small network over hashed words and character n-grams, for demonstration and tests.
+ * It is deterministic: a score depends on the content and the artifacts, and on nothing judged before or beside it.
+ */
+export class LiteModel {
+  /** SHA-256 in hex of what a score depends on: weights, rules, and the code that makes features and joins turns. */
+  readonly artifacts: Readonly<Record<string, string>>;
+  readonly #network: LiteNetwork;
+  readonly #rules: LiteRules;
+
+  /** A model from the bytes of its two files; a Failure (internal) when they are damaged or do not fit the code. */
+  constructor(weightsFile: Buffer, rulesFile: Buffer) {
+    const extractor = new FeatureExtractor();
+    const features = featureFingerprint(extractor);
+    this.#rules = decodeRules(rulesFile.toString('utf8'));
+    if (this.#rules.features !== features) {
+      throw new Failure(
+        'internal',
+        'the embedded text model was trained on other features: run npm run train',
+      );
+    }
+    this.#network = new LiteNetwork(decodeWeights(weightsFile), extractor);
+    this.artifacts = {
+      'lite-composition': sha256(JSON.stringify(CONTEXT_WEIGHT)),
+      'lite-features': features,
+      'lite-rules': sha256(rulesFile),
+      'lite-weights': sha256(weightsFile),
+    };
+  }
+
+  /** Loads the shipped model; a Failure (internal) when it is missing, damaged or does not fit the code. */
+  static async load(): Promise<LiteModel> {
+    try {
+      const { resolve } = createRequire(import.meta.url);
+      const [weights, rules] = await Promise.all([
+        readFile(resolve('#weights/lite.bin')),
+        readFile(resolve('#weights/lite.json')),
+      ]);
+      return new LiteModel(weights, rules);
+    } catch (cause) {
+      if (cause instanceof Failure) throw cause;
+      throw new Failure('internal', 'the embedded text model cannot be read', { cause });
+    }
+  }
+
+  /** Judges a text on its own, as something a user wrote. */
+  scoreText(text: string): TextScores {
+    return this.#decide(this.#probabilities(text));
+  }
+
+  /** Judges an assistant's answer, in the context of its prompt where there is one. */
+  scoreResponse(prompt: string | null, response: string): TextScores {
+    const own = this.#probabilities(response);
+    const before = prompt === null ? [] : [prompt];
+    return this.#decide(this.#inContext(own, before, CONTEXT_WEIGHT.assistant));
+  }
+
+  /** Judges the last turn of a conversation (at least one turn) in the context of all turns before it. */
+  scoreConversation(messages: readonly (readonly [role: string, content: string])[]): TextScores {
+    const [role, content] = messages.at(-1) ?? ['user', ''];
+    const own = this.#probabilities(content);
+    const before = messages.slice(0, -1).map(([, earlier]) => earlier);
+    const weight = role === 'assistant' ? CONTEXT_WEIGHT.assistant : CONTEXT_WEIGHT.user;
+    return this.#decide(this.#inContext(own, before, weight));
+  }
+
+  #probabilities(text: string): Float64Array {
+    const logits = this.#network.logits(text);
+    for (let output = 0; output < OUTPUTS; output++) {
+      const { slope, offset } = this.#rules.calibration[output]!;
+      logits[output] = logistic(slope * logits[output]! + offset);
+    }
+    return logits;
+  }
+
+  #inContext(own: Float64Array, before: readonly string[], weight: number): Float64Array {
+    const worst = new Float64Array(OUTPUTS);
+    for (const text of before) {
+      const probabilities = this.#probabilities(text);
+      for (let output = 0; output < OUTPUTS; output++) {
+        worst[output] = Math.max(worst[output]!, probabilities[output]!);
+      }
+    }
+    return own.map((probability, output) => inContext(probability, worst[output]!, weight));
+  }
+
+  #decide(probabilities: Float64Array): TextScores {
+    const rounded = Float32Array.from(probabilities);
+    const flags = Array.from(
+      rounded,
+      (probability, output) => probability >= this.#rules.thresholds[output]!,
+    );
+    return {
+      score: rounded[OVERALL]!,
+      flagged: flags[OVERALL]!,
+      categories: rounded.slice(0, CATEGORY_COUNT),
+      categoryFlags: flags.slice(0, CATEGORY_COUNT),
+    };
+  }
+}
