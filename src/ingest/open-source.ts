@@ -21,7 +21,8 @@ export class OpenSource {
   readonly handle: FileHandle;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
-  #isAtEnd = false;
+  /** Set when the head is all there is: the end of the file, or what kept us from it. */
+  #outcome: { readonly failure?: Error } | null = null;
 
   private constructor(handle: FileHandle, pieces: AsyncGenerator<Buffer, void>) {
     this.handle = handle;
@@ -38,31 +39,47 @@ export class OpenSource {
     return new OpenSource(handle, inflateIfGzip(fileBytes(handle, signal, observe)));
   }
 
-  /** Reads the head and settles the encoding. Call it once, first. Throws CorruptGzip, or what the file system throws. */
+  /**
+   * Reads the head and settles the encoding. Call it once, first. What goes wrong after the first bytes is thrown by
+   * `rest`, so that nothing that could be read is lost. Throws CorruptGzip, or what the file system throws.
+   */
   async head(encoding: string | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    while (bytes < HEAD_BYTES && !this.#isAtEnd) {
-      const next = await this.#pieces.next();
-      if (next.done === true) this.#isAtEnd = true;
-      else {
-        pieces.push(next.value);
-        bytes += next.value.length;
-      }
+    while (bytes < HEAD_BYTES && this.#outcome === null) {
+      const piece = await this.#next();
+      if (piece === null) break;
+      pieces.push(piece);
+      bytes += piece.length;
     }
+    if (bytes === 0 && this.#outcome?.failure !== undefined) throw this.#outcome.failure;
     const raw = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     this.#decoder = chooseDecoder(encoding, raw);
     const text = this.#decoder.write(raw);
-    if (!this.#isAtEnd) return { raw, text, isComplete: false };
-    return { raw, text: Buffer.concat([text, this.#decoder.end()]), isComplete: true };
+    const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
+    return { raw, text: isComplete ? Buffer.concat([text, this.#decoder.end()]) : text, isComplete };
   }
 
   /** What follows the head, in UTF-8. Throws as `head` does. */
   async *rest(): AsyncGenerator<Buffer, void> {
-    if (this.#isAtEnd) return;
+    if (this.#outcome !== null) {
+      if (this.#outcome.failure !== undefined) throw this.#outcome.failure;
+      return;
+    }
     const decoder = this.#decoder!;
     for await (const piece of this.#pieces) yield decoder.write(piece);
     yield decoder.end();
+  }
+
+  async #next(): Promise<Buffer | null> {
+    try {
+      const next = await this.#pieces.next();
+      if (next.done !== true) return next.value;
+      this.#outcome = {};
+    } catch (error) {
+      this.#outcome = { failure: error instanceof Error ? error : new Error('reading failed', { cause: error }) };
+    }
+    return null;
   }
 
   async close(): Promise<void> {

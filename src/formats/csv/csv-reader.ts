@@ -12,6 +12,9 @@ export interface CsvDialect {
   readonly lineBreak: '\n' | '\r';
 }
 
+/** Bytes parsed at a time, so that little is parsed in vain when a row has to be abandoned. */
+const FEED_BYTES = 64 * 1024;
+
 /**
  * Reads the rows of a delimited table (RFC 4180, any of the usual delimiters). A row that breaks the rules is one bad
  * record, and reading goes on at the physical line after the one it begins on, so that a quote that is never closed
@@ -27,6 +30,8 @@ export class CsvReader implements RecordReader {
   #parser: RowParser;
   /** Offset in the file of the first byte the current parser was given. */
   #parserStart = 0;
+  /** Offset after the last byte it was given. */
+  #fed = 0;
   #rowStart = 0;
   #line = 1;
   #row = 0;
@@ -50,45 +55,53 @@ export class CsvReader implements RecordReader {
 
   push(chunk: Buffer): SourceRecord[] {
     const records: SourceRecord[] = [];
-    if (this.#headless) return records;
     this.#window.append(chunk);
-    let pending: Buffer | null = this.#skippingLine ? this.#skipLine() : chunk;
-    while (pending !== null && !this.#headless) {
-      pending = this.#parse(pending, records);
-      if (pending === null) {
-        this.#skipBlankLines();
-        // The parser may hold back the last few bytes of a row that is complete.
-        const isLong = this.#window.end - this.#rowStart > this.#limit + LOOK_AHEAD.length;
-        if (isLong && !this.#headless) pending = this.#abandon(this.#tooLong(), records);
-      }
-    }
+    if (this.#skippingLine) this.#skipLine();
+    this.#feed(records);
     this.#window.dropBefore(this.#headless ? this.#window.end : this.#rowStart);
     return records;
   }
 
   end(): SourceRecord[] {
     const records: SourceRecord[] = [];
-    let pending: Buffer | null = this.#skippingLine ? null : Buffer.alloc(0);
-    while (pending !== null && !this.#headless) {
-      pending = this.#parse(Buffer.concat([pending, LOOK_AHEAD]), records);
-      if (pending !== null || this.#skippingLine) continue;
-      this.#skipBlankLines();
-      if (this.#rowStart < this.#window.end) {
-        pending = this.#abandon(itemError('MALFORMED_ROW', 'a quote is opened and never closed'), records);
+    while (!this.#headless && !this.#skippingLine) {
+      this.#feed(records);
+      let error = this.#parse(LOOK_AHEAD, records);
+      if (error === null) {
+        this.#skipBlankLines();
+        if (this.#rowStart >= this.#window.end) break;
+        error = itemError('MALFORMED_ROW', 'a quote is opened and never closed');
       }
+      this.#abandon(error, records);
     }
     this.#parser.destroy();
     return records;
   }
 
-  /** Parses further bytes. Gives the bytes to go on with when a row had to be abandoned, else null. */
-  #parse(bytes: Buffer, records: SourceRecord[]): Buffer | null {
+  /** Parses what is held and was not parsed yet. */
+  #feed(records: SourceRecord[]): void {
+    while (!this.#headless && !this.#skippingLine && this.#fed < this.#window.end) {
+      const from = this.#fed;
+      this.#fed = Math.min(from + FEED_BYTES, this.#window.end);
+      let error = this.#parse(this.#window.slice(from, this.#fed), records);
+      if (error === null) {
+        this.#skipBlankLines();
+        // The parser may hold back the last few bytes of a row that is complete.
+        const isLong = this.#fed - this.#rowStart > this.#limit + LOOK_AHEAD.length;
+        if (isLong) error = this.#tooLong();
+      }
+      if (error !== null) this.#abandon(error, records);
+    }
+  }
+
+  /** Gives an error when the row that follows the last one taken over has to be abandoned. */
+  #parse(bytes: Buffer, records: SourceRecord[]): ItemError | null {
     for (const row of this.#parser.parse(bytes)) {
-      const abandoned = this.#accept(row, records);
-      if (abandoned) return this.#abandon(abandoned, records);
+      const error = this.#accept(row, records);
+      if (error !== null) return error;
     }
     if (this.#parser.errored === null) return null;
-    return this.#abandon(itemError('MALFORMED_ROW', 'a quote stands where none may be'), records);
+    return itemError('MALFORMED_ROW', 'a quote stands where none may be');
   }
 
   /** Takes a row over; gives an error instead when the row cannot have been meant to reach this far. */
@@ -144,15 +157,12 @@ export class CsvReader implements RecordReader {
     );
   }
 
-  /** Settles the current row with an error and gives what follows its first line. */
-  #abandon(error: ItemError, records: SourceRecord[]): Buffer | null {
+  /** Settles the current row with an error and goes to the line after the one it begins on. */
+  #abandon(error: ItemError, records: SourceRecord[]): void {
     this.#skipBlankLines();
     records.push(badRecord(++this.#row, this.#line, error));
-    if (this.#header === null) {
-      this.#headless = true;
-      return null;
-    }
-    return this.#skipLine();
+    if (this.#header === null) this.#headless = true;
+    else this.#skipLine();
   }
 
   /** Why a row beyond the limit is refused: its first line is, or it runs on because a quote is not closed. */
@@ -164,21 +174,16 @@ export class CsvReader implements RecordReader {
       : itemError('MALFORMED_ROW', `a quote is opened and not closed within ${this.#limit} bytes`);
   }
 
-  /** Goes to the next line and gives what is there of it and after; null while it has not come yet. */
-  #skipLine(): Buffer | null {
+  /** Goes to the next line, or on to the end of what is held, when that line has not come yet. */
+  #skipLine(): void {
     const newline = this.#window.indexOf(this.#newline, this.#rowStart);
     this.#skippingLine = newline < 0;
-    if (newline < 0) {
-      this.#rowStart = this.#window.end;
-      this.#window.dropBefore(this.#rowStart);
-      return null;
-    }
-    this.#rowStart = newline + 1;
+    this.#rowStart = this.#fed = newline < 0 ? this.#window.end : newline + 1;
+    if (newline < 0) return;
     this.#line++;
     this.#parser.destroy();
     this.#parser = this.#newParser();
     this.#parserStart = this.#rowStart;
-    return this.#window.slice(this.#rowStart, this.#window.end);
   }
 
   #skipBlankLines(): void {

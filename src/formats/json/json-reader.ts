@@ -14,7 +14,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Bytes that may be scanned again after broken values, beyond four times the file: keeps the whole linear. */
-const RESCAN_BYTES = 64 * 1024 * 1024;
+const RESCAN_BYTES = 8 * 1024 * 1024;
 
 /** Where the value being scanned begins. */
 interface OpenValue {

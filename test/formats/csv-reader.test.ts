@@ -1,0 +1,167 @@
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CsvReader, type CsvDialect } from '../../src/formats/csv/csv-reader.ts';
+import { sniffDelimiter } from '../../src/formats/csv/delimiter.ts';
+import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
+
+const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n' };
+const LIMIT = 10_000;
+
+const read = (text: string, limit = LIMIT, sizes = WHOLE) =>
+  readAll(new CsvReader(COMMA, limit), Buffer.from(text), sizes);
+
+const codes = (text: string, limit = LIMIT) =>
+  read(text, limit).map(({ row, line, error }) => `${row}@${line} ${error?.code ?? 'ok'}`);
+
+describe('the CSV reader', () => {
+  test('reads back what csv-stringify wrote, however it comes in pieces', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r\n', ' ', 'a', 'é', '日', '\u{1f600}') }),
+    );
+    const table = fc.record({
+      rows: fc.array(fc.tuple(cell, cell, cell), { maxLength: 12 }),
+      delimiter: fc.constantFrom(',' as const, ';' as const, '\t' as const, '|' as const),
+      record_delimiter: fc.constantFrom('\n', '\r\n'),
+      quoted: fc.boolean(),
+      eof: fc.boolean(),
+      sizes: pieceSizes,
+    });
+    fc.assert(
+      fc.property(table, ({ rows, delimiter, record_delimiter, quoted, eof, sizes }) => {
+        const header = ['a', 'b', 'c'];
+        const options = { delimiter, record_delimiter, quoted, eof, quoted_match: /[\r\n]/ };
+        const text = stringify([header, ...rows], options);
+        const reader = new CsvReader({ delimiter, lineBreak: '\n' }, LIMIT);
+        const records = readAll(reader, Buffer.from(text), sizes);
+        let line = 2;
+        const expected = rows.map((cells, index) => {
+          const record = { row: index + 1, line, content: header.map((name, at) => [name, cells[at]]) };
+          line += 1 + cells.join('').split('\n').length - 1;
+          return record;
+        });
+        expect(records.map(plain)).toEqual(expected);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('gives the same records for any text, however it comes in pieces', () => {
+    const text = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', ' ', 'a'), maxLength: 60 });
+    fc.assert(
+      fc.property(text, pieceSizes, (body, sizes) => {
+        const bytes = Buffer.from(`a,b\n${body}`);
+        const whole = readAll(new CsvReader(COMMA, LIMIT), bytes, WHOLE).map(plain);
+        expect(readAll(new CsvReader(COMMA, LIMIT), bytes, sizes).map(plain)).toEqual(whole);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a bad row never costs a sound one: rows without quotes all come through', () => {
+    const row = fc.oneof(
+      { weight: 3, arbitrary: fc.constant('x,y') },
+      fc.constantFrom('x,"open', 'x,5" pipe', '"x"y,z', 'x', 'x,y,z', '"'),
+    );
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 20 }), (rows) => {
+        const records = read(`a,b\n${rows.join('\n')}\n`);
+        const sound = rows.flatMap((text, index) => (text === 'x,y' ? [index + 2] : []));
+        // A quote left open may be closed by a later stray one; then the rows between are inside a cell.
+        const opened = rows.findIndex((text) => text === 'x,"open' || text === '"');
+        const closing = rows.findLastIndex((text) => text.includes('"'));
+        const lines = records.filter(({ error }) => error === null).map(({ line }) => line);
+        const safe = sound.filter((line) => opened < 0 || line - 2 < opened || line - 2 > closing);
+        expect(lines).toEqual(expect.arrayContaining(safe));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('a ragged row is one bad row, also when it spans several lines', () => {
+    expect(codes('a,b\n1,2\n3\n"4\nand\nmore"\n5,6\n')).toEqual([
+      '1@2 ok',
+      '2@3 MALFORMED_ROW',
+      '3@4 MALFORMED_ROW',
+      '4@7 ok',
+    ]);
+  });
+
+  test('rows that a stray quote joined are read one by one', () => {
+    expect(codes('a,b,c\n1,"x,y\n2,m,n\n3,5",y,z\n4,p,q\n')).toEqual([
+      '1@2 MALFORMED_ROW',
+      '2@3 ok',
+      '3@4 MALFORMED_ROW',
+      '4@5 ok',
+    ]);
+  });
+
+  test('a quote left open at the end of the file costs its row', () => {
+    expect(codes('a,b\n1,2\n3,"open\n4,5\n6,7')).toEqual(['1@2 ok', '2@3 MALFORMED_ROW', '3@4 ok', '4@5 ok']);
+  });
+
+  test('lines of nothing or of white space are no rows', () => {
+    expect(codes('a,b\n\n1,2\n   \n\r\n3,4\n\n')).toEqual(['1@3 ok', '2@6 ok']);
+  });
+
+  test('old line breaks of CR alone', () => {
+    const reader = new CsvReader({ delimiter: ',', lineBreak: '\r' }, LIMIT);
+    const records = readAll(reader, Buffer.from('a,b\r1,2\r3,4'), WHOLE);
+    expect(records.map(({ row, line }) => [row, line])).toEqual([
+      [1, 2],
+      [2, 3],
+    ]);
+  });
+
+  test('a row beyond the limit is refused unread, and a quote left open beyond it costs its row', () => {
+    const long = 'x'.repeat(3000);
+    const many = '7,y\n'.repeat(800);
+    for (const size of [64, 1000, 100_000]) {
+      const reader = new CsvReader(COMMA, 1000);
+      const records = readAll(reader, Buffer.from(`a,b\n1,2\n${long},3\n4,5\n6,"open\n${many}`), [size]);
+      expect(records.map(({ error }) => error?.code ?? 'ok').slice(0, 5)).toEqual([
+        'ok',
+        'ITEM_TOO_LARGE',
+        'ok',
+        'MALFORMED_ROW',
+        'ok',
+      ]);
+      expect(records).toHaveLength(804);
+    }
+  });
+
+  test('a legitimate replacement character is text, bytes that are not UTF-8 are not', () => {
+    const bytes = Buffer.concat([Buffer.from('a,b\n1,\ufffd\n2,'), Buffer.of(0xff), Buffer.from('\n3,x\n')]);
+    const records = readAll(new CsvReader(COMMA, LIMIT), bytes, [3]);
+    expect(records.map(({ error }) => error?.code)).toEqual([undefined, 'INVALID_ENCODING', undefined]);
+  });
+
+  test('no name of a column is special', () => {
+    const [record] = read('__proto__,constructor,text\n1,2,3\n');
+    expect(plain(record!)).toMatchObject({
+      content: [
+        ['__proto__', '1'],
+        ['constructor', '2'],
+        ['text', '3'],
+      ],
+    });
+  });
+
+  test('a first line that is no header leaves one bad record', () => {
+    expect(codes('a,"b\n1,2\n')).toEqual(['1@1 MALFORMED_ROW']);
+  });
+});
+
+describe('the delimiter', () => {
+  test.each([
+    ['a,b;c\n1,2;3\n', ','],
+    ['a;b\n1,5;2,5\n3,5;4,5\n', ';'],
+    ['text\nno, delimiter, in the header\n', ','],
+    ['a\tb\n1,2\t3\n', '\t'],
+    ['"a,a"|b\n1|2\n', '|'],
+    ['', ','],
+  ])('of %j is %j', (text, delimiter) => {
+    expect(sniffDelimiter(Buffer.from(text), null)).toBe(delimiter);
+  });
+});

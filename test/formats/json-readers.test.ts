@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { JsonReader } from '../../src/formats/json/json-reader.ts';
+import { JsonlReader } from '../../src/formats/json/jsonl-reader.ts';
+import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
+
+const LIMIT = 100_000;
+
+const object = fc.dictionary(
+  fc.string(),
+  fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', '\n', 'é', '\u{1f600}') }),
+  ),
+  { maxKeys: 4 },
+);
+
+const expected = (objects: readonly object[], line: (index: number) => number) =>
+  objects.map((value, index) => ({ row: index + 1, line: line(index), content: Object.entries(value) }));
+
+const roundTripped = (objects: readonly object[]) => JSON.parse(JSON.stringify(objects)) as object[];
+
+describe('JSON Lines', () => {
+  test('are read back as written, however they come in pieces', () => {
+    fc.assert(
+      fc.property(
+        fc.array(object),
+        fc.constantFrom('\n', '\r\n'),
+        pieceSizes,
+        (objects, lineBreak, sizes) => {
+          const text = objects.map((value) => JSON.stringify(value)).join(lineBreak);
+          const records = readAll(new JsonlReader(LIMIT), Buffer.from(text), sizes);
+          expect(records.map(plain)).toEqual(expected(roundTripped(objects), (index) => index + 1));
+        },
+      ),
+    );
+  });
+
+  test('beyond the limit are refused, and the next line is read', () => {
+    const text = `{"a":1}\n{"a":"${'x'.repeat(500)}"}\n{"a":3}\n`;
+    for (const size of [7, 64, 10_000]) {
+      const records = readAll(new JsonlReader(100), Buffer.from(text), [size]);
+      expect(records.map(({ row, line, error }) => [row, line, error?.code])).toEqual([
+        [1, 1, undefined],
+        [2, 2, 'ITEM_TOO_LARGE'],
+        [3, 3, undefined],
+      ]);
+    }
+  });
+
+  test('nested without end are refused, and nothing breaks', () => {
+    const deep = '['.repeat(2_000_000);
+    const records = readAll(new JsonlReader(4_000_000), Buffer.from(`${deep}\n{"a":1}\n`), [65_536]);
+    expect(records.map(({ error }) => error?.code)).toEqual(['MALFORMED_ROW', undefined]);
+  });
+});
+
+describe('a JSON array', () => {
+  const shapes = fc.constantFrom(
+    (objects: readonly object[]) => JSON.stringify(objects),
+    (objects: readonly object[]) => JSON.stringify(objects, null, 2),
+    (objects: readonly object[]) =>
+      `[\r\n${objects.map((value) => JSON.stringify(value)).join(',\r\n')}\r\n]\r\n`,
+  );
+
+  test('is read back as written, however it comes in pieces', () => {
+    fc.assert(
+      fc.property(fc.array(object), shapes, pieceSizes, (objects, shape, sizes) => {
+        const records = readAll(new JsonReader('array', LIMIT), Buffer.from(shape(objects)), sizes);
+        const contents = records.map((record) => plain(record));
+        expect(contents).toEqual(expected(roundTripped(objects), (index) => records[index]!.line));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('gives the same records for any text, however it comes in pieces', () => {
+    const unit = fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', ':', '\n', ' ', 'a', '1');
+    const shape = fc.constantFrom('array' as const, 'values' as const);
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 60 }), shape, pieceSizes, (body, kind, sizes) => {
+        const bytes = Buffer.from(`[${body}`);
+        const whole = readAll(new JsonReader(kind, LIMIT), bytes, WHOLE).map(plain);
+        expect(readAll(new JsonReader(kind, LIMIT), bytes, sizes).map(plain)).toEqual(whole);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ['a word that is no value', '[{"a":1},{"a":oops},{"a":3}]'],
+    ['a quote that is missing', '[{"a":1},\n{"a":"2},\n{"a":3}]'],
+    ['a brace that is missing', '[{"a":1},\n{"a":{"b":2},\n{"a":3}]'],
+    ['a bracket too few', '[{"a":1},{"a":[2},{"a":3}]'],
+    ['a number out of place', '[{"a":1},2,{"a":3}]'],
+  ])('with %s has one bad record', (_name, text) => {
+    const codes = readAll(new JsonReader('array', LIMIT), Buffer.from(text), [5]).map(
+      ({ error }) => error?.code,
+    );
+    expect(codes).toEqual([undefined, 'MALFORMED_ROW', undefined]);
+  });
+
+  test('that is cut short, or goes on after its end, says so', () => {
+    const codes = (text: string) =>
+      readAll(new JsonReader('array', LIMIT), Buffer.from(text), WHOLE).map(({ error }) => error?.code);
+    expect(codes('[{"a":1},')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes('[{"a":1}')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes('[{"a":1},{"a"')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes('[{"a":1}]\n[{"a":2}]')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes(' [ ] \n')).toEqual([]);
+  });
+
+  test('with an element beyond the limit goes on after it, and holds no more than the limit', () => {
+    const text = `[{"a":1},{"a":"${'x'.repeat(500)}"},{"a":3}]`;
+    const codes = readAll(new JsonReader('array', 100), Buffer.from(text), [16]).map(
+      ({ error }) => error?.code,
+    );
+    expect(codes).toEqual([undefined, 'ITEM_TOO_LARGE', undefined]);
+  });
+
+  test('of which every line is broken is read in linear time', () => {
+    const text = `[${'{"a":{"b":1},\n'.repeat(20_000)}]`;
+    const records = readAll(new JsonReader('array', LIMIT), Buffer.from(text), [65_536]);
+    expect(records.every(({ error }) => error !== null)).toBe(true);
+  });
+});

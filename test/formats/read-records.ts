@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { isFields, type RecordReader, type SourceRecord } from '../../src/formats/record.ts';
+
+/** What a reader gives for bytes that come in pieces of the given sizes, over and over. */
+export function readAll(reader: RecordReader, bytes: Buffer, sizes: readonly number[]): SourceRecord[] {
+  const records: SourceRecord[] = [];
+  for (let at = 0, index = 0; at < bytes.length; index++) {
+    const size = sizes[index % sizes.length]!;
+    records.push(...reader.push(bytes.subarray(at, at + size)));
+    at += size;
+  }
+  records.push(...reader.end());
+  return records;
+}
+
+/** A record as plain data: its position, and its values or the code of its error. */
+export function plain(record: SourceRecord): unknown {
+  const { row, line, content, error } = record;
+  if (error !== null) return { row, line, error: error.code };
+  return { row, line, content: isFields(content) ? values(content) : content };
+}
+
+function values(fields: { names(): readonly string[]; get(name: string): unknown }): unknown {
+  return fields.names().map((name) => [name, fields.get(name)]);
+}
+
+/** Sizes of the pieces a file comes in. */
+export const pieceSizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
+
+/** The whole file in one piece. */
+export const WHOLE: readonly number[] = [Number.MAX_SAFE_INTEGER];

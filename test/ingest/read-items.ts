@@ -1,0 +1,36 @@
+import { expandSources } from '../../src/ingest/expand.ts';
+import { type Item } from '../../src/domain/item.ts';
+import { type SourceConfig } from '../../src/config/run-config.ts';
+import { readSource } from '../../src/ingest/read-source.ts';
+
+/** A corpus at an absolute path, everything else recognised. */
+export function corpus(path: string, overrides: Partial<SourceConfig> = {}): SourceConfig {
+  return {
+    path,
+    given: path,
+    textColumns: null,
+    idColumn: null,
+    audit: 'final',
+    encoding: null,
+    layout: null,
+    ...overrides,
+  };
+}
+
+export const NEVER = new AbortController().signal;
+
+/** All items of the corpora, in order. */
+export async function readItems(
+  configs: readonly SourceConfig[],
+  itemBytes = 16 * 1024 * 1024,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  const { sources } = await expandSources(configs, NEVER);
+  for (const source of sources) {
+    const options = { itemBytes, signal: NEVER };
+    for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
+      items.push(...some);
+    }
+  }
+  return items;
+}
