@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#hooks = hooks;
     this.#brackets = new VersionBrackets(first, {
       read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
-      load: () => (this.#sender.queued > 0 ? 'busy' : this.#sender.flights.size > 0 ? 'starved' : 'idle'),
+      load: () => this.#sender.load,
       accept: (reading) => {
         this.#failedReadings = 0;
         if (!hooks.accept(reading)) return false;
@@ -192,6 +192,7 @@ export class Dispatcher {
         continue;
       }
       valid = true;
+      task.clearSuspicion();
       if (current) {
         this.#brackets.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
         task.state = 'held';

@@ -2,6 +2,7 @@ import { type ConcurrencyPolicy } from './concurrency.ts';
 import { type Task } from './task.ts';
 import { TaskQueue } from './task-queue.ts';
 import { isBatchable } from './tensors/encode-request.ts';
+import { type Load } from './version-brackets.ts';
 
 /** Content bytes that may be in flight; one request may always be. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
@@ -61,8 +62,11 @@ export class Sender {
     return this.#flights;
   }
 
-  get queued(): number {
-    return this.#queue.size;
+  /** One item at a time is as good as starved: little is in flight that readings could delay. */
+  get load(): Load {
+    const oneByOne = this.#exclusive !== null || this.#queue.nextAlone !== null;
+    if (this.#queue.size > 0 && !oneByOne) return 'busy';
+    return this.#flights.size > 0 || this.#queue.size > 0 ? 'starved' : 'idle';
   }
 
   isExclusive(flight: Flight): boolean {
