@@ -44,6 +44,8 @@ export class Sender {
   readonly #flights = new Set<Flight>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #rowsInFlight = 0;
+  /** Flights whose tasks are not yet dealt with, including those that have landed. */
+  #unresolved = 0;
   #bytesInFlight = 0;
   /** The flight that must be the only one, until its task is dealt with. */
   #exclusive: Flight | null = null;
@@ -128,7 +130,8 @@ export class Sender {
     while (this.#maySend()) {
       const alone = this.#queue.nextAlone;
       if (alone !== null) {
-        if (this.#flights.size > 0) break;
+        // A landed flight may still be testing the guard.
+        if (this.#unresolved > 0) break;
         this.#queue.remove(alone);
         this.#send([alone], 1, true);
         break;
@@ -169,8 +172,10 @@ export class Sender {
     this.#rowsInFlight += rows;
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;
+    this.#unresolved++;
     this.#hooks.fly(flight).then(
       () => {
+        this.#unresolved--;
         if (exclusive) this.#exclusive = null;
         this.wake();
       },
