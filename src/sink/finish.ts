@@ -20,8 +20,6 @@ import { type Counts } from './tally.ts';
 import { type LogWriter } from './verdict-log/log-writer.ts';
 import { readChain, type Chain } from './verdict-log/read-chain.ts';
 
-export { type Summary } from './summary.ts';
-
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
   readonly flaggedRows?: number;
