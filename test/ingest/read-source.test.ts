@@ -67,15 +67,15 @@ describe('reading a source', () => {
   });
 
   test('gives the same items on every reading', async () => {
-    const rows = Array.from({ length: 5000 }, (_, row) => `${row},"text ${row}${row % 7 === 0 ? '' : '"'}\n`);
+    const rows = Array.from({ length: 1500 }, (_, row) => `${row},"text ${row}${row % 7 === 0 ? '' : '"'}\n`);
     for (const path of [
       write('a.csv', `id,text\n${rows.join('')}`),
-      write('a.csv.gz', gzipSync(`id,text\n${rows.join('')}`).subarray(0, 15_000)),
+      write('a.csv.gz', gzipSync(`id,text\n${rows.join('')}`).subarray(0, 5_000)),
     ]) {
       const source = await frozen(path);
       const [first, second] = [await read(source), await read(source)];
       expect(second).toEqual(first);
-      expect(first.length).toBeGreaterThan(2000);
+      expect(first.length).toBeGreaterThan(700);
     }
   });
 
@@ -147,13 +147,13 @@ describe('reading a source', () => {
 
   test('a gzip bomb streams in flat memory', async () => {
     const source = await frozen(
-      write('bomb.jsonl.gz', gzipSync(Buffer.alloc(300 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
+      write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
     );
     const before = process.memoryUsage.rss();
     expect(await read(source)).toEqual([]);
-    const one = await frozen(write('line.jsonl.gz', gzipSync(Buffer.alloc(300 * 1024 * 1024, 'x'))));
+    const one = await frozen(write('line.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))));
     expect(codes(await read(one))).toEqual(['ITEM_TOO_LARGE']);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(90 * 1024 * 1024);
   });
 
   test('an abort ends the reading with the reason', async () => {
