@@ -52,7 +52,10 @@ export const runCommands: RunCommands = {
   },
 
   async verify(runDir, { head }, ui) {
-    const report = await verifyRun(runDir, head === null ? {} : { head });
+    const report = await verifyRun(runDir, {
+      signal: ui.interrupts.drain,
+      ...(head === null ? {} : { head }),
+    });
     if (ui.json) ui.stdout.write(`${JSON.stringify(report)}\n`);
     else if (report.ok) {
       const { items, verdicts, errors } = report;
@@ -85,7 +88,6 @@ async function work(
 ): Promise<number> {
   const failed = new AbortController();
   let progress: Progress | null = null;
-  let view: (() => RunView) | null = null;
   let waiting = false;
   const say = (line: string): void =>
     progress === null ? tell(ui, line) : progress.say(`guardsweep: ${line}`);
@@ -94,19 +96,19 @@ async function work(
       retry,
       connect: async () => {
         const { pool, died } = await guards();
+        if (died.aborted) failed.abort(died.reason);
         died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
         pool.onStateChange(() => {
           const down = pool.status().every((endpoint) => endpoint.state.name !== 'ready');
           if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
           waiting = down;
         });
-        progress = startProgress(ui, () => snapshot(view!(), waiting));
         return pool;
       },
       drain: ui.interrupts.drain,
       stop: AbortSignal.any([ui.interrupts.stop, failed.signal]),
       say,
-      watch: (look) => (view = look),
+      watch: (view) => (progress = startProgress(ui, () => snapshot(view(), waiting))),
     });
     (progress as Progress | null)?.stop();
     if (!worked)

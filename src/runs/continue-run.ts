@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
@@ -13,6 +12,7 @@ import { type Run } from './create-run.ts';
 import { RunProgress } from './progress.ts';
 import { retryableItems } from './retryable-items.ts';
 import { runPass } from './run-pass.ts';
+import { finishedSummary } from './run-state.ts';
 
 /** Where a run that is under way stands. */
 export interface RunView {
@@ -58,16 +58,16 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const survey = (isCommitted: (shard: number) => boolean): Promise<PlanSurvey> =>
     surveyPlan(readPlan(planPath, { signal: stop }), run.sources.length, isCommitted);
 
-  const before = await survey(() => true);
-  const finished = await finishedSummary(run.dir, before);
+  const finished = await finishedSummary(run.dir);
   if (options.retry && finished === null) {
     throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
   }
   if (!options.retry && finished !== null) return { summary: finished, worked: false };
-
-  const pass = options.retry ? before.latestPass + 1 : Math.max(1, before.latestPass);
-  const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
-  if (options.retry && selection?.size === 0) return { summary: finished!, worked: false };
+  if (options.retry && (await retryableItems(run.dir, stop)).size === 0) {
+    return { summary: finished!, worked: false };
+  }
+  // A finished run is claimed only when there is a guard to retry with: a claim makes it unfinished.
+  const connected = options.retry ? await options.connect() : null;
 
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
@@ -77,10 +77,13 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
     });
     try {
       const now = await survey((shard) => log.isCommitted(shard));
+      const begun = Math.max(1, now.latestPass);
+      const pass = options.retry && now.closed.has(begun) ? begun + 1 : begun;
       if (!now.closed.has(pass) || now.uncommitted > 0) {
+        const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
-        const judge = await options.connect();
+        const judge = connected ?? (await options.connect());
         await runPass({
           record: run.record,
           sources: run.sources,
@@ -115,16 +118,4 @@ function viewOf(progress: RunProgress, log: LogWriter, pass: number): RunView {
     errors: committed.errors,
     readShare,
   };
-}
-
-/** The summary of a run whose latest pass is closed and has its manifest; null while there is work left. */
-async function finishedSummary(runDir: string, survey: PlanSurvey): Promise<Summary | null> {
-  if (!survey.closed.has(survey.latestPass)) return null;
-  try {
-    const manifest = JSON.parse(await readFile(join(runDir, RUN_FILES.manifest), 'utf8')) as { pass: number };
-    if (manifest.pass !== survey.latestPass) return null;
-    return JSON.parse(await readFile(join(runDir, RUN_FILES.summary), 'utf8')) as Summary;
-  } catch {
-    return null;
-  }
 }

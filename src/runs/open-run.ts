@@ -7,6 +7,7 @@ import { type FrozenSource } from '../ingest/plan-line.ts';
 import { readSources } from '../ingest/sources-file.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Run } from './create-run.ts';
+import { finishedSummary } from './run-state.ts';
 
 /** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */
 const Record = z.looseObject({
@@ -40,7 +41,7 @@ async function readRecord(dir: string): Promise<RunRecord | null> {
 /** How many run directories of the output folder are looked at, newest first. */
 const LOOK_AT = 200;
 
-/** The newest run of the same sources that was begun and has no manifest yet; null when there is none. */
+/** The newest run of the same sources that is not finished; null when there is none. */
 export async function findUnfinished(config: RunConfig): Promise<string | null> {
   const wanted = JSON.stringify(config.sources.map((source) => source.path));
   let names: string[];
@@ -55,8 +56,7 @@ export async function findUnfinished(config: RunConfig): Promise<string | null> 
     const record = await readRecord(dir);
     if (record === null) continue;
     if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
-    const files = await readdir(dir);
-    if (!files.includes(RUN_FILES.manifest)) return dir;
+    if ((await finishedSummary(dir)) === null) return dir;
   }
   return null;
 }
