@@ -27,17 +27,15 @@ export const runCommands: RunCommands = {
         `an earlier run of these sources is not finished; to finish it: ${resumeCommand(unfinished, ui)}`,
       );
     }
-    for (const { path, columns } of unjudgedColumns) {
-      tell(
-        ui,
-        `${path}: not judged: ${columns.map((column) => JSON.stringify(column)).join(', ')} (--text-column)`,
-      );
-    }
     const guards = await openGuardSession(config, ui.env, drain);
     try {
       const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
       tell(ui, `run directory ${run.dir}`);
-      return await work(run, false, async () => guards, ui);
+      const notes = unjudgedColumns.map(
+        ({ path, columns }) =>
+          `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
+      );
+      return await work(run, false, async () => guards, ui, notes);
     } finally {
       await guards.close();
     }
@@ -85,6 +83,7 @@ async function work(
   retry: boolean,
   guards: () => Promise<GuardSession>,
   ui: RunUi,
+  notes: readonly string[] = [],
 ): Promise<number> {
   const failed = new AbortController();
   let progress: Progress | null = null;
@@ -113,7 +112,7 @@ async function work(
     (progress as Progress | null)?.stop();
     if (!worked)
       tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
-    return report(run, summary, ui);
+    return report(run, summary, ui, notes);
   } catch (error) {
     (progress as Progress | null)?.stop();
     throw explained(error, run, ui);
@@ -132,10 +131,11 @@ function snapshot(view: RunView, waiting: boolean) {
   };
 }
 
-function report(run: Run, summary: Summary, ui: RunUi): number {
+function report(run: Run, summary: Summary, ui: RunUi, notes: readonly string[]): number {
   const { config } = run.record;
   for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
-  ui.stdout.write(ui.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n${run.dir}\n`);
+  const text = [summaryText(summary), ...notes, run.dir].join('\n');
+  ui.stdout.write(`${ui.json ? JSON.stringify(summary) : text}\n`);
   return exitStatus(config, summary);
 }
 

@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { type Fields } from '../formats/record.ts';
 import { holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { columnLabel } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isNamedFile } from './expand.ts';
 import { isAsFrozen } from './file-bytes.ts';
@@ -13,6 +14,7 @@ import { layoutByName } from './recognise-layout.ts';
 /** String columns of one file that are not judged. */
 export interface UnjudgedColumns {
   readonly path: string;
+  /** As they may be shown at the terminal, see columnLabel. */
   readonly columns: string[];
 }
 
@@ -91,24 +93,31 @@ function refuse({ why, columns, missing }: Refused, config: SourceConfig): void 
         `${file} has no column recognised as its text; choose with --text-column among: ${listed(columns)}`,
       );
     case 'no-such-column':
-      throw new Failure('usage', `${file} has no column ${listed(missing)}; it has: ${listed(columns)}`);
+      throw new Failure(
+        'usage',
+        `${file} has no column ${missing.map((name) => JSON.stringify(name)).join(', ')}; it has: ${listed(columns)}`,
+      );
     case 'binary':
     case 'no-header':
   }
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
+  const shown = names.slice(0, NAMES_SHOWN).map((name, index) => columnLabel(name, index + 1));
   const more = names.length - shown.length;
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
-  const columns = new Set<string>();
+  const columns = new Map<string, number>();
   const judged = new Set(idColumn === null ? ID_NAMES : [idColumn.toLowerCase()]);
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
     for (const name of draftRecord(fields, options).judged) judged.add(name.toLowerCase());
-    for (const name of fields.names()) if (holdsText(fields.get(name))) columns.add(name);
+    for (const [index, name] of [...fields.names()].entries()) {
+      if (!columns.has(name) && holdsText(fields.get(name))) columns.set(name, index + 1);
+    }
   }
-  return [...columns].filter((name) => !judged.has(name.toLowerCase()));
+  return [...columns]
+    .filter(([name]) => !judged.has(name.toLowerCase()))
+    .map(([name, at]) => columnLabel(name, at));
 }

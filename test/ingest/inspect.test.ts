@@ -30,13 +30,13 @@ describe('inspecting sources', () => {
 
   test('names the string columns that nobody judges', async () => {
     write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
-    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['subject'] }] });
+    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }] });
     expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toEqual({
       unjudgedColumns: [],
     });
     write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
     expect(await inspect('b.jsonl.gz')).toEqual({
-      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['topic'] }],
+      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"'] }],
     });
   });
 
