@@ -72,6 +72,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
     const plan = await PlanWriter.open(planPath, {
+      epoch: log.epoch,
       diskFull: log.diskFull,
       assertCurrent: () => log.assertCurrent(),
     });
