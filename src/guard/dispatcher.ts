@@ -5,8 +5,9 @@ import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type GuardChannel } from './channel.ts';
 import { type ConcurrencyPolicy } from './concurrency.ts';
 import { type HeldAnswer, verdictOf } from './held-answer.ts';
-import { type Negotiated, notUsable, NotUsable, type Reading, readVersion } from './negotiate.ts';
+import { type Negotiated, type Reading, readVersion } from './negotiate.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
+import { ReadingFailures } from './reading-failures.ts';
 import { type Flight, Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
 import { decodeReply } from './tensors/decode-reply.ts';
@@ -18,8 +19,6 @@ import { VersionBrackets } from './version-brackets.ts';
 const MAX_REJUDGED = 50;
 /** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
 const DROPS_BEFORE_ALONE = 2;
-/** Version readings that may fail in a row before the endpoint is taken out. */
-const MAX_FAILED_READINGS = 3;
 const RETRY_BASE_MS = 50;
 const RETRY_CAP_MS = 5000;
 
@@ -59,7 +58,7 @@ export class Dispatcher {
   /** Ends version readings and canaries. */
   readonly #controller = new AbortController();
   readonly #proof: ProofOfLife;
-  #failedReadings = 0;
+  readonly #readingFailures = new ReadingFailures(RETRY_BASE_MS, RETRY_CAP_MS);
   /** Overloads in a row; while positive nothing has succeeded since. */
   #overloads = 0;
   #overloadedAt = 0;
@@ -85,7 +84,7 @@ export class Dispatcher {
       read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
       load: () => this.#sender.load,
       accept: (reading) => {
-        this.#failedReadings = 0;
+        this.#readingFailures.succeeded();
         if (!hooks.accept(reading)) return false;
         this.#sender.wake();
         return true;
@@ -113,9 +112,12 @@ export class Dispatcher {
     return tasks;
   }
 
-  /** Whether the guard has turned everything away since it last judged something. */
-  get overloaded(): boolean {
-    return this.#overloads > 0;
+  /**
+   * Whether verdicts can come of it: not while the guard has turned everything away since it last judged something,
+   * nor while it cannot say its version, without which no answer becomes a verdict.
+   */
+  get usable(): boolean {
+    return this.#overloads === 0 && !this.#readingFailures.any;
   }
 
   accept(task: Task): void {
@@ -347,19 +349,10 @@ export class Dispatcher {
   }
 
   #readingFailed(error: unknown): number | null {
-    this.#failedReadings++;
-    if (error instanceof CallError && error.fault.kind === 'overload') {
-      return this.#delayMs(this.#failedReadings);
-    }
-    const what = notUsable(error, this.#callOptions(this.#controller.signal));
-    if (!(what instanceof NotUsable)) {
-      this.#hooks.crashed(error);
-      return null;
-    }
-    const passing =
-      error instanceof CallError && (error.fault.kind === 'attempt' || error.fault.kind === 'execution');
-    if (passing && this.#failedReadings < MAX_FAILED_READINGS) return this.#delayMs(this.#failedReadings);
-    this.#hooks.down(what.reason, error instanceof CallError && error.fault.kind === 'fatal', false);
+    const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
+    if (next.kind === 'again') return next.delayMs;
+    if (next.kind === 'down') this.#hooks.down(next.reason, next.fatal, false);
+    else this.#hooks.crashed(error);
     return null;
   }
 
