@@ -49,8 +49,8 @@ export interface ScriptedGuardOptions {
   readonly onVersion?: () => Scripted | Promise<Scripted>;
   readonly config?: (config: WireModelConfig) => WireModelConfig;
   readonly ready?: () => boolean;
-  /** Error of ModelConfig, if it is to fail. */
-  readonly configError?: { readonly code: status; readonly details: string };
+  /** Error of ModelConfig, when it is to fail. */
+  readonly configError?: () => { readonly code: status; readonly details: string } | null;
 }
 
 export interface ScriptedGuard {
@@ -251,7 +251,8 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     ServerMetadata: unary(() => ({})),
     ModelMetadata: unary(() => ({})),
     ModelConfig: unary(() => {
-      if (options.configError) throw new ScriptedError(options.configError);
+      const error = options.configError?.() ?? null;
+      if (error !== null) throw new ScriptedError(error);
       return { config: config() };
     }),
     ModelInfer: unary(infer),
