@@ -24,7 +24,10 @@ Exit status:
 const ENVIRONMENT = `
 Environment:
   GUARD_URL           guard endpoints, separated by commas or spaces, where flags and job file name none
-  GUARD_TOKEN         bearer token for the guards; needed to serve one beyond this machine
+  GUARD_TOKEN         bearer token for guards on this machine or over grpcs://; needed to serve one beyond
+                      this machine
+  GUARD_TOKEN__<HOST> the token for one host instead, as in GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001
+  NODE_EXTRA_CA_CERTS PEM file of a certificate authority of your own, for grpcs://
   GUARDSWEEP_DEBUG    1: show where an unexpected error happened
 `;
 

@@ -90,6 +90,11 @@ async function work(
   let waiting = false;
   const say = (line: string): void =>
     progress === null ? tell(ui, line) : progress.say(`guardsweep: ${line}`);
+  const { drain, stop } = ui.interrupts;
+  drain.addEventListener('abort', () =>
+    say('finishing what is in flight, at most 10 s; again to stop at once'),
+  );
+  stop.addEventListener('abort', () => say('stopping'));
   try {
     const { summary, worked } = await continueRun(run, {
       retry,
@@ -97,6 +102,10 @@ async function work(
         const { pool, died } = await guards();
         if (died.aborted) failed.abort(died.reason);
         died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
+        for (const { name, state } of pool.status()) {
+          if (state.name === 'out')
+            say(`${name} is not ready (${state.reason}); the run goes on with the others`);
+        }
         pool.onStateChange(() => {
           const down = pool.status().every((endpoint) => endpoint.state.name !== 'ready');
           if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
@@ -104,8 +113,8 @@ async function work(
         });
         return pool;
       },
-      drain: ui.interrupts.drain,
-      stop: AbortSignal.any([ui.interrupts.stop, failed.signal]),
+      drain,
+      stop: AbortSignal.any([stop, failed.signal]),
       say,
       watch: (view) => (progress = startProgress(ui, () => snapshot(view(), waiting))),
     });
@@ -139,9 +148,17 @@ function report(run: Run, summary: Summary, ui: RunUi, notes: readonly string[])
   return exitStatus(config, summary);
 }
 
+const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /** A failure in the middle of a run says how to go on. */
 function explained(error: unknown, run: Run, ui: RunUi): unknown {
-  if (!(error instanceof Failure)) return error;
+  if (!(error instanceof Failure)) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!UNWRITABLE.has(code)) return error;
+    return new Failure('usage', `the run directory cannot be written: ${run.dir} (${code})`, {
+      cause: error,
+    });
+  }
   if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
   if (error.kind === 'service') {
     const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;

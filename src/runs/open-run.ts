@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -15,6 +17,7 @@ const Record = z.looseObject({
   run: z.string().min(1),
   tool: z.looseObject({ name: z.literal('guardsweep') }),
   created_at: z.string(),
+  sources_sha256: z.string(),
   config: z.looseObject({ sources: z.array(z.looseObject({ path: z.string() })).min(1) }),
 });
 
@@ -24,9 +27,23 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const record = await readRecord(dir);
   if (record === null)
     throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
+  await checkSources(join(dir, RUN_FILES.sources), record.sources_sha256, path);
   const sources: FrozenSource[] = [];
   for await (const batch of readSources(join(dir, RUN_FILES.sources), { signal })) sources.push(...batch);
   return { dir, record, sources };
+}
+
+/** Files that were taken from the list would end the run as if they had never been in it. */
+async function checkSources(path: string, sha256: string, shown: string): Promise<void> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch (error) {
+    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} cannot be read`, { cause: error });
+  }
+  if (hash.digest('hex') !== sha256) {
+    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} is not as it was when the run was created`);
+  }
 }
 
 async function readRecord(dir: string): Promise<RunRecord | null> {
