@@ -16,7 +16,7 @@ Exit status:
   1    a fault of guardsweep, or a record that does not hold
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
-  4    a guard cannot be reached, or is not what was expected
+  4    no guard to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
   130  interrupted; guardsweep resume finishes the run
 `;
