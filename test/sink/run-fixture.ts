@@ -94,6 +94,7 @@ export function claim(
 
 export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
   return PlanWriter.open(join(dir, 'plan.jsonl'), {
+    epoch: log.epoch,
     diskFull: log.diskFull,
     assertCurrent: () => log.assertCurrent(),
   });
