@@ -34,14 +34,28 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
   return best;
 }
 
-/** The line break of a table: a lone CR only where the head has no LF at all. */
+/**
+ * The line break of a table: the one its header ends with, outside quotes. A lone CR says that the table's lines end
+ * with CR, whatever its cells and its last line hold.
+ */
 export function sniffLineBreak(head: Buffer): '\n' | '\r' {
-  return head.includes(LF) || !head.includes(CR) ? '\n' : '\r';
+  let quoted = false;
+  for (let at = 0; at < head.length; at++) {
+    const byte = head[at]!;
+    if (byte === QUOTE) quoted = !quoted;
+    if (quoted || (byte !== LF && byte !== CR)) continue;
+    if (byte === LF) return '\n';
+    // Some programs write CR CR LF; the LF is what ends the line then.
+    while (head[at] === CR) at++;
+    return head[at] === LF ? '\n' : '\r';
+  }
+  return '\n';
 }
 
 /** How often each candidate occurs outside quotes, for each of the first records. */
 function delimiterCounts(head: Buffer): number[][] {
   const codes = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
+  const endsWithCr = sniffLineBreak(head) === '\r';
   const records: number[][] = [];
   let counts = codes.map(() => 0);
   let quoted = false;
@@ -49,6 +63,7 @@ function delimiterCounts(head: Buffer): number[][] {
   for (let at = 0; at < head.length && records.length < RECORDS; at++) {
     const byte = head[at]!;
     if (byte === QUOTE) quoted = !quoted;
+    if (byte === CR && !endsWithCr) continue;
     if (!quoted && (byte === LF || byte === CR)) {
       if (!empty) records.push(counts);
       counts = codes.map(() => 0);
