@@ -72,7 +72,7 @@ async function verify(
   checkCoverage(chain, manifest);
   const record = await readRecord(runDir, manifest);
   const plan = await checkPlan(runDir, chain, manifest, signal);
-  await checkSources(runDir, manifest, signal);
+  await checkSources(runDir, record, manifest, signal);
   const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
   const files = await checkOutcomeFiles(runDir, record, reading);
   const counts = reading.tally.counts();
@@ -169,7 +169,16 @@ async function checkPlan(
   return plan;
 }
 
-async function checkSources(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
+async function checkSources(
+  runDir: string,
+  record: RunRecord,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  const frozen = manifest.files.find(({ path }) => path === RUN_FILES.sources)?.sha256;
+  if (frozen !== record.sources_sha256) {
+    throw broken(`${RUN_FILES.sources} is not the list of files that ${RUN_FILES.run} froze`);
+  }
   let index = 0;
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
     for (const { path, bytes } of batch) {
