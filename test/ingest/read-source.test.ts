@@ -192,6 +192,27 @@ describe('reading a source', () => {
     expect(codes(items)).toEqual(['ok', 'ok', 'ITEM_TOO_LARGE', 'ITEM_TOO_LARGE']);
   });
 
+  test('a conversation longer than the head is told by how it begins', async () => {
+    const long = 'a [long] "text" '.repeat(30_000);
+    const turns = [
+      { role: 'user', content: long },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const pairs = turns.map(({ role, content }) => [role, content]);
+    const files = [
+      write('a.json', JSON.stringify(turns)),
+      write('b.json', JSON.stringify(pairs)),
+      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(pairs)}\n`),
+      write('d.jsonl', `${JSON.stringify(turns)}\n${JSON.stringify(turns)}\n`),
+    ];
+    const items = await readItems(files.map((path) => corpus(path)));
+    expect(items.map(({ request }) => request)).toEqual(
+      Array.from({ length: 6 }, () => expect.objectContaining({ messages: pairs }) as unknown),
+    );
+    const records = write('e.jsonl', JSON.stringify([{ text: long }, { text: 'short' }]));
+    expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
+  });
+
   test('no word of any content is in what is said of bad rows', async () => {
     const marker = 'zanzibar';
     const csv = `id,text\n1,"${marker}\n2,${marker},${marker}\n3,a "${marker}" b\n4,"${marker}" x\n${marker}\n`;

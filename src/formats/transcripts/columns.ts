@@ -58,5 +58,5 @@ function isIdName(name: string, idColumn: string | null): boolean {
 
 /** Whether a value is text that somebody may want judged. */
 export function holdsText(value: unknown): boolean {
-  return typeof value === 'string' && !isBlank(value) && !Number.isFinite(Number(value));
+  return typeof value === 'string' && !isBlank(value) && Number.isNaN(Number(value));
 }
