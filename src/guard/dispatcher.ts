@@ -1,9 +1,11 @@
 import { type ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
-import { CallError, type Fault, type OutReason } from './call-error.ts';
+import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type GuardChannel } from './channel.ts';
 import { type ConcurrencyPolicy } from './concurrency.ts';
+import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
+import { halvesOf } from './halves.ts';
 import { type HeldAnswer, verdictOf } from './held-answer.ts';
 import { type Negotiated, type Reading, readVersion } from './negotiate.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
@@ -21,24 +23,6 @@ const MAX_REJUDGED = 50;
 const DROPS_BEFORE_ALONE = 2;
 const RETRY_BASE_MS = 50;
 const RETRY_CAP_MS = 5000;
-
-export interface DispatcherOptions {
-  /** The endpoint as recorded in outcomes. */
-  readonly endpoint: string;
-  readonly requestTimeoutMs: number;
-}
-
-export interface DispatcherHooks {
-  /** The guard judged something. */
-  succeeded(): void;
-  /** Something is sent again, and why. */
-  retried(cause: ItemCode | 'MODEL_CHANGED'): void;
-  /** A version reading; false when that model must not be used. */
-  accept(reading: Reading): boolean;
-  /** The endpoint is of no use any more; to be answered with `stop`. `reached`: see Fault. */
-  down(reason: OutReason, fatal: boolean, reached: boolean): void;
-  crashed(error: unknown): void;
-}
 
 /**
  * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
@@ -228,7 +212,8 @@ export class Dispatcher {
         this.#judgeAgain(task);
       } else {
         this.#tasks.delete(task);
-        task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+        const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+        if (instead !== null) this.#judgeAgain(instead);
       }
     }
   }
@@ -290,8 +275,20 @@ export class Dispatcher {
   /** A refusal that names no reason: believed only if the guard judges other content. */
   async #refused(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
-    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
+    if (judges === 'yes') this.#settleRefused(flight.tasks[0]!, code);
     else if (judges === 'unclear') this.#sendAgain(flight.tasks, { alone: true }, code, this.#delayMs(1));
+  }
+
+  /** A long text may have been refused for its length: it has one more chance, in two halves. */
+  #settleRefused(task: Task, code: ItemCode): void {
+    const halves = code === 'GUARD_REJECTED' ? halvesOf(task) : null;
+    if (halves === null) {
+      this.#settleError(task, code, true);
+      return;
+    }
+    this.#hooks.retried(code);
+    this.#tasks.delete(task);
+    for (const half of halves) this.accept(half);
   }
 
   /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */
