@@ -44,6 +44,7 @@ export function isTurnLike(value: unknown): boolean {
   if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
   if (typeof value !== 'object' || value === null) return false;
   const named = (role: string, content: string): boolean =>
-    Object.hasOwn(value, role) && (Object.hasOwn(value, content) || Object.hasOwn(value, 'tool_calls'));
+    Object.hasOwn(value, role) &&
+    [content, 'tool_calls', 'function_call'].some((name) => Object.hasOwn(value, name));
   return named('role', 'content') || named('from', 'value');
 }
