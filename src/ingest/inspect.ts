@@ -1,7 +1,7 @@
 import { type SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Fields } from '../formats/record.ts';
-import { holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
+import { columnKey, type ColumnKey, holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
@@ -14,7 +14,7 @@ import { layoutByName } from './recognise-layout.ts';
 /** String columns of one file that are not judged. */
 export interface UnjudgedColumns {
   readonly path: string;
-  /** As they may be shown at the terminal, see columnLabel. */
+  /** As they may be shown at the terminal, see columnLabel; the last one may be how many more there are. */
   readonly columns: string[];
 }
 
@@ -109,15 +109,21 @@ function listed(names: readonly string[]): string {
 }
 
 function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
-  const columns = new Map<string, number>();
-  const judged = new Set(idColumn === null ? ID_NAMES : [idColumn.toLowerCase()]);
+  const labels = new Map<ColumnKey, string>();
+  const judged = new Set<ColumnKey>();
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
-    for (const name of draftRecord(fields, options).judged) judged.add(name.toLowerCase());
-    for (const [index, name] of [...fields.names()].entries()) {
-      if (!columns.has(name) && holdsText(fields.get(name))) columns.set(name, index + 1);
+    const idNames = idColumn === null ? ID_NAMES : [idColumn];
+    for (const name of [...draftRecord(fields, options).judged, ...idNames]) {
+      const position = fields.positionOf(name);
+      if (position !== undefined) judged.add(columnKey(fields, position));
+    }
+    for (const [position, name] of fields.names().entries()) {
+      const key = columnKey(fields, position);
+      if (labels.has(key) || !holdsText(fields.at(position))) continue;
+      labels.set(key, typeof key === 'string' ? columnLabel(name, position + 1) : `column ${position + 1}`);
     }
   }
-  return [...columns]
-    .filter(([name]) => !judged.has(name.toLowerCase()))
-    .map(([name, at]) => columnLabel(name, at));
+  const left = [...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label);
+  const more = left.length - NAMES_SHOWN;
+  return more > 0 ? [...left.slice(0, NAMES_SHOWN), `and ${more} more`] : left;
 }

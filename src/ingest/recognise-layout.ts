@@ -1,6 +1,6 @@
 import { type SourceConfig } from '../config/run-config.ts';
 import { CsvReader, type CsvDialect } from '../formats/csv/csv-reader.ts';
-import { sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
+import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
 import { skipSpace } from '../formats/json/scan.ts';
 import { isFields } from '../formats/record.ts';
 import { recognise } from '../formats/transcripts/draft-record.ts';
@@ -65,7 +65,8 @@ export function layoutByName(path: string): SourceConfig['layout'] {
 
 function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDialect {
   const delimiter = sniffDelimiter(head, name.endsWith('.tsv') ? '\t' : null);
-  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head) };
+  const namesDelimiter = namedDelimiter(head) !== null;
+  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter };
 }
 
 /** A file named as JSON Lines is that, unless it clearly is one array. */

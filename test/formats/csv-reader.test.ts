@@ -5,7 +5,7 @@ import { CsvReader, type CsvDialect } from '../../src/formats/csv/csv-reader.ts'
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
-const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n' };
+const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false };
 const LIMIT = 10_000;
 
 const read = (text: string, limit = LIMIT, sizes = WHOLE) =>
@@ -35,7 +35,7 @@ describe('the CSV reader', () => {
         const text = stringify([header, ...rows], options);
         const lineBreak = record_delimiter === '\r' ? '\r' : '\n';
         if (rows.length > 0) expect(sniffLineBreak(Buffer.from(text))).toBe(lineBreak);
-        const reader = new CsvReader({ delimiter, lineBreak }, LIMIT);
+        const reader = new CsvReader({ ...COMMA, delimiter, lineBreak }, LIMIT);
         const breaks = lineBreak === '\r' ? /\r\n|\r|\n/ : /\n/;
         const records = readAll(reader, Buffer.from(text), sizes);
         let line = 2;
@@ -55,7 +55,7 @@ describe('the CSV reader', () => {
     fc.assert(
       fc.property(text, fc.constantFrom('\n', '\r'), pieceSizes, (body, lineBreak, sizes) => {
         const bytes = Buffer.from(`a,b${lineBreak}${body}`);
-        const dialect: CsvDialect = { delimiter: ',', lineBreak };
+        const dialect: CsvDialect = { ...COMMA, lineBreak };
         const whole = readAll(new CsvReader(dialect, LIMIT), bytes, WHOLE).map(plain);
         expect(readAll(new CsvReader(dialect, LIMIT), bytes, sizes).map(plain)).toEqual(whole);
       }),
@@ -115,7 +115,7 @@ describe('the CSV reader', () => {
     ['and an LF inside a cell', 'a,b\r1,"2\n2"\r3,4\r', [2, 4]],
     ['and rows that end otherwise', 'a,b\r1,2\r\n3,4\n', [2, 3]],
   ])('old line breaks: CR %s', (_name, text, lines) => {
-    const dialect = { delimiter: ',', lineBreak: sniffLineBreak(Buffer.from(text)) } as const;
+    const dialect = { ...COMMA, lineBreak: sniffLineBreak(Buffer.from(text)) };
     const records = readAll(new CsvReader(dialect, LIMIT), Buffer.from(text), WHOLE);
     expect(records.map(({ row, line, error }) => [row, line, error])).toEqual([
       [1, lines[0], null],
@@ -124,7 +124,7 @@ describe('the CSV reader', () => {
   });
 
   test('a bad row in a table of CRs costs no other one, whatever the others end with', () => {
-    const reader = new CsvReader({ delimiter: ',', lineBreak: '\r' }, LIMIT);
+    const reader = new CsvReader({ ...COMMA, lineBreak: '\r' }, LIMIT);
     const records = readAll(reader, Buffer.from('a,b\r1,2\n"3,x\n4,5\r\n6,7\n'), [2]);
     expect(records.map(({ line, error }) => `${line} ${error?.code ?? 'ok'}`)).toEqual([
       '2 ok',

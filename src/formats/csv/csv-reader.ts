@@ -11,6 +11,8 @@ export interface CsvDialect {
   readonly delimiter: Delimiter;
   /** What ends a line. With CR, an LF or a CR LF does too. */
   readonly lineBreak: '\n' | '\r';
+  /** The first line names the delimiter; the header is the second. */
+  readonly namesDelimiter: boolean;
 }
 
 const LF = 0x0a;
@@ -42,8 +44,8 @@ export class CsvReader implements RecordReader {
   #header: TableHeader | null = null;
   /** The header's bytes hold line breaks. */
   #headerHasLines = false;
-  /** What comes next belongs to a row that is already settled, up to the next line break. */
-  #skippingLine = false;
+  /** What comes next, up to the next line break, belongs to a row that is already settled, or to none. */
+  #skippingLine: boolean;
   /** Without a header that can be read, nothing after it can be. */
   #headless = false;
 
@@ -51,6 +53,7 @@ export class CsvReader implements RecordReader {
     this.#dialect = dialect;
     this.#limit = limit;
     this.#endsWithCr = dialect.lineBreak === '\r';
+    this.#skippingLine = dialect.namesDelimiter;
     this.#parser = this.#newParser();
   }
 

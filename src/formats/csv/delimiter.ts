@@ -15,6 +15,8 @@ const LF = '\n'.charCodeAt(0);
  * (from the file's name), that one whenever the header has it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
+  const named = namedDelimiter(head);
+  if (named !== null) return named;
   const counts = delimiterCounts(head);
   const header = counts[0];
   if (header === undefined) return preferred ?? ',';
@@ -32,6 +34,15 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
     }
   });
   return best;
+}
+
+/**
+ * The delimiter that the line before the header names, as Excel writes and reads it: `sep=;`. Null when there is no
+ * such line.
+ */
+export function namedDelimiter(head: Buffer): Delimiter | null {
+  const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];
+  return CANDIDATES.find((candidate) => candidate === named) ?? null;
 }
 
 /**

@@ -26,11 +26,25 @@ export class JsonFields implements Fields {
   }
 
   get(name: string): unknown {
-    const spelt = Object.hasOwn(this.#object, name) ? name : this.#folded?.get(name.toLowerCase());
+    const spelt = this.#spelt(name);
     if (spelt === undefined) return undefined;
     const value = (this.#object as Record<string, unknown>)[spelt];
     const isInexact = typeof value === 'number' && !Number.isSafeInteger(value);
     return isInexact ? this.#written(spelt) : value;
+  }
+
+  at(position: number): unknown {
+    const name = this.names()[position];
+    return name === undefined ? undefined : this.get(name);
+  }
+
+  positionOf(name: string): number | undefined {
+    const spelt = this.#spelt(name);
+    return spelt === undefined ? undefined : this.names().indexOf(spelt);
+  }
+
+  #spelt(name: string): string | undefined {
+    return Object.hasOwn(this.#object, name) ? name : this.#folded?.get(name.toLowerCase());
   }
 
   /** The JSON of a top-level value; of equal names the last counts, as it does for the parser. */
