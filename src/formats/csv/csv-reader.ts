@@ -18,6 +18,9 @@ export interface CsvDialect {
 const LF = 0x0a;
 const CR = 0x0d;
 
+/** Nothing but white space, and perhaps the end-of-file mark of DOS. */
+const BLANK = /^\s*\u001a?\s*$/;
+
 /** Bytes parsed at a time, so that little is parsed in vain when a row has to be abandoned. */
 const FEED_BYTES = 64 * 1024;
 
@@ -126,7 +129,7 @@ export class CsvReader implements RecordReader {
     const to = Math.min(this.#parserStart + end, this.#window.end);
     if (to - from > this.#limit) return this.#tooLong();
     if (this.#header !== null && cells.length !== this.#header.names.length) {
-      if (cells.length === 1 && !/\S/.test(cells[0]!)) {
+      if (cells.length === 1 && BLANK.test(cells[0]!)) {
         this.#advance(to);
         return null;
       }
