@@ -145,6 +145,19 @@ describe('reading a source', () => {
     expect(codes(await read(await frozen(only)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
+  test('gzip: every row before the damage, or before what is no gzip data, comes through', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, row) => `text ${(row * 7919) % 10_007}\n`);
+    for (const text of ['text\none\ntwo\n', `text\n${rows.join('')}`]) {
+      const sound = text.split('\n').length - 2;
+      const path = write('a.csv.gz', Buffer.concat([gzipSync(text), Buffer.from('garbage')]));
+      const result = codes(await read(await frozen(path)));
+      expect(result).toHaveLength(sound + 1);
+      expect(result.filter((code) => code !== 'ok')).toEqual(['UNREADABLE_SOURCE']);
+      const zeros = write('b.csv.gz', Buffer.concat([gzipSync(text), Buffer.alloc(512)]));
+      expect(codes(await read(await frozen(zeros)))).toEqual(Array(sound).fill('ok'));
+    }
+  });
+
   test('a gzip bomb streams in flat memory', async () => {
     const source = await frozen(
       write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
