@@ -11,6 +11,7 @@ import { expandSources } from '../../src/ingest/expand.ts';
 import { type FrozenSource } from '../../src/ingest/plan-line.ts';
 import { readSource, sourceUnchanged } from '../../src/ingest/read-source.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
+import { asOrdinaryUser } from '../helpers/ordinary-user.ts';
 
 const ITEM_BYTES = 1024 * 1024;
 
@@ -132,7 +133,7 @@ describe('reading a source', () => {
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
     const locked = await frozen(write('locked.csv', 'text\nx\n'));
     chmodSync(locked.absolute, 0);
-    if (process.getuid?.() !== 0) expect(codes(await read(locked))).toEqual(['UNREADABLE_SOURCE']);
+    expect(codes(await asOrdinaryUser(root, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
   test('gzip: several members, damage, and rows before the damage', async () => {
