@@ -65,9 +65,9 @@ describe('an interrupt', () => {
 describe('the way on after an interrupt', () => {
   it('is a command that can be pasted', () => {
     const at = (runDir: string, env: NodeJS.ProcessEnv = {}) =>
-      resumeCommand(runDir, { cwd: '/work/here', env });
-    expect(at('/work/here/runs/r-1')).toBe('guardsweep resume runs/r-1');
-    expect(at('/work/here/runs/r-1', { npm_lifecycle_event: 'enqueue' })).toBe('npm run resume -- runs/r-1');
+      resumeCommand(runDir, { cwd: '/srv/here', env });
+    expect(at('/srv/here/runs/r-1')).toBe('guardsweep resume runs/r-1');
+    expect(at('/srv/here/runs/r-1', { npm_lifecycle_event: 'enqueue' })).toBe('npm run resume -- runs/r-1');
     expect(at('/data/runs/r-1')).toBe('guardsweep resume /data/runs/r-1');
     expect(at("/data/my run's/r-1")).toBe("guardsweep resume '/data/my run'\\''s/r-1'");
   });
