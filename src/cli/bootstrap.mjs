@@ -31,6 +31,7 @@ function requireNode() {
 const mtime = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
 function newestBelow(folder) {
+  if (!existsSync(folder)) return 0;
   let newest = statSync(folder).mtimeMs;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -3,7 +3,7 @@
  * however full it is; any other request takes one.
  */
 export interface ConcurrencyPolicy {
-  /** Rows that may be in flight; one request may always be. */
+  /** Rows that may be in flight, not necessarily a whole number; one request may always be. */
   readonly limit: number;
   /** A request was answered. */
   succeeded(): void;
@@ -17,7 +17,7 @@ const REQUESTS_PER_INSTANCE = 2;
 const LEAST_ROWS = 8;
 const MOST_ROWS = 1024;
 
-/** Starts at what the model's instances can use; halves when overloaded, and grows back by a row at a time. */
+/** Starts at what the model's instances can use; halves when overloaded, and grows back by one row for every limit's worth of answers. */
 export class InstanceConcurrency implements ConcurrencyPolicy {
   readonly #most: number;
   #limit: number;
@@ -33,10 +33,10 @@ export class InstanceConcurrency implements ConcurrencyPolicy {
   }
 
   succeeded(): void {
-    if (this.#limit < this.#most) this.#limit++;
+    this.#limit = Math.min(this.#most, this.#limit + 1 / this.#limit);
   }
 
   overloaded(): void {
-    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    this.#limit = Math.max(1, this.#limit / 2);
   }
 }

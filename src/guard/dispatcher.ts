@@ -1,11 +1,12 @@
 import { type ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault, type OutReason } from './call-error.ts';
-import { type CanaryResult, tryHarmlessText } from './canary.ts';
+import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type GuardChannel } from './channel.ts';
 import { type ConcurrencyPolicy } from './concurrency.ts';
 import { type HeldAnswer, verdictOf } from './held-answer.ts';
 import { type Negotiated, notUsable, NotUsable, type Reading, readVersion } from './negotiate.ts';
+import { type Proof, ProofOfLife } from './proof-of-life.ts';
 import { type Flight, Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
 import { decodeReply } from './tensors/decode-reply.ts';
@@ -57,9 +58,7 @@ export class Dispatcher {
   readonly #tasks = new Set<Task>();
   /** Ends version readings and canaries. */
   readonly #controller = new AbortController();
-  #canary: Promise<CanaryResult> | null = null;
-  /** Requests answered by the guard with verdicts, or with a refusal it gave a reason for. */
-  #successes = 0;
+  readonly #proof: ProofOfLife;
   #failedReadings = 0;
   /** Overloads in a row; while positive nothing has succeeded since. */
   #overloads = 0;
@@ -79,9 +78,12 @@ export class Dispatcher {
     this.#concurrency = concurrency;
     this.#options = options;
     this.#hooks = hooks;
+    this.#proof = new ProofOfLife(() =>
+      tryHarmlessText(channel, model, this.#callOptions(this.#controller.signal)),
+    );
     this.#brackets = new VersionBrackets(first, {
       read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
-      load: () => (this.#sender.queued > 0 ? 'busy' : this.#sender.flights.size > 0 ? 'starved' : 'idle'),
+      load: () => this.#sender.load,
       accept: (reading) => {
         this.#failedReadings = 0;
         if (!hooks.accept(reading)) return false;
@@ -93,7 +95,7 @@ export class Dispatcher {
     });
     this.#sender = new Sender(model.maxBatchSize, concurrency, {
       open: () => !this.#brackets.suspected,
-      stamp: () => ({ epoch: this.#brackets.epoch, successes: this.#successes }),
+      stamp: () => ({ epoch: this.#brackets.epoch, successes: this.#proof.successes }),
       fly: (flight) => this.#fly(flight),
       sent: () => this.#brackets.consider(),
       crashed: (error) => hooks.crashed(error),
@@ -192,6 +194,7 @@ export class Dispatcher {
         continue;
       }
       valid = true;
+      task.clearSuspicion();
       if (current) {
         this.#brackets.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
         task.state = 'held';
@@ -209,7 +212,7 @@ export class Dispatcher {
   }
 
   #succeeded(): void {
-    this.#successes++;
+    this.#proof.succeeded();
     this.#overloads = 0;
     this.#concurrency.succeeded();
     this.#hooks.succeeded();
@@ -309,7 +312,7 @@ export class Dispatcher {
 
   /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
   async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const alone = this.#sender.flights.size === 0 && this.#successes === flight.successes;
+    const alone = this.#sender.flights.size === 0 && this.#proof.successes === flight.successes;
     // Requests turned away together are one overload.
     if (flight.sentAt >= this.#overloadedAt) {
       this.#overloadedAt = performance.now();
@@ -324,35 +327,23 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Whether the guard judged anything since this flight was sent; if it did not, a harmless text decides. When not
-   * even that is judged the endpoint is down, and the answer is `no`. `unclear`: the test was caught in trouble
-   * that may be another request's.
-   */
+  /** Whether the guard judges other content than this flight's; takes the endpoint out when it does not. */
   async #judgesOthers(flight: Flight): Promise<'yes' | 'no' | 'unclear'> {
-    if (this.#successes > flight.successes) return 'yes';
-    this.#canary ??= tryHarmlessText(
-      this.#channel,
-      this.#model,
-      this.#callOptions(this.#controller.signal),
-    ).finally(() => (this.#canary = null));
-    let result: CanaryResult;
+    let proof: Proof;
     try {
-      result = await this.#canary;
+      proof = await this.#proof.since(flight.successes, this.#sender.isExclusive(flight));
     } catch (error) {
       if (this.#stopped) return 'no';
       throw error;
     }
     if (this.#stopped) return 'no';
-    if (result.kind === 'judged') {
-      this.#succeeded();
-      return 'yes';
+    if (proof.kind === 'dead') {
+      this.#hooks.down(proof.reason, proof.fatal, false);
+      return 'no';
     }
-    if (result.kind === 'overloaded') return 'unclear';
-    if (result.kind === 'shared-failure' && !this.#sender.isExclusive(flight)) return 'unclear';
-    if (result.kind === 'failed') this.#hooks.down(result.reason, result.fatal, false);
-    else this.#hooks.down('fails on harmless text', false, false);
-    return 'no';
+    if (proof.kind === 'unclear') return 'unclear';
+    if (this.#proof.successes === flight.successes) this.#succeeded();
+    return 'yes';
   }
 
   #readingFailed(error: unknown): number | null {

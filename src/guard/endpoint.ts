@@ -53,6 +53,8 @@ export interface EndpointOptions {
 
 export interface EndpointHooks {
   ready(): void;
+  /** Before it was ever ready: only a changed setting can help. It goes on being asked all the same. */
+  unusable(error: NotUsable): void;
   /** Taken out; these tasks need another endpoint. */
   out(undone: readonly Task[]): void;
   succeeded(): void;
@@ -120,7 +122,7 @@ export class Endpoint {
     };
   }
 
-  /** Resolves once the endpoint is in use. Throws NotUsable when that needs a changed setting. */
+  /** Resolves once the endpoint is in use, or closed. */
   async start(): Promise<void> {
     await this.#enter(true);
   }
@@ -146,7 +148,7 @@ export class Endpoint {
         if (signal.aborted) return;
         if (!(error instanceof NotUsable)) throw error;
         this.#state = { ...outState(error.reason, error.fatal, error.message), since: this.#since() };
-        if (first && error.fatal) throw error;
+        if (first && error.fatal) this.#hooks.unusable(error);
       }
       await sleep(backoffMs(++this.#probes, PROBE_BASE_MS, PROBE_CAP_MS), undefined, { signal }).catch(
         () => {},

@@ -8,7 +8,7 @@ import { type GuardTarget } from './address.ts';
 import { Admission } from './admission.ts';
 import { Endpoint, type EndpointStatus } from './endpoint.ts';
 import { Judging } from './judging.ts';
-import { NotUsable, type Reading } from './negotiate.ts';
+import { type Reading } from './negotiate.ts';
 import { type GuardPool, type JudgeOptions } from './pool.ts';
 import { Conversation, Task } from './task.ts';
 
@@ -42,7 +42,8 @@ export class LivePool implements GuardPool {
   #progressAt = 0;
   #watch: NodeJS.Timeout | null = null;
   #failure: Failure | null = null;
-  #started = false;
+  /** Ends the start with a failure, as long as it is under way. */
+  #refuseStart: ((failure: Failure) => void) | null = null;
 
   constructor(
     targets: readonly PoolTarget[],
@@ -60,6 +61,10 @@ export class LivePool implements GuardPool {
         { requestTimeoutMs, token },
         {
           ready: () => this.#ready(),
+          unusable: (error) =>
+            this.#refuseStart?.(
+              new Failure('service', `guard ${endpoint.name}: ${error.message}`, { cause: error }),
+            ),
           out: (undone) => this.#out(undone),
           succeeded: () => (this.#progressAt = performance.now()),
           accept: (reading) => this.#accept(endpoint, reading),
@@ -84,32 +89,22 @@ export class LivePool implements GuardPool {
       await new Promise<void>((resolve, reject) => {
         abort = (): void => reject(signal.reason as Error);
         signal.addEventListener('abort', abort, { once: true });
-        timers.push(
-          setTimeout(() => {
-            if (this.#usable()) resolve();
-            else reject(this.#unreachable(timeoutMs));
-          }, timeoutMs),
-        );
+        this.#refuseStart = reject;
+        const overdue = (): void => {
+          if (this.#usable()) resolve();
+          else reject(this.#unreachable(timeoutMs));
+        };
+        timers.push(setTimeout(overdue, timeoutMs));
         let starting = this.#endpoints.length;
-        for (const endpoint of this.#endpoints) {
-          endpoint.start().then(
-            () => {
-              if (this.#failure !== null) reject(this.#failure);
-              else if (--starting === 0) resolve();
-              else timers.push(setTimeout(resolve, OTHERS_TIMEOUT_MS));
-            },
-            (error: unknown) => {
-              reject(
-                error instanceof NotUsable
-                  ? new Failure('service', `guard ${endpoint.name}: ${error.message}`, { cause: error })
-                  : (error as Error),
-              );
-            },
-          );
-        }
+        const started = (): void => {
+          if (this.#failure !== null) reject(this.#failure);
+          else if (--starting === 0) resolve();
+          else timers.push(setTimeout(resolve, OTHERS_TIMEOUT_MS));
+        };
+        for (const endpoint of this.#endpoints) endpoint.start().then(started, reject);
       });
-      this.#started = true;
     } finally {
+      this.#refuseStart = null;
       for (const timer of timers) clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     }
@@ -241,7 +236,6 @@ export class LivePool implements GuardPool {
   }
 
   #tellListeners(): void {
-    if (!this.#started) return;
     for (const listener of this.#listeners) listener(this.status());
   }
 

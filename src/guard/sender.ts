@@ -2,6 +2,7 @@ import { type ConcurrencyPolicy } from './concurrency.ts';
 import { type Task } from './task.ts';
 import { TaskQueue } from './task-queue.ts';
 import { isBatchable } from './tensors/encode-request.ts';
+import { type Load } from './version-brackets.ts';
 
 /** Content bytes that may be in flight; one request may always be. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
@@ -43,6 +44,8 @@ export class Sender {
   readonly #flights = new Set<Flight>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #rowsInFlight = 0;
+  /** Flights whose tasks are not yet dealt with, including those that have landed. */
+  #unresolved = 0;
   #bytesInFlight = 0;
   /** The flight that must be the only one, until its task is dealt with. */
   #exclusive: Flight | null = null;
@@ -61,8 +64,11 @@ export class Sender {
     return this.#flights;
   }
 
-  get queued(): number {
-    return this.#queue.size;
+  /** One item at a time is as good as starved: little is in flight that readings could delay. */
+  get load(): Load {
+    const oneByOne = this.#exclusive !== null || this.#queue.nextAlone !== null;
+    if (this.#queue.size > 0 && !oneByOne) return 'busy';
+    return this.#flights.size > 0 || this.#queue.size > 0 ? 'starved' : 'idle';
   }
 
   isExclusive(flight: Flight): boolean {
@@ -124,7 +130,8 @@ export class Sender {
     while (this.#maySend()) {
       const alone = this.#queue.nextAlone;
       if (alone !== null) {
-        if (this.#flights.size > 0) break;
+        // A landed flight may still be testing the guard.
+        if (this.#unresolved > 0) break;
         this.#queue.remove(alone);
         this.#send([alone], 1, true);
         break;
@@ -165,8 +172,10 @@ export class Sender {
     this.#rowsInFlight += rows;
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;
+    this.#unresolved++;
     this.#hooks.fly(flight).then(
       () => {
+        this.#unresolved--;
         if (exclusive) this.#exclusive = null;
         this.wake();
       },

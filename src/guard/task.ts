@@ -29,7 +29,7 @@ export class Task implements RequestRow {
   attempts = 0;
   /** Times an answer was thrown away because it could not be said which model gave it. */
   rejudged = 0;
-  /** Times it was in flight while the endpoint went down. */
+  /** Times it was in flight while the endpoint went down, since the guard last judged it. */
   drops = 0;
   /** Most rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
@@ -58,6 +58,12 @@ export class Task implements RequestRow {
   /** Whether nobody waits for it any more. */
   get abandoned(): boolean {
     return this.#judging.over;
+  }
+
+  /** The guard has judged it, so it is not what brings guards down, even if it has to be judged again. */
+  clearSuspicion(): void {
+    this.drops = 0;
+    this.alone = false;
   }
 
   settle(outcome: Outcome): void {

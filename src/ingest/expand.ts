@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { basename, sep } from 'node:path';
 import pLimit from 'p-limit';
 import picomatch from 'picomatch';
 import { type SourceConfig } from '../config/run-config.ts';
@@ -84,12 +84,8 @@ async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: Abo
   if (!isGlob || glob === '' || (await stat(folder).catch(() => null)) === null) {
     throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
   }
-  const matches = picomatch(glob);
-  const found = await walkFolder(folder, skipped, signal);
-  const files = withoutSidecars(
-    found.filter(({ relative }) => matches(relative)),
-    skipped,
-  );
+  const found = await walkFolder(folder, skipped, signal, picomatch(glob));
+  const files = withoutSidecars(found, skipped);
   if (files.length === 0) throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}`);
   return { name: basename(folder) || 'root', isNamedFile: false, files };
 }
@@ -150,5 +146,5 @@ async function frozenStats(path: string): Promise<Pick<FrozenSource, 'bytes' | '
 
 /** Whether a source is a file the user named, rather than one found in a folder or by a glob. */
 export function isNamedFile(source: FrozenSource, config: SourceConfig): boolean {
-  return join(config.path) === source.absolute;
+  return config.path === source.absolute;
 }

@@ -1,6 +1,6 @@
 import { type Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import { type FrozenSource } from './plan-line.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -89,20 +89,29 @@ async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
     for await (const piece of pieces) {
       for (let at = 0; at < piece.length && failure === null; at += DEFLATED_BYTES) {
         const part = piece.subarray(at, at + DEFLATED_BYTES);
-        await new Promise<void>((resolve) => gunzip.write(part, () => resolve()));
+        await settled(gunzip, (done) => gunzip.write(part, done));
         yield* output.splice(0);
       }
       if (failure !== null) break;
     }
     if (failure === null) {
-      await new Promise<void>((resolve) => {
-        gunzip.once('end', resolve).once('close', resolve);
-        gunzip.end();
-      });
+      await settled(gunzip, (done) => gunzip.once('end', done).end());
       yield* output.splice(0);
     }
     if (failure !== null) throw new CorruptGzip('the gzip data does not inflate', { cause: failure });
   } finally {
     gunzip.destroy();
   }
+}
+
+/** Waits for what `start` begins, or for the end of the stream: one that fails leaves what was begun unanswered. */
+async function settled(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      stream.off('close', done);
+      resolve();
+    };
+    stream.once('close', done);
+    start(done);
+  });
 }

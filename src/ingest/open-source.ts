@@ -77,7 +77,9 @@ export class OpenSource {
       if (next.done !== true) return next.value;
       this.#outcome = {};
     } catch (error) {
-      this.#outcome = { failure: error instanceof Error ? error : new Error('reading failed', { cause: error }) };
+      this.#outcome = {
+        failure: error instanceof Error ? error : new Error('reading failed', { cause: error }),
+      };
     }
     return null;
   }

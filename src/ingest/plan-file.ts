@@ -1,5 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { retryWhileDiskFull, type DiskFullPolicy } from './disk-full.ts';
+import { syncDirectory } from './durable-write.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type PlanLine } from './plan-line.ts';
 import { PlanState } from './plan-state.ts';
@@ -44,6 +46,7 @@ export class PlanWriter {
       }
       if ((await handle.stat()).size > bytes) await handle.truncate(bytes);
       await handle.sync();
+      await syncDirectory(dirname(path));
       return new PlanWriter(handle, state, options);
     } catch (error) {
       await handle.close();

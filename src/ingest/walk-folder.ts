@@ -19,7 +19,7 @@ const LEFTOVERS = /^(?:\.DS_Store|Thumbs\.db|~\$.*)$/;
 const RUN_RECORD = 'run.json';
 
 /**
- * The files below a folder in bytewise order of their paths. Passes over run directories, leftovers, and links that
+ * The files below a folder that `matches` accepts, in bytewise order of their paths. Passes over run directories, leftovers, and links that
  * lead out of the folder (or in a circle), and counts them. A folder that cannot be listed is given as a file, so that
  * reading it tells. Throws only on abort.
  */
@@ -27,6 +27,7 @@ export async function walkFolder(
   root: string,
   skipped: SkipCounts,
   signal: AbortSignal,
+  matches: (relative: string) => boolean = () => true,
 ): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
   const realRoot = await realpath(root).catch(() => root);
@@ -48,6 +49,8 @@ export async function walkFolder(
         const below = relative === '' ? '' : `${relative}/`;
         for (const child of entries.reverse()) pending.push({ relative: below + child.name, entry: child });
       }
+    } else if (!matches(relative)) {
+      continue;
     } else if (LEFTOVERS.test(entry.name)) {
       skipped.add('system files');
     } else if (entry.isFile()) {
@@ -92,7 +95,9 @@ async function isRunDirectory(folder: string, entries: readonly Dirent[]): Promi
 async function linkedFile(link: string, realRoot: string, skipped: SkipCounts): Promise<string | null> {
   try {
     const target = await realpath(link);
-    if (!target.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
+    const isInside =
+      target === realRoot || target.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+    if (!isInside) {
       skipped.add('links out of the corpus');
       return null;
     }

@@ -3,7 +3,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../ingest/disk-full.ts';
-import { syncDirectory, writeAt } from './durable-write.ts';
+import { writeAt } from '../ingest/durable-write.ts';
 import { FILE_MODE, temporaryName } from './run-files.ts';
 import { assertHighestEpoch } from './verdict-log/epochs.ts';
 
@@ -67,7 +67,7 @@ export class FinalFile {
   }
 
   /**
-   * Gives the file its name. Throws Failure('superseded') when a later epoch was claimed: also when that happened
+   * Gives the file its name; the directory is not synchronised yet. Throws Failure('superseded') when a later epoch was claimed: also when that happened
    * between the check and the rename, because the claimer has removed the temporary file.
    */
   async publish(): Promise<void> {
@@ -79,7 +79,6 @@ export class FinalFile {
       await assertHighestEpoch(runDir, epoch);
       throw new Failure('internal', `${this.name} cannot be put in its place`, { cause: error });
     }
-    await syncDirectory(runDir);
   }
 
   /** Leaves nothing behind of a file that will not be published. Safe after any other call. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { type OutcomeLine } from '../domain/outcome.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
+import { syncDirectory } from '../ingest/durable-write.ts';
 import { readSources } from '../ingest/sources-file.ts';
 import { type CorpusAccounts } from './corpus-accounts.ts';
 import { keepEarlierManifests } from './earlier-manifests.ts';
@@ -18,8 +19,6 @@ import { makeSummary, summaryJson, type Summary } from './summary.ts';
 import { type Counts } from './tally.ts';
 import { type LogWriter } from './verdict-log/log-writer.ts';
 import { readChain, type Chain } from './verdict-log/read-chain.ts';
-
-export { type Summary } from './summary.ts';
 
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
@@ -88,8 +87,7 @@ class Finish {
       const summary = this.#summary('finished', chain, plan, counts, names);
       entries.push(await this.#complete(RUN_FILES.summary, [summaryJson(summary)]));
       await this.#writeManifest(chain, plan, counts, reading.accounts, entries);
-      await this.#removeStaleTables(names);
-      for (const file of this.#files) await file.publish();
+      await this.#publish(names);
       return summary;
     } finally {
       for (const file of this.#files) await file.discard();
@@ -155,13 +153,22 @@ class Finish {
     return file.complete();
   }
 
-  /** Earlier passes may have flagged more items, in more files. */
-  async #removeStaleTables(names: readonly string[]): Promise<void> {
+  /**
+   * Puts the files in their place. The manifest comes last: a run whose manifest is of its latest pass is finished,
+   * and after a crash before that point it is finished again.
+   */
+  async #publish(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;
     await this.#log.assertCurrent();
     for (const name of await readdir(runDir)) {
+      // Earlier passes may have flagged more items, in more files.
       if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
     }
+    const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
+    for (const file of this.#files) if (!isManifest(file)) await file.publish();
+    await syncDirectory(runDir);
+    await this.#files.find(isManifest)?.publish();
+    await syncDirectory(runDir);
   }
 
   #summary(

@@ -12,7 +12,7 @@ import { readCorpus, type LabelledText } from '../../src/guard-server/lite/train
 import { assignFolds } from '../../src/guard-server/lite/training/folds.ts';
 import { quantise } from '../../src/guard-server/lite/training/quantise.ts';
 import { seededRandom } from '../../src/guard-server/lite/training/random.ts';
-import { chooseThresholds } from '../../src/guard-server/lite/training/thresholds.ts';
+import { BENIGN_FLAG_RATE, chooseThresholds } from '../../src/guard-server/lite/training/thresholds.ts';
 import { trainNetwork } from '../../src/guard-server/lite/training/trainer.ts';
 import { OUTPUTS, OVERALL, decodeWeights, encodeWeights } from '../../src/guard-server/lite/weights-file.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function row(text: string, ...outputs: number[]): LabelledText {
   const targets = new Float32Array(OUTPUTS);
   for (const output of outputs) targets[output] = 1;
-  return { text, source: 'made-up', targets };
+  return { text, source: 'made-up', language: 'en', targets };
 }
 
 function writeCorpus(...lines: string[]): void {
@@ -100,7 +100,7 @@ describe('measures', () => {
     const probabilities = texts.map(() => Array.from({ length: OUTPUTS }, () => random()));
     const threshold = chooseThresholds(texts, probabilities)[OVERALL]!;
     const flagged = probabilities.filter((scores, index) => index % 2 === 0 && scores[OVERALL]! >= threshold);
-    expect(flagged.length / 500).toBeLessThanOrEqual(0.03);
+    expect(flagged.length / 500).toBeLessThanOrEqual(BENIGN_FLAG_RATE);
     expect(flagged.length).toBeGreaterThan(0);
   });
 });
@@ -121,10 +121,10 @@ describe('reading the corpora', () => {
 
   it.each([
     ['is not JSON', 'secret words'],
-    ['has no labels', '{"text":"secret words","source":"s"}'],
-    ['has an unknown label', '{"text":"secret words","labels":["nice"],"source":"s"}'],
+    ['has no labels', '{"text":"secret words","source":"s","lang":"en"}'],
+    ['has an unknown label', '{"text":"secret words","labels":["nice"],"source":"s","lang":"en"}'],
   ])('names the line that %s, and does not quote it', async (_, line) => {
-    writeCorpus(JSON.stringify({ text: 'a', labels: ['benign'], source: 's' }), line);
+    writeCorpus(JSON.stringify({ text: 'a', labels: ['benign'], source: 's', lang: 'en' }), line);
     const error: unknown = await readCorpus(folder, 'train').catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       kind: 'usage',

@@ -139,3 +139,34 @@ test('reads what an endpoint is', async () => {
   });
   expect(server.seen).toHaveLength(0);
 });
+
+test('a late guard that has not loaded its model yet is taken in once it has', async () => {
+  const port = await closedPort();
+  const server = await guard();
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 200 });
+  const joined = new Promise<void>((resolve) => {
+    pool.onStateChange((endpoints) => {
+      if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
+    });
+  });
+  let asked = 0;
+  await guard({
+    port,
+    config: (config) => (asked++ === 0 ? { ...config, output: [] } : config),
+  });
+  await joined;
+  expect(asked).toBe(2);
+});
+
+test('nothing is left open', async () => {
+  const held = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name.startsWith('TCPSocket'))
+      .length;
+  const before = held();
+  const server = await guard();
+  const pool = await connect([server]);
+  (await judge(pool, prompts(100))).map(verdict);
+  await pool.close();
+  server.kill();
+  await expect.poll(held, { timeout: 5000 }).toBeLessThanOrEqual(before);
+});

@@ -1,17 +1,9 @@
-import { createHash } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { closeAfterEach, connect, failure, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import { fingerprintIdOf } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
-
-function idOf(model: string): string {
-  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-  return makeFingerprint([
-    ['model.bin', sha256(model)],
-    ['model.py', sha256('code')],
-  ])!.id;
-}
 
 test('when the model changes in the middle, every verdict names the one that gave it', async () => {
   const server = await guard({
@@ -28,12 +20,14 @@ test('when the model changes in the middle, every verdict names the one that gav
     const { fingerprint, attempts } = verdict(outcome);
     const model = server.judged.get(`text ${index}`)!.at(-1)!;
     models.add(model);
-    expect(fingerprint).toBe(idOf(model));
+    expect(fingerprint).toBe(fingerprintIdOf(model));
     expect(attempts).toBe(1);
   }
   expect(models.has('model-c')).toBe(true);
-  expect([...pool.fingerprints.keys()]).toEqual(expect.arrayContaining(['model-a', 'model-c'].map(idOf)));
-  expect(pool.status()[0]).toMatchObject({ fingerprint: idOf('model-c'), modelVersion: '2' });
+  expect([...pool.fingerprints.keys()]).toEqual(
+    expect.arrayContaining(['model-a', 'model-c'].map(fingerprintIdOf)),
+  );
+  expect(pool.status()[0]).toMatchObject({ fingerprint: fingerprintIdOf('model-c'), modelVersion: '2' });
 });
 
 test('a change that only model_version shows voids the answers around it', async () => {
@@ -44,7 +38,7 @@ test('a change that only model_version shows voids the answers around it', async
   });
   const pool = await connect([server]);
   const outcomes = await judge(pool, prompts(64 * 8));
-  for (const outcome of outcomes) expect(verdict(outcome).fingerprint).toBe(idOf('model-a'));
+  for (const outcome of outcomes) expect(verdict(outcome).fingerprint).toBe(fingerprintIdOf('model-a'));
   expect(pool.status()[0]!.retries.MODEL_CHANGED).toBeGreaterThan(0);
 });
 
@@ -69,12 +63,44 @@ test('readings are shared: a few a second, whatever is judged between them', asy
 
 test('another fingerprint than expected stops everything, at the start and later', async () => {
   const server = await guard();
-  await expect(connect([server], { expectFingerprint: idOf('model-b') })).rejects.toMatchObject({
+  await expect(connect([server], { expectFingerprint: fingerprintIdOf('model-b') })).rejects.toMatchObject({
     kind: 'service',
   });
-  const pool = await connect([server], { expectFingerprint: idOf('model-a') });
+  const pool = await connect([server], { expectFingerprint: fingerprintIdOf('model-a') });
   (await judge(pool, prompts(1))).map(verdict);
   server.deploy('model-b', '1');
   await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
   await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test('a reading that fails is tried again; results wait for it', async () => {
+  let failures = 0;
+  const server = await guard({
+    onVersion: () =>
+      server.seen.length > 0 && failures++ < 2 ? { code: status.INTERNAL, details: 'passing' } : undefined,
+  });
+  const pool = await connect([server]);
+  for (const outcome of await judge(pool, prompts(3))) expect(verdict(outcome).attempts).toBe(1);
+  expect(failures).toBe(3);
+  expect(server.seen).toHaveLength(1);
+});
+
+test('an endpoint whose version cannot be read any more is taken out, and its results are judged again', async () => {
+  let readable = true;
+  const server = await guard({
+    script: ({ number }) => {
+      if (number === 0) readable = false;
+    },
+    onVersion: () => (readable ? undefined : { code: status.INTERNAL, details: 'no' }),
+  });
+  const pool = await connect([server]);
+  const judged = judge(pool, prompts(3));
+  await new Promise<void>((resolve) => {
+    pool.onStateChange(([endpoint]) => {
+      if (endpoint!.state.name === 'out') resolve();
+    });
+  });
+  readable = true;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  expect(server.judged.get('text 0')).toHaveLength(2);
 });

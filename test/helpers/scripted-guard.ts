@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
+import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import {
   type InferRequest,
   type InferResponse,
@@ -75,6 +76,15 @@ class ScriptedError extends Error {
     super(scripted.details);
     this.status = scripted;
   }
+}
+
+/** Id of the fingerprint a guard reports after `deploy(model, …)`. */
+export function fingerprintIdOf(model: string): string {
+  return makeFingerprint(Object.entries(artifactsOf(model)))!.id;
+}
+
+function artifactsOf(model: string): Record<string, string> {
+  return { 'model.bin': HASH(model), 'model.py': HASH('code') };
 }
 
 /** A score that depends on the content alone. */
@@ -155,7 +165,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       readings++;
       const scripted = await options.onVersion?.();
       if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
-      const json = JSON.stringify({ 'model.bin': HASH(deployed.model), 'model.py': HASH('code') });
+      const json = JSON.stringify(artifactsOf(deployed.model));
       const reply: InferResponse = {
         model_name: 'guard',
         model_version: deployed.version,

@@ -1,11 +1,11 @@
-import { appendFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../src/ingest/plan-file.ts';
 import { type PlanLine, type PlannedShard } from '../../src/ingest/plan-line.ts';
 import { Failure } from '../../src/domain/failure.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
 
 const SEED = seed();
@@ -16,7 +16,7 @@ const OPTIONS: PlanWriterOptions = {
 };
 
 async function newPath(): Promise<string> {
-  return join(await mkdtemp(join(tmpdir(), 'plan-')), 'plan.jsonl');
+  return join(await temporaryFolder(), 'plan.jsonl');
 }
 
 function planned(shard: number, pass = 1, more: Partial<PlannedShard> = {}): PlannedShard {

@@ -1,4 +1,4 @@
-import { readFile, readdir, stat } from 'node:fs/promises';
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
@@ -149,6 +149,17 @@ describe('finishing a run', () => {
     ]);
     expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, pass: 2, verdicts: 5, errors: 1 });
+
+    // As a crash just before the last rename would leave it.
+    await writeFile(join(run.dir, 'manifest.json'), before);
+    await writeFile(join(run.dir, '.0002-manifest.json.tmp'), '{');
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: false });
+    const third = await claim(run);
+    expect(await finishRun(third, signal)).toMatchObject({ pass: 2, verdicts: 5, errors: 1 });
+    await third.close();
+    expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);
+    expect((await readdir(run.dir)).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, pass: 2 });
   });
 
   it('makes two models in one run a headline, and lists both', async () => {

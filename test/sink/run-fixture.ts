@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, type OutputFormat, type RunRecord } from '../../src/config/run-config.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
@@ -10,9 +9,11 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
 import { type PlannedShard } from '../../src/ingest/plan-line.ts';
-import { finishRun, type Summary } from '../../src/sink/finish.ts';
+import { finishRun } from '../../src/sink/finish.ts';
+import { type Summary } from '../../src/sink/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import { type LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { promptItem } from '../helpers/items.ts';
 
 export const signal = new AbortController().signal;
@@ -33,7 +34,7 @@ export interface RunOptions {
 
 /** Makes a run directory in a new temporary folder, as it is after creation. */
 export async function newRun(options: RunOptions = {}): Promise<{ dir: string; record: RunRecord }> {
-  const folder = await mkdtemp(join(tmpdir(), 'sink-'));
+  const folder = await temporaryFolder();
   const dir = join(folder, '20261121T020000Z-test-ab12');
   await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
   const names = options.sources ?? ['corpus.csv'];

@@ -16,9 +16,6 @@ const UNDECODABLE = Buffer.of(0xff);
 
 const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
 
-/** Byte order marks are at most this long. */
-export const BOM_BYTES = 3;
-
 /** The encoding a byte order mark announces; null without one. */
 export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';

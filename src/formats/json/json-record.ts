@@ -33,7 +33,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
 }
 
 /** What a JSON value holds for us; null when it holds nothing that can be judged. */
-export function recordContent(value: unknown): RecordContent | null {
+function recordContent(value: unknown): RecordContent | null {
   if (typeof value === 'string') return value;
   if (isList(value)) return isTurnLike(value[0]) ? value : null;
   return typeof value === 'object' && value !== null ? new JsonFields(value) : null;

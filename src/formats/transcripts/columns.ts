@@ -51,10 +51,9 @@ export function onlyTextColumn(sample: readonly Fields[], idColumn: string | nul
   return only ?? null;
 }
 
-export function isIdName(name: string, idColumn: string | null): boolean {
-  return idColumn === null
-    ? ID_NAMES.includes(name.toLowerCase())
-    : name.toLowerCase() === idColumn.toLowerCase();
+function isIdName(name: string, idColumn: string | null): boolean {
+  const folded = name.toLowerCase();
+  return ID_NAMES.includes(folded) || folded === idColumn?.toLowerCase();
 }
 
 /** Whether a value is text that somebody may want judged. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunRecord } from '../../config/run-config.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
-import { syncDirectory, writeAt } from '../durable-write.ts';
+import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
 import { lineHash, type ClaimLine } from './chain-line.ts';
 import { RangeReader } from './committed-range.ts';

@@ -9,21 +9,27 @@ export interface CommittedRange {
   readonly sha256: string;
 }
 
+const PAGE_SHARDS = 1024;
 const HASH_BYTES = 32;
 
+/** Flat arrays for neighbouring shard numbers. */
+class Page {
+  /** Index of the segment plus 1; 0: not committed. */
+  readonly segment = new Uint32Array(PAGE_SHARDS);
+  readonly offset = new Float64Array(PAGE_SHARDS);
+  readonly length = new Float64Array(PAGE_SHARDS);
+  readonly sha256 = Buffer.alloc(PAGE_SHARDS * HASH_BYTES);
+}
+
 /**
- * The committed shards by number. Kept in flat arrays, about 50 bytes a shard, because a large run has millions of
- * shards. A shard counts once: the first commit stands.
+ * The committed shards by number: about 50 bytes a shard, because a large run has millions of them. A shard counts
+ * once: the first commit stands. (In pages, so that a number out of all order in a damaged log costs a page.)
  */
 export class CommitTable {
+  readonly #pages = new Map<number, Page>();
   readonly #segments: string[] = [];
   readonly #segmentIndex = new Map<string, number>();
   readonly #counts = new Map<number, ShardCounts>();
-  /** Index of the segment plus 1; 0: not committed. */
-  #segment = new Uint32Array(1024);
-  #offset = new Float64Array(1024);
-  #length = new Float64Array(1024);
-  #sha256 = Buffer.alloc(1024 * HASH_BYTES);
   #shards = 0;
 
   /** Number of committed shards. */
@@ -32,17 +38,20 @@ export class CommitTable {
   }
 
   has(shard: number): boolean {
-    return (this.#segment[shard] ?? 0) > 0;
+    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
+    return page !== undefined && page.segment[shard % PAGE_SHARDS]! > 0;
   }
 
   get(shard: number): CommittedRange | null {
-    const segment = this.#segments[(this.#segment[shard] ?? 0) - 1];
-    if (segment === undefined) return null;
+    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
+    const at = shard % PAGE_SHARDS;
+    const segment = this.#segments[(page?.segment[at] ?? 0) - 1];
+    if (page === undefined || segment === undefined) return null;
     return {
       segment,
-      offset: this.#offset[shard]!,
-      length: this.#length[shard]!,
-      sha256: this.#sha256.toString('hex', shard * HASH_BYTES, (shard + 1) * HASH_BYTES),
+      offset: page.offset[at]!,
+      length: page.length[at]!,
+      sha256: page.sha256.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES),
     };
   }
 
@@ -51,20 +60,15 @@ export class CommitTable {
     return this.#counts.get(pass) ?? { items: 0, errors: 0, review: 0, block: 0 };
   }
 
-  /** Takes a commit in; gives false, and changes nothing, when the shard is committed already. */
-  add(commit: CommitLine): boolean {
-    const { shard } = commit;
-    if (this.has(shard)) return false;
-    if (shard >= this.#segment.length) this.#grow(shard + 1);
-    let index = this.#segmentIndex.get(commit.segment);
-    if (index === undefined) {
-      index = this.#segments.push(commit.segment);
-      this.#segmentIndex.set(commit.segment, index);
-    }
-    this.#segment[shard] = index;
-    this.#offset[shard] = commit.offset;
-    this.#length[shard] = commit.length;
-    this.#sha256.write(commit.sha256, shard * HASH_BYTES, 'hex');
+  /** Takes a commit in; changes nothing when the shard is committed already. */
+  add(commit: CommitLine): void {
+    if (this.has(commit.shard)) return;
+    const page = this.#page(Math.floor(commit.shard / PAGE_SHARDS));
+    const at = commit.shard % PAGE_SHARDS;
+    page.segment[at] = this.#segmentNumber(commit.segment);
+    page.offset[at] = commit.offset;
+    page.length[at] = commit.length;
+    page.sha256.write(commit.sha256, at * HASH_BYTES, 'hex');
     this.#shards++;
     const sum = this.counts(commit.pass);
     this.#counts.set(commit.pass, {
@@ -73,22 +77,23 @@ export class CommitTable {
       review: sum.review + commit.review,
       block: sum.block + commit.block,
     });
-    return true;
   }
 
-  #grow(shards: number): void {
-    const capacity = Math.max(shards, this.#segment.length * 2);
-    const segment = new Uint32Array(capacity);
-    const offset = new Float64Array(capacity);
-    const length = new Float64Array(capacity);
-    const sha256 = Buffer.alloc(capacity * HASH_BYTES);
-    segment.set(this.#segment);
-    offset.set(this.#offset);
-    length.set(this.#length);
-    sha256.set(this.#sha256);
-    this.#segment = segment;
-    this.#offset = offset;
-    this.#length = length;
-    this.#sha256 = sha256;
+  #page(index: number): Page {
+    let page = this.#pages.get(index);
+    if (page === undefined) {
+      page = new Page();
+      this.#pages.set(index, page);
+    }
+    return page;
+  }
+
+  #segmentNumber(name: string): number {
+    let number = this.#segmentIndex.get(name);
+    if (number === undefined) {
+      number = this.#segments.push(name);
+      this.#segmentIndex.set(name, number);
+    }
+    return number;
   }
 }

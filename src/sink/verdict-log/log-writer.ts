@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { type ShardResult } from '../../domain/shard.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { GroupCommit } from '../../ingest/group-commit.ts';
-import { writeAt } from '../durable-write.ts';
+import { writeAt } from '../../ingest/durable-write.ts';
 import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
 import { type CommitTable } from './commit-table.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';

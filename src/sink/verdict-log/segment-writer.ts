@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory, writeAt } from '../durable-write.ts';
+import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { FILE_MODE, RUN_FILES, segmentName } from '../run-files.ts';
 
 /** Where a shard's bytes were put. */

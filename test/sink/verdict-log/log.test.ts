@@ -1,5 +1,4 @@
-import { appendFile, cp, mkdtemp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { finishRun } from '../../../src/sink/finish.ts';
 import { verifyRun } from '../../../src/sink/verify.ts';
 import { readChain } from '../../../src/sink/verdict-log/read-chain.ts';
 import { RangeReader } from '../../../src/sink/verdict-log/committed-range.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import {
@@ -37,7 +37,7 @@ function shardsOf(sizes: readonly number[]) {
 }
 
 async function copyOf(dir: string): Promise<string> {
-  const copy = join(await mkdtemp(join(tmpdir(), 'sink-')), 'run');
+  const copy = join(await temporaryFolder(), 'run');
   await cp(dir, copy, { recursive: true });
   return copy;
 }

@@ -11,13 +11,20 @@ import { projectFolder } from './project-folder.ts';
 export interface LabelledText {
   readonly text: string;
   readonly source: string;
+  /** ISO 639 code. */
+  readonly language: string;
   /** 1 for each output that should answer, else 0. */
   readonly targets: Float32Array;
 }
 
 export type CorpusFile = 'train' | 'dev' | 'unsafe_unspecified';
 
-const rowShape = z.object({ text: z.string(), labels: z.array(z.string()).min(1), source: z.string() });
+const rowShape = z.object({
+  text: z.string(),
+  labels: z.array(z.string()).min(1),
+  source: z.string(),
+  lang: z.string(),
+});
 
 /** The label of harmless text, and of hazards that fit none of the thirteen categories. */
 const BENIGN = 'benign';
@@ -58,7 +65,7 @@ function labelled(line: string, place: string): LabelledText {
   try {
     row = rowShape.parse(JSON.parse(line));
   } catch {
-    throw new Failure('usage', `${place}: expected an object with text, labels and source`);
+    throw new Failure('usage', `${place}: expected an object with text, labels, source and lang`);
   }
   const targets = new Float32Array(OUTPUTS);
   for (const label of row.labels) {
@@ -69,5 +76,5 @@ function labelled(line: string, place: string): LabelledText {
     if (category === undefined) throw new Failure('usage', `${place}: unknown label`);
     targets[category.index] = 1;
   }
-  return { text: row.text, source: row.source, targets };
+  return { text: row.text, source: row.source, language: row.lang, targets };
 }

@@ -9,6 +9,9 @@ import { markdownTable } from './markdown-table.ts';
 /** Digits after the point, in all figures. */
 const DIGITS = 3;
 
+/** Languages with fewer benign texts in dev are left out of the table: their rate would mean nothing. */
+const FEWEST_TEXTS = 30;
+
 /** Headings of columns that hold numbers. */
 const NUMERIC = ['texts', 'value', 'AUPRC', 'precision', 'recall', 'flagged'];
 
@@ -51,6 +54,7 @@ export function evaluate(
     overallTable(judged, others),
     categoryTable(judged),
     lookAlikeTable(judged),
+    languageTable(judged),
     longTextTable(model, dev),
   ].join('\n');
 }
@@ -117,6 +121,16 @@ function lookAlikeTable(judged: readonly Judged[]): string {
     [...rows, ['together', lookAlikes.length, figure(flagRate(lookAlikes))]],
     NUMERIC,
   );
+}
+
+function languageTable(judged: readonly Judged[]): string {
+  const benign = judged.filter(({ row }) => row.targets[OVERALL] === 0);
+  const languages = [...new Set(benign.map(({ row }) => row.language))].sort();
+  const rows = languages.flatMap((language): (string | number)[][] => {
+    const own = benign.filter(({ row }) => row.language === language);
+    return own.length < FEWEST_TEXTS ? [] : [[language, own.length, figure(flagRate(own))]];
+  });
+  return markdownTable(['benign text by language', 'texts', 'flagged'], rows, NUMERIC);
 }
 
 /** Long texts made of dev's benign texts of one source each, without and with one hazardous text in the middle. */

@@ -64,10 +64,12 @@ developer can test against a real guard's contract. It recognises wording, not i
 
 ## Evaluation
 
-On \`dev\`, which neither the weights nor the thresholds have seen, and on hazards that fit none of the thirteen
-categories, most of which come from a source that is not in the training data at all. AUPRC is average precision.
-«Flagged» means at the default thresholds; a category counts as flagged only where the text is flagged as well, as
-on the wire.
+On \`dev\`, and on hazards that fit none of the thirteen categories, most of which come from a source that is not in
+the training data at all. Weights, calibration and thresholds were fitted to the training texts alone. Some choices of
+design were made with figures on dev in view, though: how long texts are cut and scored, that benign texts of some
+languages count for more, and how many false positives the overall threshold aims at. So take these figures as
+somewhat better than what unseen text of the same kinds would give. AUPRC is average precision. «Flagged» means at the
+default thresholds; a category counts as flagged only where the text is flagged as well, as on the wire.
 
 ${record.evaluation}
 ## Method
@@ -96,6 +98,8 @@ ${artifacts.join('')}
 - The hazards it learnt from are mostly requests to an assistant; hazardous posts were at hand for Hate only, hazardous
   answers not at all. On answers and on text that is no request it misses much.
 - Refusals, quotations, reports and jokes are told from the real thing by their wording at best.
+- In languages with few or one-sided benign texts (Chinese, French, Korean, …) everyday sentences are flagged far more
+  often than in English, although benign texts of such languages count for more in training.
 - Some languages have hazards but hardly a benign text in the data (Malay), or benign texts only (Greek, Indonesian,
   Romanian, Russian, Thai, Turkish), and others have none: there, scores mean little.
 - Sexual Content was learnt from requests, not from prose. Defamation, Specialized Advice and Sexual Content are thin.

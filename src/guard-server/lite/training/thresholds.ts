@@ -4,7 +4,7 @@ import { type LabelledText } from './corpus.ts';
 
 /** At most this share of benign look-alikes is flagged, and of benign text altogether, where thresholds are chosen. */
 export const LOOK_ALIKE_FLAG_RATE = 0.1;
-export const BENIGN_FLAG_RATE = 0.03;
+export const BENIGN_FLAG_RATE = 0.04;
 
 /** Thresholds are kept to four decimals. */
 const DECIMALS = 4;

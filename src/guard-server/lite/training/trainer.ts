@@ -1,6 +1,7 @@
 import { BUCKETS, type FeatureExtractor } from '../features.ts';
 import { HIDDEN, OUTPUTS, OVERALL } from '../weights-file.ts';
 import { type LabelledText } from './corpus.ts';
+import { benignWeights } from './language-balance.ts';
 import { shuffle, type Random } from './random.ts';
 
 /** A part of a text, as the network sees it while it learns. */
@@ -56,10 +57,14 @@ function partsOf(
  * Every part of a benign text is benign. Of a hazardous one it is not known which part is meant: its windows share
  * one weight, and its passages are left out.
  */
-function examplesOf(row: LabelledText, extractor: FeatureExtractor): Example[] {
+function examplesOf(
+  row: LabelledText,
+  extractor: FeatureExtractor,
+  benignWeight: ReadonlyMap<string, number>,
+): Example[] {
   const { passages, windows } = partsOf(row.text, extractor);
   const benign = row.targets[OVERALL] === 0;
-  const weight = benign ? 1 : 1 / windows.length;
+  const weight = benign ? (benignWeight.get(row.language) ?? 1) : 1 / windows.length;
   const parts = benign && passages.length > 1 ? [...windows, ...passages] : windows;
   return parts
     .filter((buckets) => buckets.length > 0)
@@ -80,7 +85,8 @@ export function trainNetwork(
   extractor: FeatureExtractor,
   random: Random,
 ): FloatWeights {
-  const examples = rows.flatMap((row) => examplesOf(row, extractor));
+  const benignWeight = benignWeights(rows);
+  const examples = rows.flatMap((row) => examplesOf(row, extractor, benignWeight));
   const pass = new TrainingPass(random);
   for (let epoch = 0; epoch < EPOCHS; epoch++) {
     shuffle(examples, random);

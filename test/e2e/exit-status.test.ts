@@ -1,0 +1,105 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  return folder;
+}
+
+describe('exit status', () => {
+  it('0: everything judged; the last line of stdout is the run directory', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
+    const done = await guardsweep(['enqueue', 'a.csv'], { cwd });
+    expect(done.status).toBe(0);
+    expect(done.stdout.trimEnd().split('\n').at(-1)).toBe(await onlyRun(join(cwd, 'runs')));
+    const again = await guardsweep(['resume', await onlyRun(join(cwd, 'runs'))], { cwd });
+    expect(again.status).toBe(0);
+    expect(again.stderr).toMatch(/finished/);
+  });
+
+  it('0, 5 and --allow-errors: items that could not be judged', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text,n\nhello,1\nshort\n' });
+    expect((await guardsweep(['enqueue', 'a.csv'], { cwd })).status).toBe(5);
+    expect((await guardsweep(['enqueue', 'a.csv', '--allow-errors'], { cwd })).status).toBe(0);
+  });
+
+  it('1: a record that does not hold', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
+    await guardsweep(['enqueue', 'a.csv'], { cwd });
+    const run = await onlyRun(join(cwd, 'runs'));
+    const verdicts = await readFile(join(run, 'verdicts.jsonl'), 'utf8');
+    await writeFile(join(run, 'verdicts.jsonl'), verdicts.replace('"seq":0', '"seq":1'));
+    const verified = await guardsweep(['verify', run], { cwd });
+    expect(verified.status).toBe(1);
+    expect(verified.stdout).toMatch(/verdicts\.jsonl/);
+  });
+
+  it('2: bad usage or configuration, in one line, with nothing written', async () => {
+    const cwd = await folderWith({
+      'a.csv': 'text\nhello\n',
+      'none.csv': 'n,m\n1,2\n',
+      'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
+      'latin.csv': 'text\n',
+    });
+    await writeFile(
+      join(cwd, 'latin.csv'),
+      Buffer.from('text\ncaf\xe9\n\xe0 la carte\n'.repeat(50), 'latin1'),
+    );
+    const wrong: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+      [['enqueue', 'missing.csv'], /missing\.csv/],
+      [['enqueue', 'a.csv', '--gaurd', 'embedded:'], /--guard/],
+      [['enqueue', 'a.csv', '--guard', 'http://localhost:9000'], /--guard/],
+      [['enqueue', 'a.csv', '--text-column', 'body'], /body/],
+      [['enqueue', 'none.csv'], /none\.csv.*n/],
+      [['enqueue', 'latin.csv'], /--encoding/],
+      [['enqueue', 'job.yaml'], /job\.yaml:2.*sources/],
+      [['enqueue'], /.+/],
+      [['resume', 'a.csv'], /not a run directory/],
+      [['retry', '.'], /not a run directory/],
+      [['verify', '.'], /not a run directory/],
+      [['enqueu', 'a.csv'], /enqueue/],
+    ];
+    for (const [args, says] of wrong) {
+      const done = await guardsweep(args, { cwd });
+      expect({ args, status: done.status, stderr: done.stderr }).toEqual({
+        args,
+        status: 2,
+        stderr: expect.stringMatching(says) as string,
+      });
+      expect(done.stderr.trimEnd().split('\n')).toHaveLength(1);
+    }
+    expect(await readdir(cwd)).not.toContain('runs');
+  });
+
+  it('3: a gate trips', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text,n\nhello,1\nshort\n' });
+    const done = await guardsweep(['enqueue', 'a.csv', '--fail-if', 'error-rate=0.1'], { cwd });
+    expect(done.status).toBe(3);
+    expect(done.stderr).toMatch(/errorRate|error-rate/);
+  });
+
+  it('4: no guard there', { timeout: 60_000 }, async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello\n' });
+    const done = await guardsweep(['enqueue', 'a.csv', '--guard', 'grpc://127.0.0.1:9'], { cwd });
+    expect(done.status).toBe(4);
+    expect(await readdir(cwd)).not.toContain('runs');
+  });
+
+  it('with --json prints the summary alone on stdout', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
+    await mkdir(join(cwd, 'elsewhere'));
+    const done = await guardsweep(['enqueue', 'a.csv', '--json', '--out', 'elsewhere'], { cwd });
+    const summary = JSON.parse(done.stdout) as Record<string, unknown>;
+    expect(summary).toMatchObject({ items: 1, verdicts: 1, errors: 0, status: 'finished' });
+    expect(Object.keys(summary)).toEqual(
+      expect.arrayContaining([
+        ...['run', 'dir', 'by_decision', 'by_category', 'by_error_code', 'by_modality', 'guards', 'reused'],
+        'seconds',
+      ]),
+    );
+  });
+});

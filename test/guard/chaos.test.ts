@@ -1,0 +1,58 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import { fingerprintIdOf, type Scripted, scoreOf } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+/** mulberry32: a small seeded generator, 0 … 1. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const TROUBLES: readonly Scripted[] = [
+  { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' },
+  { code: status.UNAVAILABLE, details: 'Server not ready' },
+  { code: status.UNAVAILABLE, details: 'Connection dropped' },
+  { code: status.INTERNAL, details: 'Failed to process the request(s) for model' },
+  { code: status.INTERNAL, details: 'Stub process is not healthy' },
+  { code: status.NOT_FOUND, details: 'Request for unknown model' },
+];
+
+// Troubles of the guard that pass; what they must not do is end an item, mix up rows or blame the wrong model.
+test.each([1, 2, 3].map((n) => n * 7919))(
+  'passing troubles of two guards reach no item (seed %i)',
+  async (seed) => {
+    const random = seeded(seed);
+    let swaps = 0;
+    const start = () =>
+      guard({
+        script: () => (random() < 0.03 ? TROUBLES[Math.floor(random() * TROUBLES.length)] : undefined),
+        onVersion: () => (random() < 0.02 ? TROUBLES[Math.floor(random() * TROUBLES.length)] : undefined),
+      });
+    const guards = [await start(), await start()];
+    const pool = await connect(guards);
+    const requests = prompts(2000);
+    const shards = Array.from({ length: 8 }, (_, shard) => requests.slice(shard * 250, (shard + 1) * 250));
+    const outcomes = await Promise.all(
+      shards.map(async (shard) => {
+        const judged = await judge(pool, shard);
+        if (random() < 0.2) guards[swaps % 2]!.deploy(`model-${++swaps}`, '1');
+        return judged;
+      }),
+    );
+    for (const [index, outcome] of outcomes.flat().entries()) {
+      const { score, endpoint, fingerprint } = verdict(outcome);
+      expect(Math.fround(score)).toBe(scoreOf(`text ${index}`));
+      const models = guards.find(({ address }) => address === endpoint)!.judged.get(`text ${index}`)!;
+      const artifacts = models.map(fingerprintIdOf);
+      expect(artifacts).toContain(fingerprint);
+    }
+  },
+);

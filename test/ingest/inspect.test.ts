@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type SourceConfig } from '../../src/config/run-config.ts';
+import { expandSources } from '../../src/ingest/expand.ts';
+import { inspectSources } from '../../src/ingest/inspect.ts';
+import { corpus, NEVER, readItems } from './read-items.ts';
+
+describe('inspecting sources', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-inspect-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
+    const configs = [corpus(join(root, name), overrides)];
+    const { sources } = await expandSources(configs, NEVER);
+    return inspectSources(sources, configs, NEVER);
+  }
+
+  function write(name: string, content: string | Buffer): void {
+    mkdirSync(join(root, 'folder'), { recursive: true });
+    writeFileSync(join(root, name), content);
+    writeFileSync(join(root, 'folder', name), content);
+  }
+
+  test('names the string columns that nobody judges', async () => {
+    write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
+    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['subject'] }] });
+    expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toEqual({
+      unjudgedColumns: [],
+    });
+    write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
+    expect(await inspect('b.jsonl.gz')).toEqual({
+      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['topic'] }],
+    });
+  });
+
+  test.each([
+    [
+      'a table without a column we recognise',
+      'first,second\nalpha,beta\n',
+      {},
+      /--text-column.*"first", "second"/,
+    ],
+    ['a column that is not there', 'text\nx\n', { textColumns: ['body'] }, /no column "body".*"text"/],
+    ['an id column that is not there', 'text\nx\n', { idColumn: 'key' }, /no column "key"/],
+    ['a file that is not UTF-8', Buffer.from('text\ncafé\nnaïve\nüber\n', 'latin1'), {}, /--encoding/],
+  ])(
+    '%s is a usage failure when named, and one item when found',
+    async (_name, content, overrides, message) => {
+      write('a.csv', content);
+      const failure = await inspect('a.csv', overrides).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ kind: 'usage', message: expect.stringMatching(message) as string });
+      expect(await inspect('folder', overrides)).toEqual({ unjudgedColumns: [] });
+      const items = await readItems([corpus(join(root, 'folder'), overrides)]);
+      expect(items).toHaveLength(1);
+      expect(items[0]!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
+    },
+  );
+
+  test('a few bad records do not make a file wrongly encoded', async () => {
+    write('a.csv', Buffer.concat([Buffer.from('text\nplain\n'), Buffer.from('café\n', 'latin1')]));
+    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [] });
+  });
+
+  test('an empty table, a text and a file that is no text are nothing to complain about', async () => {
+    for (const [name, content] of [
+      ['a.csv', ''],
+      ['b.csv', 'one,two\n'],
+      ['c.json', '[]'],
+      ['d.txt', 'a text'],
+      ['e.png', '\x89PNG\r\n\x1a\n'],
+    ] as const) {
+      write(name, Buffer.from(content, 'latin1'));
+      expect(await inspect(name)).toEqual({ unjudgedColumns: [] });
+    }
+  });
+
+  test('plain texts in a folder are not opened', async () => {
+    write('a.txt', 'x');
+    const configs = [corpus(join(root, 'folder'))];
+    const { sources } = await expandSources(configs, NEVER);
+    // Each open file would ask the signal whether to go on.
+    await expect(inspectSources(sources, configs, AbortSignal.abort())).resolves.toEqual({
+      unjudgedColumns: [],
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { ITEM_CODES } from '../../src/domain/item-error.ts';
+import { type Summary } from '../../src/sink/summary.ts';
+import { summaryText } from '../../src/sink/summary-text.ts';
+
+const SUMMARY: Summary = {
+  run: '20261121T020000Z-nightly-ab12',
+  dir: '/runs/20261121T020000Z-nightly-ab12',
+  status: 'finished',
+  items: 12_345,
+  verdicts: 12_340,
+  errors: 5,
+  flagged: 40,
+  by_decision: { allow: 12_300, review: 10, block: 30 },
+  by_category: { violent_crimes: 4, hate: 31 },
+  by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
+  by_modality: { text: 12_345 },
+  guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
+  reused: 0,
+  seconds: 125.5,
+  pass: 1,
+  thresholds_unapplied: 0,
+  skipped: { 'run directory': 1 },
+  chain_head: 'c'.repeat(64),
+  files: ['verdicts.jsonl', 'manifest.json'],
+};
+
+describe('the summary for people', () => {
+  it('says first what was judged, then what was not and what to do about it', () => {
+    expect(summaryText(SUMMARY)).toBe(
+      [
+        'Judged 12,340 of 12,345 items; 5 not judged',
+        '          3  MALFORMED_ROW: the row breaks its format; correct it at the line in errors.jsonl',
+        '          2  TIMEOUT: the guard did not answer in time; try these again with retry',
+        'Left out: 1 run directory',
+        'Decisions: 30 block, 10 review, 12,300 allow',
+        'Flagged categories:',
+        '         31  Hate',
+        '          4  Violent Crimes',
+        'Judged by grpc://gpu-1:8001, sha256:aa (12,340 verdicts)',
+        'Time: 2 min 5 s, 98 items/s',
+        `Chain head: ${'c'.repeat(64)}`,
+        'Files in /runs/20261121T020000Z-nightly-ab12: verdicts.jsonl, manifest.json',
+      ].join('\n'),
+    );
+  });
+
+  it('has advice for every code', () => {
+    for (const code of ITEM_CODES) {
+      expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toMatch(new RegExp(`${code}: \\w`));
+    }
+  });
+
+  it('says that a demonstration guard proves nothing', () => {
+    const embedded = {
+      endpoint: 'embedded:',
+      kind: 'embedded',
+      fingerprint: 'sha256:bb',
+      verdicts: 1,
+    } as const;
+    expect(summaryText({ ...SUMMARY, guards: [embedded] })).toContain('demonstration guard');
+    expect(summaryText(SUMMARY)).not.toContain('demonstration guard');
+  });
+
+  it('makes several models, and an incomplete run, headlines', () => {
+    const guards = [SUMMARY.guards[0]!, { ...SUMMARY.guards[0]!, fingerprint: null }];
+    const lines = summaryText({ ...SUMMARY, status: 'incomplete', verdicts: 100, guards }).split('\n');
+    expect(lines[1]).toMatch(/^ATTENTION: 2 different models/);
+    expect(lines[2]).toMatch(/^INCOMPLETE/);
+    expect(lines).toContainEqual('     12,240  no outcome yet: resume the run');
+  });
+});
