@@ -5,7 +5,9 @@ import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { retryCommand } from './commands/retry.ts';
+import { sinkCommand } from './commands/sink.ts';
 import { verifyCommand } from './commands/verify.ts';
+import { workerCommand } from './commands/worker.ts';
 import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';
 import { examples, newCommand } from './new-command.ts';
 import { toolVersion } from './tool-version.ts';
@@ -25,6 +27,8 @@ const ENVIRONMENT = `
 Environment:
   GUARD_URL           guard endpoints, separated by commas or spaces, where flags and job file name none
   GUARD_TOKEN         bearer token for the guards; needed to serve one beyond this machine
+  REDIS_URL           Redis of the fleet, with its password, where --redis names none
+  REDIS_PREFIX        first part of every key in it; guardsweep when not set
   GUARDSWEEP_DEBUG    1: show where an unexpected error happened
 `;
 
@@ -39,6 +43,8 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(resumeCommand(context, runs, report))
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
+    .addCommand(workerCommand(context))
+    .addCommand(sinkCommand(context))
     .addCommand(guardCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))

@@ -3,18 +3,17 @@ import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
 import { continueRun, type RunView } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
-import { exitStatus, trippedGates } from '../runs/exit-status.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
-import { type Summary } from '../sink/summary.ts';
-import { summaryText } from '../sink/summary-text.ts';
 import { verifyRun } from '../sink/verify.ts';
-import { type RunCommands, type RunUi } from './context.ts';
+import { type FeedUi, type RunCommands, type RunUi } from './context.ts';
+import { feedFleet } from './feed-fleet.ts';
 import { openGuardSession, type GuardSession } from './guard-session.ts';
 import { startProgress, type Progress } from './progress.ts';
-import { interruptedFailure, resumeCommand } from './resume-command.ts';
+import { resumeCommand } from './resume-command.ts';
+import { explained, report, snapshot, tell } from './run-report.ts';
 import { toolVersion } from './tool-version.ts';
 
-/** The commands that work on a run, on one machine: everything happens in this process. */
+/** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
   async enqueue(config, ui) {
     const { drain } = ui.interrupts;
@@ -33,22 +32,26 @@ export const runCommands: RunCommands = {
         `${path}: not judged: ${columns.map((column) => JSON.stringify(column)).join(', ')} (--text-column)`,
       );
     }
-    const guards = await openGuardSession(config, ui.env, drain);
-    try {
+    const create = async (): Promise<Run> => {
       const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
       tell(ui, `run directory ${run.dir}`);
-      return await work(run, false, async () => guards, ui);
+      return run;
+    };
+    if (ui.redis !== null) return feedFleet(create, false, ui.redis, ui);
+    const guards = await openGuardSession(config, ui.env, drain);
+    try {
+      return await work(await create(), false, async () => guards, ui);
     } finally {
       await guards.close();
     }
   },
 
   async resume(runDir, ui) {
-    return continueExisting(await openRun(runDir, ui.interrupts.drain), false, ui);
+    return continueExisting(runDir, false, ui);
   },
 
   async retry(runDir, ui) {
-    return continueExisting(await openRun(runDir, ui.interrupts.drain), true, ui);
+    return continueExisting(runDir, true, ui);
   },
 
   async verify(runDir, { head }, ui) {
@@ -65,10 +68,16 @@ export const runCommands: RunCommands = {
 };
 
 /** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
-async function continueExisting(run: Run, retry: boolean, ui: RunUi): Promise<number> {
+async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Promise<number> {
+  const run = await openRun(runDir, ui.interrupts.drain);
+  if (ui.redis !== null) return feedFleet(async () => run, retry, ui.redis, ui);
+  const { config } = run.record;
+  if (config.guards.length === 0) {
+    throw new Failure('usage', 'a fleet judges this run: name its Redis with --redis or REDIS_URL');
+  }
   let guards: GuardSession | null = null;
   const open = async (): Promise<GuardSession> =>
-    (guards = await openGuardSession(run.record.config, ui.env, ui.interrupts.drain));
+    (guards = await openGuardSession(config, ui.env, ui.interrupts.drain));
   try {
     return await work(run, retry, open, ui);
   } finally {
@@ -100,7 +109,7 @@ async function work(
           if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
           waiting = down;
         });
-        progress = startProgress(ui, () => snapshot(view!(), waiting));
+        progress = startProgress(ui, () => snapshot(view!(), waiting ? 'waiting for a guard' : null));
         return pool;
       },
       drain: ui.interrupts.drain,
@@ -116,38 +125,4 @@ async function work(
     (progress as Progress | null)?.stop();
     throw explained(error, run, ui);
   }
-}
-
-function snapshot(view: RunView, waiting: boolean) {
-  return {
-    planned: view.planned,
-    planClosed: view.planClosed,
-    judged: view.judged,
-    errors: view.errors,
-    // What was read but not judged yet is the same share of what was read as of the bytes.
-    fraction: view.planned === 0 ? null : (view.readShare * (view.judged + view.errors)) / view.planned,
-    note: waiting ? 'waiting for a guard' : null,
-  };
-}
-
-function report(run: Run, summary: Summary, ui: RunUi): number {
-  const { config } = run.record;
-  for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
-  ui.stdout.write(ui.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n${run.dir}\n`);
-  return exitStatus(config, summary);
-}
-
-/** A failure in the middle of a run says how to go on. */
-function explained(error: unknown, run: Run, ui: RunUi): unknown {
-  if (!(error instanceof Failure)) return error;
-  if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
-  if (error.kind === 'service') {
-    const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;
-    return new Failure('service', message, { cause: error });
-  }
-  return error;
-}
-
-function tell(ui: RunUi, line: string): void {
-  if (!ui.quiet) ui.stderr.write(`guardsweep: ${line}\n`);
 }

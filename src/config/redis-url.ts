@@ -2,6 +2,8 @@ import { mistake, quoted } from './mistake.ts';
 
 /** Where the fleet's Redis is. Holds the password: shown to nobody, written nowhere. */
 export interface RedisAddress {
+  /** As given: for handing on to a process of ours, through its environment. */
+  readonly url: string;
   /** A TCP host and port, or the path of a Unix socket. */
   readonly at: { readonly host: string; readonly port: number } | { readonly path: string };
   readonly tls: boolean;
@@ -52,7 +54,7 @@ function parseRedisUrl(text: string, place: string, prefix: string): RedisAddres
   } catch (error) {
     throw mistake(place, `expected ${FORMS}`, error);
   }
-  const login = { username: username || null, password: password || null, prefix, place };
+  const login = { url: text, username: username || null, password: password || null, prefix, place };
   switch (url.protocol) {
     case 'redis:':
     case 'rediss:': {

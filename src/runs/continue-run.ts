@@ -1,17 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../domain/failure.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
-import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
 import { type Judge } from '../moderate/moderate-shard.ts';
 import { finishRun } from '../sink/finish.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Summary } from '../sink/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import { FeedClaim } from './control/feed-claim.ts';
 import { type Run } from './create-run.ts';
+import { findNextPass, surveyRun, type NextPass } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
-import { retryableItems } from './retryable-items.ts';
 import { runPass } from './run-pass.ts';
 
 /** Where a run that is under way stands. */
@@ -54,21 +52,20 @@ export interface Continued {
  */
 export async function continueRun(run: Run, options: ContinueOptions): Promise<Continued> {
   const { stop } = options;
-  const planPath = join(run.dir, RUN_FILES.plan);
-  const survey = (isCommitted: (shard: number) => boolean): Promise<PlanSurvey> =>
-    surveyPlan(readPlan(planPath, { signal: stop }), run.sources.length, isCommitted);
-
-  const before = await survey(() => true);
-  const finished = await finishedSummary(run.dir, before);
-  if (options.retry && finished === null) {
-    throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
+  const { finished, next } = await findNextPass(run, options.retry, stop);
+  if (next === null) return { summary: finished, worked: false };
+  // A fleet that works on the run stops being fed before its sink is overtaken.
+  const feeding = await FeedClaim.take(run.dir, { fleet: false });
+  try {
+    return { summary: await workOff(run, next, options), worked: true };
+  } finally {
+    await feeding.release();
   }
-  if (!options.retry && finished !== null) return { summary: finished, worked: false };
+}
 
-  const pass = options.retry ? before.latestPass + 1 : Math.max(1, before.latestPass);
-  const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
-  if (options.retry && selection?.size === 0) return { summary: finished!, worked: false };
-
+async function workOff(run: Run, { pass, selection }: NextPass, options: ContinueOptions): Promise<Summary> {
+  const { stop } = options;
+  const planPath = join(run.dir, RUN_FILES.plan);
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
     const plan = await PlanWriter.open(planPath, {
@@ -76,7 +73,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
       assertCurrent: () => log.assertCurrent(),
     });
     try {
-      const now = await survey((shard) => log.isCommitted(shard));
+      const now = await surveyRun(run, (shard) => log.isCommitted(shard), stop);
       if (!now.closed.has(pass) || now.uncommitted > 0) {
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
@@ -99,7 +96,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
     } finally {
       await plan.close();
     }
-    return { summary: await finishRun(log, stop), worked: true };
+    return await finishRun(log, stop);
   } finally {
     await log.close();
   }
@@ -115,16 +112,4 @@ function viewOf(progress: RunProgress, log: LogWriter, pass: number): RunView {
     errors: committed.errors,
     readShare,
   };
-}
-
-/** The summary of a run whose latest pass is closed and has its manifest; null while there is work left. */
-async function finishedSummary(runDir: string, survey: PlanSurvey): Promise<Summary | null> {
-  if (!survey.closed.has(survey.latestPass)) return null;
-  try {
-    const manifest = JSON.parse(await readFile(join(runDir, RUN_FILES.manifest), 'utf8')) as { pass: number };
-    if (manifest.pass !== survey.latestPass) return null;
-    return JSON.parse(await readFile(join(runDir, RUN_FILES.summary), 'utf8')) as Summary;
-  } catch {
-    return null;
-  }
 }

@@ -24,7 +24,7 @@ export interface FeedInput {
   readonly planned: () => AsyncIterable<readonly PlanLine[]>;
   readonly plan: Pick<PlanWriter, 'append'>;
   readonly isCommitted: (shard: number) => boolean;
-  readonly queue: WorkQueue<Shard>;
+  readonly queue: Pick<WorkQueue<Shard>, 'add'>;
   readonly progress: FeedProgress;
   readonly signal: AbortSignal;
 }

@@ -27,7 +27,9 @@ function redisBinary(): string {
     const installed = find();
     if (installed !== undefined) return installed;
   }
-  throw new Error('these tests need redis-server (or valkey-server): install it, e.g. apt-get install redis-server');
+  throw new Error(
+    'these tests need redis-server (or valkey-server): install it, e.g. apt-get install redis-server',
+  );
 }
 
 export interface RedisOptions {
@@ -72,11 +74,22 @@ export class TestRedis {
   /** Starts the server again, with the data it kept. */
   async boot(): Promise<void> {
     const listen =
-      this.port > 0 ? ['--port', String(this.port)] : ['--port', '0', '--unixsocket', `${this.folder}/redis.sock`];
-    const keep = this.#options.persistent === true ? ['--appendonly', 'yes'] : ['--appendonly', 'no', '--save', ''];
+      this.port > 0
+        ? ['--port', String(this.port)]
+        : ['--port', '0', '--unixsocket', `${this.folder}/redis.sock`];
+    const keep =
+      this.#options.persistent === true ? ['--appendonly', 'yes'] : ['--appendonly', 'no', '--save', ''];
     this.#child = spawn(
       redisBinary(),
-      [...listen, '--dir', this.folder, ...keep, '--enable-debug-command', 'yes', ...(this.#options.settings ?? [])],
+      [
+        ...listen,
+        '--dir',
+        this.folder,
+        ...keep,
+        '--enable-debug-command',
+        'yes',
+        ...(this.#options.settings ?? []),
+      ],
       { stdio: 'ignore' },
     );
     for (let tries = 0; tries < 500; tries++) {
@@ -102,8 +115,7 @@ export class TestRedis {
 
   #listens(): Promise<boolean> {
     return new Promise((resolve) => {
-      const socket =
-        this.port > 0 ? connect(this.port, '127.0.0.1') : connect(`${this.folder}/redis.sock`);
+      const socket = this.port > 0 ? connect(this.port, '127.0.0.1') : connect(`${this.folder}/redis.sock`);
       socket.on('connect', () => socket.end(() => resolve(true))).on('error', () => resolve(false));
     });
   }

@@ -40,7 +40,9 @@ export async function checkServer(
       if (refusal !== undefined) throw new Failure('service', `${name} ${refusal}`, { cause: error });
       if (performance.now() + TRY_EVERY_MS > endsAt) {
         const seconds = Math.round(startTimeoutMs / 1000);
-        const failure = new Failure('service', `${name} does not answer within ${seconds} s`, { cause: error });
+        const failure = new Failure('service', `${name} does not answer within ${seconds} s`, {
+          cause: error,
+        });
         throw failure;
       }
     }
@@ -57,7 +59,9 @@ async function readInfo(address: RedisAddress): Promise<ReadonlyMap<string, stri
     await redis.connect();
     const texts = [await redis.info('server'), await redis.info('memory')];
     const lines = texts.flatMap((text) => text.split('\r\n')).filter((line) => line.includes(':'));
-    return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+    return new Map(
+      lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+    );
   } catch (error) {
     throw REFUSALS[firstWord(refused)] === undefined ? error : refused;
   } finally {
@@ -69,7 +73,10 @@ function checkInfo(name: string, info: ReadonlyMap<string, string>): void {
   const version = info.get('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (!(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))) {
-    throw new Failure('service', `${name} has version ${version || 'unknown'}; ${OLDEST.join('.')} or newer is needed`);
+    throw new Failure(
+      'service',
+      `${name} has version ${version || 'unknown'}; ${OLDEST.join('.')} or newer is needed`,
+    );
   }
   const policy = info.get('maxmemory_policy') ?? 'unknown';
   if (policy !== 'noeviction') {

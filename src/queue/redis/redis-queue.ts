@@ -70,10 +70,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async depth(signal: AbortSignal): Promise<QueueDepth> {
-    const counts = await patiently(
-      () => this.#queue.getJobCounts('wait', 'active', 'delayed'),
-      signal,
-    );
+    const counts = await patiently(() => this.#queue.getJobCounts('wait', 'active', 'delayed'), signal);
     return {
       waiting: counts['wait'] ?? 0,
       active: counts['active'] ?? 0,
@@ -130,7 +127,10 @@ export class RedisQueue<T> implements WorkQueue<T> {
       }
     };
     const { concurrency } = options;
-    const worker = makeWorker(this.#link, this.#options.name, take, { concurrency, lockMs: this.#options.lockMs });
+    const worker = makeWorker(this.#link, this.#options.name, take, {
+      concurrency,
+      lockMs: this.#options.lockMs,
+    });
     const ran = worker.run().catch((error: unknown) => failed.abort(error));
     await aborted(ended);
     // Nothing new is taken from here on; closing would also wait for a Redis that is away, the handlers do not.

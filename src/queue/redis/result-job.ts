@@ -119,7 +119,12 @@ export const sinkJobCodec: JobCodec<SinkJob> = {
     const { shard, pass, lane, fingerprints } = job;
     const items = job.items.map(restored);
     const outcomes = job.outcomes as readonly (Outcome & { judgement: KnownScores })[];
-    return { kind: 'result', run, epoch, result: { shard: { shard, pass, lane, items }, outcomes, fingerprints } };
+    return {
+      kind: 'result',
+      run,
+      epoch,
+      result: { shard: { shard, pass, lane, items }, outcomes, fingerprints },
+    };
   },
 };
 
@@ -145,7 +150,8 @@ function restored({ seq, id, source, modality, type, sha256, error }: z.output<t
   if (error !== null) {
     return { seq, id, source, request: null, modality, requestType: type, contentSha256: null, error };
   }
-  if (sha256 === null || type === null) throw new Error('an item that was judged came without its hash or type');
+  if (sha256 === null || type === null)
+    throw new Error('an item that was judged came without its hash or type');
   return { seq, id, source, request: emptied(type), contentSha256: sha256, error: null };
 }
 

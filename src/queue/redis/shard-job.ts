@@ -22,7 +22,11 @@ const VERSION = 1;
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
  * a name that is still known in Redis cannot be added again.
  */
-export function shardJobId(run: string, { pass, shard }: Pick<Shard, 'pass' | 'shard'>, epoch: number): string {
+export function shardJobId(
+  run: string,
+  { pass, shard }: Pick<Shard, 'pass' | 'shard'>,
+  epoch: number,
+): string {
   return `s-${run}-${pass}-${shard}-${epoch}`;
 }
 
@@ -131,8 +135,8 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       }
       return { ...request, messages };
     };
-    const items = job.items.map(
-      (item): Item => (item.request === null ? item : { ...item, request: unpack(item.request) }),
+    const items = job.items.map((item): Item =>
+      item.request === null ? item : { ...item, request: unpack(item.request) },
     );
     const { shard, pass, lane } = job;
     return {

@@ -44,7 +44,10 @@ it('a name that is waiting or being handled is not added twice, and is free agai
   expect(await queue.has('n-7', never)).toBe(true);
   const end = new AbortController();
   const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), { concurrency: 1, signal: end.signal });
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 1,
+    signal: end.signal,
+  });
   await settled(async () => !(await queue.has('n-7', never)));
   await queue.put(7, never);
   await settled(() => seen.length === 2);
@@ -58,7 +61,10 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   const queue = await makeNumbers(redis, { said });
   const end = new AbortController();
   const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), { concurrency: 2, signal: end.signal });
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 2,
+    signal: end.signal,
+  });
   await queue.add(1, never);
   await settled(() => seen.length === 1);
   await redis.kill();

@@ -1,0 +1,142 @@
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { PlanWriter, readPlan } from '../../ingest/plan-file.ts';
+import { type RedisLink } from '../../queue/redis/link.ts';
+import { RUN_FILES } from '../../sink/run-files.ts';
+import { type Summary } from '../../sink/summary.ts';
+import { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
+import { claimLog } from '../../sink/verdict-log/claim-log.ts';
+import { clearMarker } from '../control/control-files.ts';
+import { FeedClaim } from '../control/feed-claim.ts';
+import { type Continued, type RunView } from '../continue-run.ts';
+import { type Run } from '../create-run.ts';
+import { feed } from '../feed.ts';
+import { finishedSummary } from '../finished-summary.ts';
+import { findNextPass, surveyRun, type NextPass } from '../next-pass.ts';
+import { RunProgress } from '../progress.ts';
+import { FleetFeeder } from './fleet-feeder.ts';
+
+export interface ContinueOnFleetOptions {
+  /** Judge again what ended in a retryable error, instead of finishing what is open. */
+  readonly retry: boolean;
+  readonly link: RedisLink;
+  /** Aborted when the feeder is to end; what it handed out goes on without it. */
+  readonly stop: AbortSignal;
+  /** One line for people. */
+  readonly say: (message: string) => void;
+  /** Told once how to look at the run, when feeding begins. */
+  readonly watch: (view: () => RunView & { readonly note: string | null }) => void;
+}
+
+/**
+ * Takes a run from wherever its directory says it stands to its end, by feeding a fleet: workers judge, a sink
+ * commits and finishes. The same run can be continued in one process afterwards, and the other way round.
+ *
+ * Failure `usage` for a retry of a run that is not finished; `superseded` when another process feeds the run;
+ * `interrupted` when stopped or cancelled; `service` when the fleet cannot go on.
+ */
+export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions): Promise<Continued> {
+  const { stop } = options;
+  const { finished, next } = await findNextPass(run, options.retry, stop);
+  if (next === null) return { summary: finished, worked: false };
+  await clearMarker(run.dir, 'cancelled');
+  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  try {
+    await overtake(run, claim, options);
+    return { summary: await feedFleet(run, next, claim, options), worked: true };
+  } finally {
+    await claim.release();
+  }
+}
+
+/** A process that judges the run by itself, or a sink that works for an older feeder, stops at its next commit. */
+async function overtake(run: Run, claim: FeedClaim, { stop, say }: ContinueOnFleetOptions): Promise<void> {
+  await claim.assertCurrent();
+  const log = await claimLog(run.dir, run.record, { signal: stop, report: say });
+  await log.close();
+}
+
+async function feedFleet(
+  run: Run,
+  next: NextPass,
+  claim: FeedClaim,
+  options: ContinueOnFleetOptions,
+): Promise<Summary> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.stop, failed.signal]);
+  setMaxListeners(0, signal);
+  const tail = await ChainTail.open(run.dir, signal);
+  const feeder = new FleetFeeder({ run, link: options.link, claim, tail, say: options.say });
+  const progress = new RunProgress(run.sources);
+  options.watch(() => ({ ...viewOf(progress, tail, next.pass), note: feeder.note }));
+  const watching = (async () => {
+    await feeder.register(signal);
+    await feeder.watch(signal);
+  })().catch((error: unknown) => failed.abort(error));
+  try {
+    await feedPass(run, next, claim, tail, feeder, progress, options.say, signal);
+    const summary = await feeder.finish(
+      next.pass,
+      async () => finishedSummary(run.dir, await surveyRun(run, () => true, signal)),
+      signal,
+    );
+    await feeder.leave(signal);
+    return summary;
+  } catch (error) {
+    if (options.stop.aborted) throw new Failure('interrupted', 'interrupted', { cause: error });
+    throw failed.signal.aborted ? failed.signal.reason : error;
+  } finally {
+    failed.abort(new Failure('interrupted', 'feeding has ended'));
+    await watching;
+    await feeder.close();
+  }
+}
+
+/** Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. */
+async function feedPass(
+  run: Run,
+  { pass, selection }: NextPass,
+  claim: FeedClaim,
+  tail: ChainTail,
+  feeder: FleetFeeder,
+  progress: RunProgress,
+  say: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const planPath = join(run.dir, RUN_FILES.plan);
+  const isCommitted = (shard: number): boolean => tail.isCommitted(shard);
+  const { maxWaitMs } = run.record.config;
+  const plan = await PlanWriter.open(planPath, {
+    diskFull: { signal, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: say },
+    assertCurrent: () => claim.assertCurrent(),
+  });
+  try {
+    const survey = await surveyRun(run, isCommitted, signal);
+    if (survey.closed.has(pass) && survey.uncommitted === 0) return;
+    await feed({
+      record: run.record,
+      sources: run.sources,
+      pass,
+      selection,
+      survey,
+      planned: () => readPlan(planPath, { signal }),
+      plan,
+      isCommitted,
+      queue: feeder.shards,
+      progress,
+      signal,
+    });
+    await feeder.shards.drained(signal);
+  } finally {
+    await plan.close();
+  }
+}
+
+const DISK_FULL_RETRY_MS = 3000;
+
+function viewOf(progress: RunProgress, tail: ChainTail, pass: number): RunView {
+  const { items, closed, readShare } = progress.snapshot();
+  const { items: done, errors } = tail.counts(pass);
+  return { planned: items, planClosed: closed, judged: done - errors, errors, readShare };
+}
