@@ -35,6 +35,7 @@ export interface QueueDepth {
 }
 
 const LOOK_EVERY_MS = 50;
+const SCAN_COUNT = 1000;
 /** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
 
@@ -88,9 +89,22 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await patiently(() => this.#queue.remove(id), signal);
   }
 
-  /** Removes the queue with all that is in it. */
+  /**
+   * Removes the queue with all that is in it, whoever is at work on it: BullMQ's own way wants it to be still.
+   * What is being handled loses its lock, which harms nobody.
+   */
   async obliterate(signal: AbortSignal): Promise<void> {
-    await patiently(() => this.#queue.obliterate({ force: true }), signal);
+    const { redis } = this.#link;
+    const pattern = this.#link.key(this.#options.name, '*');
+    let cursor = '0';
+    do {
+      const [next, keys] = await patiently(
+        () => redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT),
+        signal,
+      );
+      if (keys.length > 0) await patiently(() => redis.unlink(...keys), signal);
+      cursor = next;
+    } while (cursor !== '0');
   }
 
   async consume(
