@@ -105,8 +105,14 @@ export class OutstandingShards {
     await look();
     let fed = 0;
     for (const { job } of missing) {
-      if (!this.#entries.has(job.shard.shard)) continue;
-      await this.#options.queueOf(job.shard.lane).put(job, signal);
+      const { shard, run, epoch } = job;
+      if (!this.#entries.has(shard.shard)) continue;
+      const id = shardJobId(run, shard, epoch);
+      const queue = this.#options.queueOf(shard.lane);
+      // What Redis kept of a job that is in no state any more would keep its name from being used again.
+      await queue.remove(id, signal);
+      await this.#options.results.remove(id, signal);
+      await queue.put(job, signal);
       fed++;
     }
     return fed;
