@@ -6,6 +6,8 @@ import { guardCommand } from './commands/guard.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { retryCommand } from './commands/retry.ts';
 import { sinkCommand } from './commands/sink.ts';
+import { statusCommand } from './commands/status.ts';
+import { cancelCommand, continueCommand, pauseCommand } from './commands/steer.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
 import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';
@@ -18,9 +20,9 @@ Exit status:
   1    a fault of guardsweep, or a record that does not hold
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
-  4    a guard cannot be reached, or is not what was expected
+  4    a guard or Redis cannot be reached, or is not what was expected
   5    finished, some items not judged (0 with --allow-errors)
-  130  interrupted; guardsweep resume finishes the run
+  130  interrupted or cancelled; guardsweep resume finishes the run
 `;
 
 const ENVIRONMENT = `
@@ -43,6 +45,10 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(resumeCommand(context, runs, report))
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
+    .addCommand(statusCommand(context))
+    .addCommand(pauseCommand(context))
+    .addCommand(continueCommand(context))
+    .addCommand(cancelCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))
     .addCommand(guardCommand(context))

@@ -6,7 +6,9 @@ import { RUN_FILES } from '../sink/run-files.ts';
 import { type Summary } from '../sink/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import { clearMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
+import { RunControl } from './control/run-control.ts';
 import { type Run } from './create-run.ts';
 import { findNextPass, surveyRun, type NextPass } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
@@ -54,6 +56,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const { stop } = options;
   const { finished, next } = await findNextPass(run, options.retry, stop);
   if (next === null) return { summary: finished, worked: false };
+  await clearMarker(run.dir, 'cancelled');
   // A fleet that works on the run stops being fed before its sink is overtaken.
   const feeding = await FeedClaim.take(run.dir, { fleet: false });
   try {
@@ -78,20 +81,26 @@ async function workOff(run: Run, { pass, selection }: NextPass, options: Continu
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
         const judge = await options.connect();
-        await runPass({
-          record: run.record,
-          sources: run.sources,
-          pass,
-          selection,
-          survey: now,
-          planned: () => readPlan(planPath, { signal: stop }),
-          plan,
-          progress,
-          log,
-          judge,
-          drain: options.drain,
-          stop,
-        });
+        const control = new RunControl(run.dir, options.say);
+        try {
+          await runPass({
+            record: run.record,
+            sources: run.sources,
+            pass,
+            selection,
+            survey: now,
+            planned: () => readPlan(planPath, { signal: stop }),
+            plan,
+            progress,
+            log,
+            judge,
+            drain: AbortSignal.any([options.drain, control.cancelled]),
+            whenRunning: (signal) => control.whenRunning(signal),
+            stop,
+          });
+        } finally {
+          control.close();
+        }
       }
     } finally {
       await plan.close();

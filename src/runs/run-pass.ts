@@ -20,6 +20,8 @@ export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'si
   readonly drain: AbortSignal;
   /** Aborted when everything is to end at once. */
   readonly stop: AbortSignal;
+  /** Resolves while the run is not paused. */
+  readonly whenRunning: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -54,7 +56,12 @@ export async function runPass(input: PassInput): Promise<void> {
         feed({
           ...input,
           isCommitted: (shard) => input.log.isCommitted(shard),
-          queue: shards,
+          queue: {
+            add: async (shard, adding) => {
+              await input.whenRunning(adding);
+              await shards.add(shard, adding);
+            },
+          },
           signal: draining,
         }),
       () => shards.close(),

@@ -27,7 +27,9 @@ export class Fleet {
   }
 
   sink(args: readonly string[] = []): Cli {
-    return new Cli(['sink', '--root', this.#options.out, ...args], { env: { REDIS_URL: this.#options.redis.url } });
+    return new Cli(['sink', '--root', this.#options.out, ...args], {
+      env: { REDIS_URL: this.#options.redis.url },
+    });
   }
 
   enqueue(path: string, args: readonly string[] = []): Cli {

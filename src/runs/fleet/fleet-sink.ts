@@ -164,7 +164,7 @@ class FleetSink {
   async #giveUp(name: string, error: unknown): Promise<void> {
     const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
     const problem = known
-      ? { kind: error.kind as 'internal' | 'service', message: error.message }
+      ? { kind: error.kind, message: error.message }
       : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
     this.#options.say(`the run ${name} cannot go on: ${problem.message}`);
     this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
