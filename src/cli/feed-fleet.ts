@@ -17,6 +17,7 @@ export async function feedFleet(
   retry: boolean,
   redis: RedisAddress,
   ui: FeedUi,
+  notes: readonly string[] = [],
 ): Promise<number> {
   tell(ui, `the fleet of Redis at ${redis.shown} judges (${redis.place})`);
   if (ui.detach) {
@@ -51,7 +52,7 @@ export async function feedFleet(
     if (!worked) {
       tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
     }
-    return report(run!, summary, ui);
+    return report(run!, summary, ui, notes);
   } catch (error) {
     (progress as Progress | null)?.stop();
     throw run === null ? error : explained(error, run, ui);

@@ -12,10 +12,6 @@ export interface Interrupts {
 export interface InterruptOptions {
   /** How long draining may take, in milliseconds; 10 s. */
   readonly drainMs?: number;
-  /** Called once when draining begins. */
-  readonly onDrain: () => void;
-  /** Called once when draining is given up. */
-  readonly onStop: () => void;
   /** Called at a signal that comes after that: the process is to end whatever still runs. */
   readonly onKill: () => void;
 }
@@ -40,7 +36,7 @@ const SAME_INTERRUPT_MS = 500;
  */
 export function watchInterrupts(
   source: SignalSource,
-  { drainMs = DRAIN_MS, onDrain, onStop, onKill }: InterruptOptions,
+  { drainMs = DRAIN_MS, onKill }: InterruptOptions,
 ): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
@@ -52,7 +48,6 @@ export function watchInterrupts(
   const giveUp = (): void => {
     if (stop.signal.aborted) return;
     clearTimeout(timer);
-    onStop();
     stop.abort(new Failure('interrupted', 'interrupted before everything in flight was finished'));
   };
   const onSignal = (): void => {
@@ -64,7 +59,6 @@ export function watchInterrupts(
     else {
       timer = setTimeout(giveUp, drainMs);
       timer.unref();
-      onDrain();
       drain.abort(new Failure('interrupted', 'interrupted'));
     }
   };

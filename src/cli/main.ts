@@ -13,15 +13,7 @@ process.on('uncaughtException', (error) => process.exit(reportFailure(error, pro
 process.stdout.on('error', survivePipeEnd);
 process.stderr.on('error', survivePipeEnd);
 
-const interrupts = watchInterrupts(process, {
-  onDrain: () => {
-    process.stderr.write('\nguardsweep: finishing what is in flight, at most 10 s; again to stop at once\n');
-  },
-  onStop: () => {
-    process.stderr.write('guardsweep: stopping\n');
-  },
-  onKill: () => process.exit(130),
-});
+const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 
 // The only place that sets the exit status.
 process.exitCode = await runCli(

@@ -20,7 +20,7 @@ Exit status:
   1    a fault of guardsweep, or a record that does not hold
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
-  4    a guard or Redis cannot be reached, or is not what was expected
+  4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
   130  interrupted or cancelled; guardsweep resume finishes the run
 `;
@@ -28,7 +28,10 @@ Exit status:
 const ENVIRONMENT = `
 Environment:
   GUARD_URL           guard endpoints, separated by commas or spaces, where flags and job file name none
-  GUARD_TOKEN         bearer token for the guards; needed to serve one beyond this machine
+  GUARD_TOKEN         bearer token for guards on this machine or over grpcs://; needed to serve one beyond
+                      this machine
+  GUARD_TOKEN__<HOST> the token for one host instead, as in GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001
+  NODE_EXTRA_CA_CERTS PEM file of a certificate authority of your own, for grpcs://
   REDIS_URL           Redis of the fleet, with its password, where --redis names none
   REDIS_PREFIX        first part of every key in it; guardsweep when not set
   GUARDSWEEP_DEBUG    1: show where an unexpected error happened

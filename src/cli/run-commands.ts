@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
-import { continueRun, type RunView } from '../runs/continue-run.ts';
+import { continueRun } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
 import { verifyRun } from '../sink/verify.ts';
@@ -26,21 +26,18 @@ export const runCommands: RunCommands = {
         `an earlier run of these sources is not finished; to finish it: ${resumeCommand(unfinished, ui)}`,
       );
     }
-    for (const { path, columns } of unjudgedColumns) {
-      tell(
-        ui,
-        `${path}: not judged: ${columns.map((column) => JSON.stringify(column)).join(', ')} (--text-column)`,
-      );
-    }
     const create = async (): Promise<Run> => {
       const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
       tell(ui, `run directory ${run.dir}`);
       return run;
     };
-    if (ui.redis !== null) return feedFleet(create, false, ui.redis, ui);
+    const notes = unjudgedColumns.map(
+      ({ path, columns }) => `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
+    );
+    if (ui.redis !== null) return feedFleet(create, false, ui.redis, ui, notes);
     const guards = await openGuardSession(config, ui.env, drain);
     try {
-      return await work(await create(), false, async () => guards, ui);
+      return await work(await create(), false, async () => guards, ui, notes);
     } finally {
       await guards.close();
     }
@@ -55,7 +52,10 @@ export const runCommands: RunCommands = {
   },
 
   async verify(runDir, { head }, ui) {
-    const report = await verifyRun(runDir, head === null ? {} : { head });
+    const report = await verifyRun(runDir, {
+      signal: ui.interrupts.drain,
+      ...(head === null ? {} : { head }),
+    });
     if (ui.json) ui.stdout.write(`${JSON.stringify(report)}\n`);
     else if (report.ok) {
       const { items, verdicts, errors } = report;
@@ -91,36 +91,46 @@ async function work(
   retry: boolean,
   guards: () => Promise<GuardSession>,
   ui: RunUi,
+  notes: readonly string[] = [],
 ): Promise<number> {
   const failed = new AbortController();
   let progress: Progress | null = null;
-  let view: (() => RunView) | null = null;
   let waiting = false;
   const say = (line: string): void =>
     progress === null ? tell(ui, line) : progress.say(`guardsweep: ${line}`);
+  const { drain, stop } = ui.interrupts;
+  drain.addEventListener('abort', () =>
+    say('finishing what is in flight, at most 10 s; again to stop at once'),
+  );
+  stop.addEventListener('abort', () => say('stopping'));
   try {
     const { summary, worked } = await continueRun(run, {
       retry,
       connect: async () => {
         const { pool, died } = await guards();
+        if (died.aborted) failed.abort(died.reason);
         died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
+        for (const { name, state } of pool.status()) {
+          if (state.name === 'out')
+            say(`${name} is not ready (${state.reason}); the run goes on with the others`);
+        }
         pool.onStateChange(() => {
           const down = pool.status().every((endpoint) => endpoint.state.name !== 'ready');
           if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
           waiting = down;
         });
-        progress = startProgress(ui, () => snapshot(view!(), waiting ? 'waiting for a guard' : null));
         return pool;
       },
-      drain: ui.interrupts.drain,
-      stop: AbortSignal.any([ui.interrupts.stop, failed.signal]),
+      drain,
+      stop: AbortSignal.any([stop, failed.signal]),
       say,
-      watch: (look) => (view = look),
+      watch: (view) =>
+        (progress = startProgress(ui, () => snapshot(view(), waiting ? 'waiting for a guard' : null))),
     });
     (progress as Progress | null)?.stop();
     if (!worked)
       tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
-    return report(run, summary, ui);
+    return report(run, summary, ui, notes);
   } catch (error) {
     (progress as Progress | null)?.stop();
     throw explained(error, run, ui);

@@ -22,16 +22,25 @@ export function snapshot(view: RunView, note: string | null): ProgressSnapshot {
 }
 
 /** Prints the summary of a run that came to its end, and gives its exit status. */
-export function report(run: Run, summary: Summary, ui: RunUi): number {
+export function report(run: Run, summary: Summary, ui: RunUi, notes: readonly string[]): number {
   const { config } = run.record;
   for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
-  ui.stdout.write(ui.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n${run.dir}\n`);
+  const text = [summaryText(summary), ...notes, run.dir].join('\n');
+  ui.stdout.write(`${ui.json ? JSON.stringify(summary) : text}\n`);
   return exitStatus(config, summary);
 }
 
+const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /** A failure in the middle of a run says how to go on. */
 export function explained(error: unknown, run: Run, ui: RunUi): unknown {
-  if (!(error instanceof Failure)) return error;
+  if (!(error instanceof Failure)) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!UNWRITABLE.has(code)) return error;
+    return new Failure('usage', `the run directory cannot be written: ${run.dir} (${code})`, {
+      cause: error,
+    });
+  }
   if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
   if (error.kind === 'service') {
     const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;

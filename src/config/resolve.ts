@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { DEFAULT_POLICY, type Policy } from '../domain/policy.ts';
 import { parseDuration } from './duration.ts';
@@ -127,11 +127,13 @@ async function outputDirOf({ flags, cwd }: Input, file: JobFile | null): Promise
   const given = flagged ?? (file && inJob(file, ['output', 'dir'], file.job.output?.dir));
   if (given?.value === '') throw mistake(given.place, 'the path is empty');
   const absolute = resolve(flagged === undefined && given ? file!.folder : cwd, given?.value ?? DEFAULT_DIR);
-  const found = await stat(absolute).catch(() => null);
-  if (found?.isDirectory() === false) {
-    throw mistake(given?.place ?? 'output folder', `${quoted(absolute)} is not a folder`);
+  // The folder may still have to be made: then what is to hold it must be one.
+  for (let path = absolute; ; path = dirname(path)) {
+    const found = await stat(path).catch(() => null);
+    if (found === null && path !== dirname(path)) continue;
+    if (found?.isDirectory() === true) return absolute;
+    throw mistake(given?.place ?? 'output folder', `${quoted(path)} is not a folder`);
   }
-  return absolute;
 }
 
 function formatsOf({ flags }: Input, file: JobFile | null): OutputFormat[] {

@@ -81,5 +81,7 @@ export interface RunRecord {
   readonly created_at: string;
   /** Files found in the corpora that are no items, by reason: run directories, sidecars, the desktop's own. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
+  readonly sources_sha256: string;
   readonly config: RunConfig;
 }

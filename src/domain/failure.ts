@@ -10,7 +10,7 @@ const EXIT_STATUS = {
   superseded: 1,
   /** A wrong flag, path, job file or policy; said before anything is written. */
   usage: 2,
-  /** A service that is needed cannot be reached, or is not what was expected. */
+  /** No guard to work with, or no disk space: somebody has to see to something outside this process. */
   service: 4,
   /** Stopped on request; the run can be resumed. */
   interrupted: 130,

@@ -57,7 +57,7 @@ export interface Coverage {
   readonly unit: 'chars' | 'turns' | 'frames' | 'seconds';
   readonly judged: number;
   readonly total: number;
-  /** Where the part that decided begins; null when the item was judged whole. */
+  /** Where the part that decided begins; null when the item was judged in one piece. */
   readonly worst_at: number | null;
 }
 

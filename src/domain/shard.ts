@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Fingerprint } from './fingerprint.ts';
 import { type Item, type Lane } from './item.ts';
 import { type Outcome } from './outcome.ts';
+import { requestBytes } from './request.ts';
 
 /** A bounded group of items of one lane: the unit of queueing and of commitment. */
 export interface Shard {
@@ -30,6 +31,23 @@ export function payloadSha256(items: readonly Item[]): string {
     }
   }
   return hash.update(lines).digest('hex');
+}
+
+/** Content of a shard in UTF-8 bytes; the turns of one conversation share their messages, which count once. */
+export function shardBytes(items: readonly Item[]): number {
+  let bytes = 0;
+  items.forEach(({ request }, index) => {
+    if (request === null) return;
+    const next = items[index + 1]?.request;
+    const shared =
+      request.requestType === 'multiturn' &&
+      next?.requestType === 'multiturn' &&
+      request.conversation !== null &&
+      next.conversation === request.conversation;
+    // The last of a conversation's turns holds the others.
+    if (!shared) bytes += requestBytes(request);
+  });
+  return bytes;
 }
 
 /** A shard with the outcome of every item: what goes from judging to the sink. */

@@ -7,8 +7,12 @@ export interface Fields {
    * there is none.
    */
   get(name: string): unknown;
-  /** All names, as spelt. */
+  /** All names, as spelt; in a table, some may be equal. */
   names(): readonly string[];
+  /** The value of the name at an index of `names`. */
+  at(position: number): unknown;
+  /** Index in `names` of the one whose value `get` gives for a name; undefined when there is none. */
+  positionOf(name: string): number | undefined;
 }
 
 /** What a record holds: named values, a bare text, or a bare list (of turns). */

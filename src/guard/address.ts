@@ -54,7 +54,7 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
   return {
     target: `${host}:${port}`,
     secure: url!.protocol === 'grpcs:',
-    loopback: host === 'localhost' || host === '[::1]' || host.startsWith('127.'),
+    loopback: host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.')),
     authority: null,
     serverName: host,
     port,
@@ -64,23 +64,21 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
 /**
  * A name with several addresses stands for several servers: each becomes an endpoint of its own, named
  * `<name>#<address>`. Addresses are of one family, since a server that listens on both is still one server; for
- * the same reason `localhost` is never expanded. A name that cannot be looked up stays as it is, to be tried
- * again when connecting. The addresses hold for as long as the pool lives.
+ * the same reason `localhost` is never expanded. A name that cannot be looked up, or not within `timeoutMs`, stays
+ * as it is, to be tried again when connecting. The addresses hold for as long as the pool lives. Rejects with the
+ * signal's reason when aborted.
  */
 export async function expandEndpoint(
   endpoint: GuardEndpoint,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
   find: Lookup = lookupAll,
 ): Promise<GuardTarget[]> {
   const { port, ...address } = parseAddress(endpoint);
   const host = address.serverName;
   const alone = [{ name: endpoint.name, address }];
   if (address.loopback || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return alone;
-  let found: readonly LookupAddress[];
-  try {
-    found = await find(host);
-  } catch {
-    return alone;
-  }
+  const found = await findWithin(timeoutMs, signal, () => find(host));
+  if (found === null) return alone;
   const family = found.some((entry) => entry.family === 4) ? 4 : 6;
   const addresses = [...new Set(found.filter((e) => e.family === family).map((e) => e.address))].sort();
   if (addresses.length < 2) return alone;
@@ -92,4 +90,25 @@ export async function expandEndpoint(
       authority: `${host}:${port}`,
     },
   }));
+}
+
+/** What is found in time, or null. The system's lookup cannot be ended: it is left to end by itself. */
+async function findWithin(
+  timeoutMs: number,
+  signal: AbortSignal,
+  find: () => ReturnType<Lookup>,
+): Promise<readonly LookupAddress[] | null> {
+  let timer: NodeJS.Timeout | undefined;
+  let abort = (): void => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      abort = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', abort, { once: true });
+      timer = setTimeout(() => resolve(null), timeoutMs);
+      find().then(resolve, () => resolve(null));
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
 }

@@ -40,7 +40,8 @@ export class GuardChannel {
         'grpc.max_receive_message_length': -1,
         'grpc.max_send_message_length': -1,
         // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
-        // stays off: a ping after a graceful GOAWAY kills calls in flight; deadlines find dead connections.
+        // stays off: deadlines notice a dead connection as well, and a server that drains still finishes our
+        // requests, while a keepalive that finds it draining would drop the connection with them.
         'grpc.use_local_subchannel_pool': 1,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 1000,

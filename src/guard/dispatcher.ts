@@ -1,12 +1,15 @@
 import { type ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
-import { CallError, type Fault, type OutReason } from './call-error.ts';
+import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type GuardChannel } from './channel.ts';
 import { type ConcurrencyPolicy } from './concurrency.ts';
+import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
+import { halvesOf } from './halves.ts';
 import { type HeldAnswer, verdictOf } from './held-answer.ts';
-import { type Negotiated, notUsable, NotUsable, type Reading, readVersion } from './negotiate.ts';
+import { type Negotiated, type Reading, readVersion } from './negotiate.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
+import { ReadingFailures } from './reading-failures.ts';
 import { type Flight, Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
 import { decodeReply } from './tensors/decode-reply.ts';
@@ -18,28 +21,8 @@ import { VersionBrackets } from './version-brackets.ts';
 const MAX_REJUDGED = 50;
 /** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
 const DROPS_BEFORE_ALONE = 2;
-/** Version readings that may fail in a row before the endpoint is taken out. */
-const MAX_FAILED_READINGS = 3;
 const RETRY_BASE_MS = 50;
 const RETRY_CAP_MS = 5000;
-
-export interface DispatcherOptions {
-  /** The endpoint as recorded in outcomes. */
-  readonly endpoint: string;
-  readonly requestTimeoutMs: number;
-}
-
-export interface DispatcherHooks {
-  /** The guard judged something. */
-  succeeded(): void;
-  /** Something is sent again, and why. */
-  retried(cause: ItemCode | 'MODEL_CHANGED'): void;
-  /** A version reading; false when that model must not be used. */
-  accept(reading: Reading): boolean;
-  /** The endpoint is of no use any more; to be answered with `stop`. `reached`: see Fault. */
-  down(reason: OutReason, fatal: boolean, reached: boolean): void;
-  crashed(error: unknown): void;
-}
 
 /**
  * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
@@ -59,7 +42,7 @@ export class Dispatcher {
   /** Ends version readings and canaries. */
   readonly #controller = new AbortController();
   readonly #proof: ProofOfLife;
-  #failedReadings = 0;
+  readonly #readingFailures = new ReadingFailures(RETRY_BASE_MS, RETRY_CAP_MS);
   /** Overloads in a row; while positive nothing has succeeded since. */
   #overloads = 0;
   #overloadedAt = 0;
@@ -85,7 +68,7 @@ export class Dispatcher {
       read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
       load: () => this.#sender.load,
       accept: (reading) => {
-        this.#failedReadings = 0;
+        this.#readingFailures.succeeded();
         if (!hooks.accept(reading)) return false;
         this.#sender.wake();
         return true;
@@ -113,9 +96,12 @@ export class Dispatcher {
     return tasks;
   }
 
-  /** Whether the guard has turned everything away since it last judged something. */
-  get overloaded(): boolean {
-    return this.#overloads > 0;
+  /**
+   * Whether verdicts can come of it: not while the guard has turned everything away since it last judged something,
+   * nor while it cannot say its version, without which no answer becomes a verdict.
+   */
+  get usable(): boolean {
+    return this.#overloads === 0 && !this.#readingFailures.any;
   }
 
   accept(task: Task): void {
@@ -226,7 +212,8 @@ export class Dispatcher {
         this.#judgeAgain(task);
       } else {
         this.#tasks.delete(task);
-        task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+        const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+        if (instead !== null) this.#judgeAgain(instead);
       }
     }
   }
@@ -288,8 +275,20 @@ export class Dispatcher {
   /** A refusal that names no reason: believed only if the guard judges other content. */
   async #refused(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
-    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
+    if (judges === 'yes') this.#settleRefused(flight.tasks[0]!, code);
     else if (judges === 'unclear') this.#sendAgain(flight.tasks, { alone: true }, code, this.#delayMs(1));
+  }
+
+  /** A long text may have been refused for its length: it has one more chance, in two halves. */
+  #settleRefused(task: Task, code: ItemCode): void {
+    const halves = code === 'GUARD_REJECTED' ? halvesOf(task) : null;
+    if (halves === null) {
+      this.#settleError(task, code, true);
+      return;
+    }
+    this.#hooks.retried(code);
+    this.#tasks.delete(task);
+    for (const half of halves) this.accept(half);
   }
 
   /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */
@@ -347,19 +346,10 @@ export class Dispatcher {
   }
 
   #readingFailed(error: unknown): number | null {
-    this.#failedReadings++;
-    if (error instanceof CallError && error.fault.kind === 'overload') {
-      return this.#delayMs(this.#failedReadings);
-    }
-    const what = notUsable(error, this.#callOptions(this.#controller.signal));
-    if (!(what instanceof NotUsable)) {
-      this.#hooks.crashed(error);
-      return null;
-    }
-    const passing =
-      error instanceof CallError && (error.fault.kind === 'attempt' || error.fault.kind === 'execution');
-    if (passing && this.#failedReadings < MAX_FAILED_READINGS) return this.#delayMs(this.#failedReadings);
-    this.#hooks.down(what.reason, error instanceof CallError && error.fault.kind === 'fatal', false);
+    const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
+    if (next.kind === 'again') return next.delayMs;
+    if (next.kind === 'down') this.#hooks.down(next.reason, next.fatal, false);
+    else this.#hooks.crashed(error);
     return null;
   }
 

@@ -82,7 +82,8 @@ export class Endpoint {
   #successes = 0;
   /** Probes since the guard last judged something, so that one which comes and goes is asked ever less often. */
   #probes = 0;
-  #returning: Promise<void> = Promise.resolve();
+  /** The last way into use, settled once it is over; never rejects. */
+  #entering: Promise<void> = Promise.resolve();
 
   constructor(
     target: GuardTarget,
@@ -124,15 +125,20 @@ export class Endpoint {
 
   /** Resolves once the endpoint is in use, or closed. */
   async start(): Promise<void> {
-    await this.#enter(true);
+    this.#beginToEnter(true);
+    await this.#entering;
   }
 
   /** Ends everything; the tasks that were not settled are the caller's. Safe to call twice. */
   async close(): Promise<Task[]> {
     this.#life.abort();
     const undone = this.#leave(false);
-    await this.#returning;
+    await this.#entering;
     return undone;
+  }
+
+  #beginToEnter(first: boolean): void {
+    this.#entering = this.#enter(first).catch((error: unknown) => this.#hooks.crashed(error));
   }
 
   async #enter(first: boolean): Promise<void> {
@@ -141,14 +147,18 @@ export class Endpoint {
       const channel = new GuardChannel(this.#target.address, this.#service, this.#options.token);
       try {
         const { model, reading } = await this.#probe(channel, first);
+        // Closed after the last answer, when there was no call left to end.
+        signal.throwIfAborted();
         this.#use(channel, model, reading);
         return;
       } catch (error) {
         channel.close();
         if (signal.aborted) return;
         if (!(error instanceof NotUsable)) throw error;
-        this.#state = { ...outState(error.reason, error.fatal, error.message), since: this.#since() };
-        if (first && error.fatal) this.#hooks.unusable(error);
+        // A model that was there before may be reloading.
+        const fatal = error.fatal && (first || error.reason !== 'unknown model');
+        this.#state = { ...outState(error.reason, fatal, error.message), since: this.#since() };
+        if (first && fatal) this.#hooks.unusable(error);
       }
       await sleep(backoffMs(++this.#probes, PROBE_BASE_MS, PROBE_CAP_MS), undefined, { signal }).catch(
         () => {},
@@ -212,7 +222,7 @@ export class Endpoint {
     if (this.#dispatcher === null) return;
     this.#state = outState(reason, fatal);
     const undone = this.#leave(reached);
-    this.#returning = this.#enter(false).catch((error: unknown) => this.#hooks.crashed(error));
+    this.#beginToEnter(false);
     this.#hooks.out(undone);
   }
 

@@ -1,7 +1,8 @@
 import { type Outcome } from '../domain/outcome.ts';
+import { type TaskOwner } from './task.ts';
 
 /** One call of `judge`: gathers the outcomes of its requests, which arrive in any order. */
-export class Judging {
+export class Judging implements TaskOwner {
   readonly promise: Promise<Outcome[]>;
   readonly #outcomes: Outcome[];
   #missing: number;
@@ -23,12 +24,13 @@ export class Judging {
     return this.#over;
   }
 
-  settle(index: number, outcome: Outcome): void {
-    if (this.#over) return;
+  settle(index: number, outcome: Outcome): null {
+    if (this.#over) return null;
     this.#outcomes[index] = outcome;
-    if (--this.#missing > 0) return;
+    if (--this.#missing > 0) return null;
     this.#over = true;
     this.#resolve(this.#outcomes);
+    return null;
   }
 
   fail(error: unknown): void {

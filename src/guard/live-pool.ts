@@ -80,8 +80,8 @@ export class LivePool implements GuardPool {
     return this.#fingerprints;
   }
 
-  /** Waits as `connectGuards` says. */
-  async start(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits as `connectGuards` says. `begunAt`: when the time began to run, by `performance.now()`. */
+  async start(timeoutMs: number, begunAt: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const timers: NodeJS.Timeout[] = [];
     let abort = (): void => {};
@@ -94,7 +94,7 @@ export class LivePool implements GuardPool {
           if (this.#usable()) resolve();
           else reject(this.#unreachable(timeoutMs));
         };
-        timers.push(setTimeout(overdue, timeoutMs));
+        timers.push(setTimeout(overdue, begunAt + timeoutMs - performance.now()));
         let starting = this.#endpoints.length;
         const started = (): void => {
           if (this.#failure !== null) reject(this.#failure);
@@ -240,7 +240,7 @@ export class LivePool implements GuardPool {
   }
 
   #usable(): boolean {
-    return this.#endpoints.some(({ dispatcher }) => dispatcher !== null && !dispatcher.overloaded);
+    return this.#endpoints.some(({ dispatcher }) => dispatcher?.usable === true);
   }
 
   /** While anything is being judged, watches for the moment when no guard has been of use for too long. */

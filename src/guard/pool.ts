@@ -30,6 +30,8 @@ export interface JudgeOptions {
 }
 
 const START_TIMEOUT_MS = 30_000;
+/** Longest wait for the addresses of a name; part of the start's time. */
+const LOOKUP_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** The guards of a run. */
@@ -62,12 +64,16 @@ export async function connectGuards(
   signal: AbortSignal,
 ): Promise<GuardPool> {
   if (endpoints.length === 0) throw new Failure('usage', 'no guard is named');
+  signal.throwIfAborted();
+  const begunAt = performance.now();
+  const startTimeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
   const service = loadService();
+  const withTokens = endpoints.map((endpoint) => ({ endpoint, token: options.token?.(endpoint) ?? null }));
+  const lookup = { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal };
   const targets = await Promise.all(
-    endpoints.map(async (endpoint) => {
-      const token = options.token?.(endpoint) ?? null;
-      return (await expandEndpoint(endpoint)).map((target) => ({ target, token }));
-    }),
+    withTokens.map(async ({ endpoint, token }) =>
+      (await expandEndpoint(endpoint, lookup)).map((target) => ({ target, token })),
+    ),
   );
   const pool = new LivePool(
     targets.flat(),
@@ -77,7 +83,7 @@ export async function connectGuards(
     options.maxWaitMs,
   );
   try {
-    await pool.start(options.startTimeoutMs ?? START_TIMEOUT_MS, signal);
+    await pool.start(startTimeoutMs, begunAt, signal);
     return pool;
   } catch (error) {
     await pool.close();

@@ -1,7 +1,6 @@
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import { type Outcome } from '../domain/outcome.ts';
 import { type GuardRequest, requestBytes } from '../domain/request.ts';
-import { type Judging } from './judging.ts';
 import { type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
 
 /** Tries that count, after which an item ends in a retryable code. */
@@ -16,7 +15,15 @@ export const MAX_ATTEMPTS = 5;
  */
 export type TaskState = 'idle' | 'active' | 'held' | 'settled';
 
-/** One item on its way to an outcome. */
+/** Who waits for the outcomes of tasks. */
+export interface TaskOwner {
+  /** Whether nobody waits any more. */
+  readonly over: boolean;
+  /** Takes the outcome of the task of this index. Returns a task that is to be judged instead, if there is one. */
+  settle(index: number, outcome: Outcome): Task | null;
+}
+
+/** One item, or half of one, on its way to an outcome. */
 export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
@@ -35,17 +42,20 @@ export class Task implements RequestRow {
   maxRows = Number.POSITIVE_INFINITY;
   /** Whether nothing else may be in flight with it, so that a failure can only be its own. */
   alone = false;
-  readonly #judging: Judging;
+  readonly isHalf: boolean;
+  readonly #owner: TaskOwner;
   readonly #index: number;
 
   constructor(
-    judging: Judging,
+    owner: TaskOwner,
     index: number,
     request: GuardRequest,
     sessionId: string,
     conversation: Conversation | null,
+    isHalf = false,
   ) {
-    this.#judging = judging;
+    this.#owner = owner;
+    this.isHalf = isHalf;
     this.#index = index;
     this.request = request;
     this.sessionId = sessionId;
@@ -57,7 +67,7 @@ export class Task implements RequestRow {
 
   /** Whether nobody waits for it any more. */
   get abandoned(): boolean {
-    return this.#judging.over;
+    return this.#owner.over;
   }
 
   /** The guard has judged it, so it is not what brings guards down, even if it has to be judged again. */
@@ -66,9 +76,10 @@ export class Task implements RequestRow {
     this.alone = false;
   }
 
-  settle(outcome: Outcome): void {
+  /** Returns a task that is to be judged instead: the whole of a half whose other half another model judged. */
+  settle(outcome: Outcome): Task | null {
     this.state = 'settled';
-    this.#judging.settle(this.#index, outcome);
+    return this.#owner.settle(this.#index, outcome);
   }
 
   /** Ends the item as an error. `counted` tells whether the try that ended it is one more than `attempts`. */

@@ -80,12 +80,15 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
   return mark === null ? (encoding?.startsWith('utf-16') ?? false) : mark !== 'utf-8';
 }
 
-/** Bytes that text has no use for: more than one in a hundred means it is none. A stray one does not. */
+/** Control bytes a text of any size may hold, such as the end-of-file mark of DOS. */
+const STRAY_CONTROLS = 2;
+
+/** Bytes that text has no use for: more than one in a hundred means it is none. Stray ones do not. */
 function hasManyControls(head: Buffer): boolean {
   const looked = head.subarray(0, 64 * 1024);
   let controls = 0;
   for (const byte of looked) {
     if (byte < 0x20 ? byte < 0x08 || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f) controls++;
   }
-  return controls * 100 > looked.length;
+  return controls > STRAY_CONTROLS && controls * 100 > looked.length;
 }

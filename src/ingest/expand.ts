@@ -7,7 +7,7 @@ import { Failure } from '../domain/failure.ts';
 import { mediaKindByName } from './binary-kind.ts';
 import { type FrozenSource } from './plan-line.ts';
 import { SkipCounts } from './skip-counts.ts';
-import { walkFolder } from './walk-folder.ts';
+import { RUN_DIRECTORIES, walkFolder } from './walk-folder.ts';
 
 /** What the corpora consist of. */
 export interface Expansion {
@@ -65,9 +65,13 @@ async function findFiles(config: SourceConfig, skipped: SkipCounts, signal: Abor
   const stats = await stat(config.path).catch(() => null);
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {
+    const runsBefore = skipped.count(RUN_DIRECTORIES);
     const files = withoutSidecars(await walkFolder(config.path, skipped, signal), skipped);
-    if (files.length === 0)
-      throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}`);
+    if (files.length === 0) {
+      const why =
+        skipped.count(RUN_DIRECTORIES) > runsBefore ? ' but run directories, which are skipped' : '';
+      throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}${why}`);
+    }
     return { name: basename(config.path) || 'root', isNamedFile: false, files };
   }
   if (!stats.isFile()) {
@@ -86,7 +90,10 @@ async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: Abo
   }
   const found = await walkFolder(folder, skipped, signal, picomatch(glob));
   const files = withoutSidecars(found, skipped);
-  if (files.length === 0) throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}`);
+  if (files.every(({ isFolder }) => isFolder)) {
+    const why = files.length > 0 ? ` as far as folders can be listed; ${files.length} cannot be` : '';
+    throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}${why}`);
+  }
   return { name: basename(folder) || 'root', isNamedFile: false, files };
 }
 

@@ -54,19 +54,53 @@ export async function* fileBytes(
 /** A gzip file that does not inflate to its end. What came before was given. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
+  /** Offset in the file of the part that does not inflate; null when the file is cut short. */
+  readonly partAt: number | null;
+
+  constructor(partAt: number | null, cause: unknown) {
+    super('the gzip data does not inflate', { cause });
+    this.partAt = partAt;
+  }
 }
 
-/** The pieces as they are, or inflated when they are a gzip file (RFC 1952: begins with 1f 8b). */
-export async function* inflateIfGzip(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+/**
+ * The pieces as they are, or inflated when they are a gzip file (RFC 1952: begins with 1f 8b). `again` gives the same
+ * pieces once more: what zlib inflates of the part in which it fails is only to be had by inflating it byte by byte.
+ */
+export async function* inflateIfGzip(
+  pieces: AsyncIterable<Buffer>,
+  again: () => AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     const first = await iterator.next();
     if (first.done === true) return;
     const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b;
     const all = joined(first.value, iterator);
-    yield* isGzip ? inflate(all) : all;
+    if (!isGzip) {
+      yield* all;
+      return;
+    }
+    let given = 0;
+    try {
+      for await (const piece of inflate(all, Number.POSITIVE_INFINITY)) {
+        given += piece.length;
+        yield piece;
+      }
+    } catch (error) {
+      if (!(error instanceof CorruptGzip) || error.partAt === null) throw error;
+      yield* withoutFirst(given, inflate(again(), error.partAt));
+    }
   } finally {
     await iterator.return?.();
+  }
+}
+
+async function* withoutFirst(bytes: number, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let left = bytes;
+  for await (const piece of pieces) {
+    if (piece.length > left) yield piece.subarray(left);
+    left = Math.max(0, left - piece.length);
   }
 }
 
@@ -77,28 +111,30 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 
 /**
  * Writes small parts one by one and collects what each gives, rather than piping: an error then never overtakes
- * output that came before it, and the same file gives the same bytes on every reading.
+ * output that came before it, and the same file gives the same bytes on every reading. From the offset `bytewiseFrom`
+ * of the file on, each byte is a part.
  */
-async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+async function* inflate(pieces: AsyncIterable<Buffer>, bytewiseFrom: number): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   const output: Buffer[] = [];
   let failure: unknown = null;
   gunzip.on('data', (piece: Buffer) => output.push(piece));
   gunzip.on('error', (error) => (failure = error));
+  let offset = 0;
   try {
     for await (const piece of pieces) {
-      for (let at = 0; at < piece.length && failure === null; at += DEFLATED_BYTES) {
-        const part = piece.subarray(at, at + DEFLATED_BYTES);
+      for (let at = 0; at < piece.length;) {
+        const part = piece.subarray(at, at + (offset < bytewiseFrom ? DEFLATED_BYTES : 1));
         await settled(gunzip, (done) => gunzip.write(part, done));
         yield* output.splice(0);
+        if (failure !== null) throw new CorruptGzip(offset, failure);
+        at += part.length;
+        offset += part.length;
       }
-      if (failure !== null) break;
     }
-    if (failure === null) {
-      await settled(gunzip, (done) => gunzip.once('end', done).end());
-      yield* output.splice(0);
-    }
-    if (failure !== null) throw new CorruptGzip('the gzip data does not inflate', { cause: failure });
+    await settled(gunzip, (done) => gunzip.once('end', done).end());
+    yield* output.splice(0);
+    if (failure !== null) throw new CorruptGzip(null, failure);
   } finally {
     gunzip.destroy();
   }

@@ -1,8 +1,9 @@
 import { type SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Fields } from '../formats/record.ts';
-import { holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
+import { columnKey, type ColumnKey, holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { columnLabel } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isNamedFile } from './expand.ts';
 import { isAsFrozen } from './file-bytes.ts';
@@ -13,6 +14,7 @@ import { layoutByName } from './recognise-layout.ts';
 /** String columns of one file that are not judged. */
 export interface UnjudgedColumns {
   readonly path: string;
+  /** As they may be shown at the terminal, see columnLabel; the last one may be how many more there are. */
   readonly columns: string[];
 }
 
@@ -91,24 +93,37 @@ function refuse({ why, columns, missing }: Refused, config: SourceConfig): void 
         `${file} has no column recognised as its text; choose with --text-column among: ${listed(columns)}`,
       );
     case 'no-such-column':
-      throw new Failure('usage', `${file} has no column ${listed(missing)}; it has: ${listed(columns)}`);
+      throw new Failure(
+        'usage',
+        `${file} has no column ${missing.map((name) => JSON.stringify(name)).join(', ')}; it has: ${listed(columns)}`,
+      );
     case 'binary':
     case 'no-header':
   }
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
+  const shown = names.slice(0, NAMES_SHOWN).map((name, index) => columnLabel(name, index + 1));
   const more = names.length - shown.length;
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
-  const columns = new Set<string>();
-  const judged = new Set(idColumn === null ? ID_NAMES : [idColumn.toLowerCase()]);
+  const labels = new Map<ColumnKey, string>();
+  const judged = new Set<ColumnKey>();
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
-    for (const name of draftRecord(fields, options).judged) judged.add(name.toLowerCase());
-    for (const name of fields.names()) if (holdsText(fields.get(name))) columns.add(name);
+    const idNames = idColumn === null ? ID_NAMES : [idColumn];
+    for (const name of [...draftRecord(fields, options).judged, ...idNames]) {
+      const position = fields.positionOf(name);
+      if (position !== undefined) judged.add(columnKey(fields, position));
+    }
+    for (const [position, name] of fields.names().entries()) {
+      const key = columnKey(fields, position);
+      if (labels.has(key) || !holdsText(fields.at(position))) continue;
+      labels.set(key, typeof key === 'string' ? columnLabel(name, position + 1) : `column ${position + 1}`);
+    }
   }
-  return [...columns].filter((name) => !judged.has(name.toLowerCase()));
+  const left = [...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label);
+  const more = left.length - NAMES_SHOWN;
+  return more > 0 ? [...left.slice(0, NAMES_SHOWN), `and ${more} more`] : left;
 }

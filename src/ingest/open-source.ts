@@ -36,7 +36,8 @@ export class OpenSource {
     observe?: (piece: Buffer) => void,
   ): Promise<OpenSource> {
     const handle = await open(source.absolute, 'r');
-    return new OpenSource(handle, inflateIfGzip(fileBytes(handle, signal, observe)));
+    const again = () => fileBytes(handle, signal);
+    return new OpenSource(handle, inflateIfGzip(fileBytes(handle, signal, observe), again));
   }
 
   /**

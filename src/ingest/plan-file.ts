@@ -1,53 +1,66 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Failure } from '../domain/failure.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from './disk-full.ts';
 import { syncDirectory } from './durable-write.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type PlanLine } from './plan-line.ts';
+import { type PlanFileLine, type PlanLine } from './plan-line.ts';
 import { PlanState } from './plan-state.ts';
 import { readRecordLines } from './record-lines.ts';
 
+const NEWLINE = 0x0a;
+
 export interface PlanWriterOptions {
+  /** The epoch of the verdict log that the writer has claimed. */
+  readonly epoch: number;
   readonly diskFull: DiskFullPolicy;
   /** Throws Failure('superseded') once another process continues the run: nothing is appended after that. */
   readonly assertCurrent: () => Promise<void>;
 }
 
-/** Appends to plan.jsonl. A shard is queued only after `append` has resolved for its line. */
+/**
+ * Appends to plan.jsonl. A shard is queued only after `append` has resolved for its line.
+ *
+ * The file is shared with the writers of earlier epochs, and a check whether one is still current cannot be made one
+ * with the write that follows: a stopped process may wake up in between. So a writer never changes what is there,
+ * torn lines included, and what comes too late is void for its epoch (see PlanState).
+ */
 export class PlanWriter {
   /** What the plan says, lines whose append has not resolved yet included. */
   readonly state: PlanState;
   readonly #handle: FileHandle;
   readonly #options: PlanWriterOptions;
-  readonly #group: GroupCommit<string>;
+  readonly #group: GroupCommit<readonly PlanFileLine[]>;
 
   private constructor(handle: FileHandle, state: PlanState, options: PlanWriterOptions) {
     this.#handle = handle;
     this.state = state;
     this.#options = options;
-    this.#group = new GroupCommit((texts) => this.#write(Buffer.from(texts.join(''))));
+    this.#group = new GroupCommit((entries) => this.#write(entries.flat()));
   }
 
   /**
-   * Opens the plan, creating it if it is not there, and takes in what is planned already. A last line without its
-   * newline was torn off by a crash, and nothing was queued on its strength: it is cut away.
-   * Failure('internal') names a line that does not hold.
+   * Opens the plan, creating it if it is not there: puts the line that makes void whatever earlier epochs append from
+   * then on, and only when that is on the disk takes in what is planned.
+   * Failure('internal') names a line that does not hold; Failure('superseded') when a later epoch has opened the plan.
    */
   static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
-    const handle = await open(path, 'a', 0o600);
+    const handle = await open(path, 'a+', 0o600);
     try {
       const state = new PlanState();
-      let bytes = 0;
-      for await (const lines of readRecordLines(path, { signal: options.diskFull.signal })) {
-        for (const line of lines) {
-          state.takeBytes(line);
-          bytes += line.length + 1;
-        }
-      }
-      if ((await handle.stat()).size > bytes) await handle.truncate(bytes);
-      await handle.sync();
+      const writer = new PlanWriter(handle, state, options);
+      await writer.#write([{ opened: options.epoch }]);
       await syncDirectory(dirname(path));
-      return new PlanWriter(handle, state, options);
+      for await (const lines of readRecordLines(path, { signal: options.diskFull.signal })) {
+        for (const line of lines) state.takeBytes(line);
+      }
+      if (state.epoch !== options.epoch) {
+        throw new Failure(
+          'superseded',
+          'another process continues this run: nothing more is planned by this one',
+        );
+      }
+      return writer;
     } catch (error) {
       await handle.close();
       throw error;
@@ -59,9 +72,9 @@ export class PlanWriter {
    * is planned (Failure('internal') otherwise); a line that repeats what is planned is left out.
    */
   async append(lines: readonly PlanLine[]): Promise<void> {
-    let text = '';
-    for (const line of lines) if (this.state.take(line)) text += `${JSON.stringify(line)}\n`;
-    await this.#group.add(text);
+    const { epoch } = this.#options;
+    const fresh = lines.filter((line) => this.state.take(line));
+    await this.#group.add(fresh.map((line) => ({ epoch, ...line })));
   }
 
   async close(): Promise<void> {
@@ -69,19 +82,36 @@ export class PlanWriter {
     await this.#handle.close();
   }
 
-  async #write(bytes: Buffer): Promise<void> {
-    let cutTo: number | null = null;
+  /**
+   * What was written in part, or may have become one line with the torn one of another writer, is written again.
+   * Whoever was overtaken writes at most once more, so this comes to an end.
+   */
+  async #write(lines: readonly PlanFileLine[]): Promise<void> {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     const attempt = async (): Promise<void> => {
-      await this.#options.assertCurrent();
-      if (cutTo !== null) await this.#handle.truncate(cutTo);
-      cutTo = (await this.#handle.stat()).size;
-      for (let written = 0; written < bytes.length;) {
-        written += (await this.#handle.write(bytes, written)).bytesWritten;
-      }
+      do await this.#options.assertCurrent();
+      while (!(await appendWhole(this.#handle, text)));
       await this.#handle.datasync();
     };
     await retryWhileDiskFull('plan.jsonl', attempt, this.#options.diskFull);
   }
+}
+
+/** Appends lines, after a torn one on a line of their own; false when others may have written into them. */
+async function appendWhole(handle: FileHandle, lines: string): Promise<boolean> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.from((await endsWithLine(handle, size)) ? lines : `\n${lines}`);
+  for (let written = 0; written < bytes.length;) {
+    written += (await handle.write(bytes, written)).bytesWritten;
+  }
+  return (await handle.stat()).size === size + bytes.length;
+}
+
+async function endsWithLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  await handle.read(last, 0, 1, size - 1);
+  return last[0] === NEWLINE;
 }
 
 export interface ReadPlanOptions {

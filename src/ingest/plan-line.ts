@@ -30,6 +30,15 @@ export interface PlanClosed {
 
 export type PlanLine = PlannedShard | PlanClosed;
 
+/** First line of every writer of the plan. From here on, lines of lower epochs are void. */
+export interface PlanOpened {
+  /** Epoch of the verdict log that the writer has claimed. */
+  readonly opened: number;
+}
+
+/** A line as it stands in the file: shards and closings name the epoch of their writer. */
+export type PlanFileLine = PlanOpened | (PlanLine & { readonly epoch: number });
+
 /** One line of sources.jsonl: a file, as it was when the run was created. */
 export interface FrozenSource {
   /** 0-based; files are read in this order. */

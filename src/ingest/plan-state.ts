@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { LANES, type Lane } from '../domain/item.ts';
-import { type PlanClosed, type PlanLine, type PlannedShard } from './plan-line.ts';
+import { type PlanClosed, type PlanFileLine, type PlanLine, type PlannedShard } from './plan-line.ts';
 
 const count = z.int().min(0);
 const pass = z.int().min(1);
+const epoch = z.int().min(1);
 
 const SHARD_LINE = z.strictObject({
+  epoch,
   shard: count,
   pass,
   lane: z.enum(LANES),
@@ -20,6 +22,7 @@ const SHARD_LINE = z.strictObject({
 });
 
 const CLOSING_LINE = z.strictObject({
+  epoch,
   closed: z.literal(true),
   pass,
   shards: count,
@@ -27,7 +30,9 @@ const CLOSING_LINE = z.strictObject({
   items_by_source: z.array(count),
 });
 
-const PLAN_LINE = z.union([SHARD_LINE, CLOSING_LINE]);
+const OPENING_LINE = z.strictObject({ opened: epoch });
+
+const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE]);
 
 /** Whether a line of the plan closes a pass. */
 export function isClosing(line: PlanLine): line is PlanClosed {
@@ -48,10 +53,18 @@ function itemsOf(seqs: PlannedShard['seqs'], after: number): number | null {
 
 /**
  * What a plan says so far, and the rules its lines keep: shard numbers count up from 0 without a gap over all
- * passes; within a lane and pass, seqs ascend; a pass is closed once, with true totals, before the next begins. Planning is deterministic, so a line that
- * repeats an earlier one comes from a writer that was overtaken and woke up again; it is void.
+ * passes; within a lane and pass, seqs ascend; a pass is closed once, with true totals, before the next begins.
+ *
+ * Several writers may have appended, one overtaking the other, and an overtaken one may wake up late. So a line
+ * counts only when no higher epoch opened the plan before it in the file. What a line means therefore never depends
+ * on what comes after it, and all readers agree. Void are also
+ * - a line that repeats one of the same epoch: its writer was not sure that it had come to the disk whole;
+ * - a line that is no JSON: it was torn off, by a crash or a full disk, before anything was done on its strength.
+ *   Were it a line that counted once, a gap in the numbers would show it.
  */
 export class PlanState {
+  /** The highest epoch that has opened the plan; 0 before the first. */
+  epoch = 0;
   /** Shards planned in all passes: also the number of the next shard. */
   shards = 0;
   /** Items of pass 1: the items of the run. */
@@ -72,23 +85,43 @@ export class PlanState {
   }
 
   /**
-   * Takes the next line of the file; gives null for a void one.
+   * Takes the next line of the file; gives null for one that plans nothing: an opening or a void one.
    * Throws Failure('internal') naming the line when it breaks a rule.
    */
   takeBytes(bytes: Buffer): PlanLine | null {
-    let line: PlanLine;
-    try {
-      line = PLAN_LINE.parse(JSON.parse(bytes.toString()));
-    } catch (error) {
-      this.#lines++;
-      throw this.#broken('is damaged', error);
+    this.#lines++;
+    const found = this.#parse(bytes);
+    if (found === null) return null;
+    if ('opened' in found) {
+      this.epoch = Math.max(this.epoch, found.opened);
+      return null;
     }
-    return this.take(line) ? line : null;
+    const { epoch, ...line } = found;
+    if (epoch < this.epoch) return null;
+    if (epoch > this.epoch) throw this.#broken(`is of epoch ${epoch}, which has not opened the plan`);
+    return this.#take(line) ? line : null;
   }
 
-  /** The same for a line that is not read but about to be written. */
+  /** The same for a line that is not read but about to be written, by the epoch in force. */
   take(line: PlanLine): boolean {
     this.#lines++;
+    return this.#take(line);
+  }
+
+  /** Null for a line that was torn off. */
+  #parse(bytes: Buffer): PlanFileLine | null {
+    let value: unknown;
+    try {
+      value = JSON.parse(bytes.toString());
+    } catch {
+      return null;
+    }
+    const parsed = FILE_LINE.safeParse(value);
+    if (!parsed.success) throw this.#broken('is damaged', parsed.error);
+    return parsed.data;
+  }
+
+  #take(line: PlanLine): boolean {
     return isClosing(line) ? this.#takeClosing(line) : this.#takeShard(line);
   }
 

@@ -1,6 +1,7 @@
 import { type SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import { type Item } from '../domain/item.ts';
+import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { type RecordReader, recordBytesLimit } from '../formats/record.ts';
 import { settled } from '../formats/transcripts/draft.ts';
 import { type RecordOptions } from '../formats/transcripts/draft-record.ts';
@@ -103,11 +104,25 @@ async function* recordItems(
     for (const record of records) maker.add(record, options, items);
     return items;
   };
+  let lastByte = head.text.at(-1);
   for (const piece of pieces(head.text)) yield* nonEmpty(made(reader.push(piece)));
-  for await (const piece of file.rest()) yield* nonEmpty(made(reader.push(piece)));
+  try {
+    for await (const piece of file.rest()) {
+      lastByte = piece.at(-1) ?? lastByte;
+      yield* nonEmpty(made(reader.push(piece)));
+    }
+  } catch (error) {
+    // A table's reader may hold back a row that is complete; one that was cut off is not to be taken for one.
+    if (reader instanceof CsvReader && (lastByte === LF || lastByte === CR)) {
+      yield* nonEmpty(made(reader.end()));
+    }
+    throw error;
+  }
   yield* nonEmpty(made(reader.end()));
 }
 
+const LF = 0x0a;
+const CR = 0x0d;
 const PIECE_BYTES = 64 * 1024;
 
 function* pieces(bytes: Buffer): Generator<Buffer> {

@@ -1,9 +1,10 @@
 import { type SourceConfig } from '../config/run-config.ts';
 import { CsvReader, type CsvDialect } from '../formats/csv/csv-reader.ts';
-import { sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
-import { isTurnLike } from '../formats/json/json-record.ts';
-import { isFields, isList } from '../formats/record.ts';
+import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
+import { skipSpace } from '../formats/json/scan.ts';
+import { isFields } from '../formats/record.ts';
 import { recognise } from '../formats/transcripts/draft-record.ts';
+import { beginsWithRecord, beginsWithTurn, firstElement, isOpenArray, parsed } from './array-head.ts';
 
 /** How the records of a file are laid out. */
 export type RecordLayout =
@@ -32,7 +33,7 @@ export function recogniseLayout(
     case 'csv':
       return forced === null && isObject(parsed(firstLine(head))) ? { kind: 'jsonl' } : csvLayout(head, name);
     case 'jsonl':
-      return forced === null ? jsonlLayout(head) : { kind: 'jsonl' };
+      return forced === null ? jsonlLayout(head, complete) : { kind: 'jsonl' };
     case 'json':
       return jsonLayout(head, complete);
     case 'text':
@@ -64,21 +65,25 @@ export function layoutByName(path: string): SourceConfig['layout'] {
 
 function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDialect {
   const delimiter = sniffDelimiter(head, name.endsWith('.tsv') ? '\t' : null);
-  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head) };
+  const namesDelimiter = namedDelimiter(head) !== null;
+  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter };
 }
 
-/** A file named as JSON Lines may turn out to be one array. */
-function jsonlLayout(head: Buffer): FileLayout {
+/** A file named as JSON Lines is that, unless it clearly is one array. */
+function jsonlLayout(head: Buffer, complete: boolean): FileLayout {
   if (firstByte(head) !== '[') return { kind: 'jsonl' };
-  const line = parsed(firstLine(head));
-  const isRow = isList(line) && (line.length === 0 || !isObject(line[0]) || isTurnLike(line[0]));
-  return { kind: isRow ? 'jsonl' : 'json-array' };
+  const line = firstLine(head);
+  const lineEnd = skipSpace(head, 0) + line.length;
+  const next = firstLine(head.subarray(lineEnd));
+  const isOnlyLine = lineEnd === head.length || (next.length === 0 && complete);
+  if (isOnlyLine) return { kind: beginsWithRecord(head) ? 'json-array' : 'jsonl' };
+  return isOpenArray(line, next) ? jsonLayout(head, complete) : { kind: 'jsonl' };
 }
 
 function jsonLayout(head: Buffer, complete: boolean): FileLayout {
   if (firstByte(head) === '[') {
     // An array of turns is one conversation, not a list of records.
-    return { kind: isTurnLike(firstElement(head)) ? 'json-values' : 'json-array' };
+    return { kind: beginsWithTurn(head) ? 'json-values' : 'json-array' };
   }
   const line = firstLine(head);
   const hasMore = !complete || head.length > line.length + 2;
@@ -109,40 +114,14 @@ function isSoundTable(head: Buffer, dialect: CsvDialect): boolean {
 }
 
 function firstByte(head: Buffer): string {
-  return /\S/.exec(head.toString('latin1', 0, 4096))?.[0] ?? '';
+  return String.fromCharCode(head[skipSpace(head, 0)] ?? 0);
 }
 
 /** The first line that is not blank. */
 function firstLine(head: Buffer): Buffer {
-  let from = 0;
-  while (from < head.length && head[from]! <= 0x20) from++;
+  const from = skipSpace(head, 0);
   const newline = head.indexOf(0x0a, from);
   return head.subarray(from, newline < 0 ? head.length : newline);
-}
-
-/** The value of a JSON text; undefined when it is none. */
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString()) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Brackets at which the first element of an array may end that are tried before giving up. */
-const ENDS_TRIED = 200;
-
-/** The first element of the array that begins in `head`; undefined when it does not end there. */
-function firstElement(head: Buffer): unknown {
-  const start = head.indexOf('[') + 1;
-  let tried = 0;
-  for (let at = start; at < head.length && tried < ENDS_TRIED; at++) {
-    if (head[at] !== 0x5d && head[at] !== 0x7d) continue;
-    tried++;
-    const value = parsed(head.subarray(start, at + 1));
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }
 
 function isObject(value: unknown): boolean {

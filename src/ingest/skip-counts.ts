@@ -6,6 +6,10 @@ export class SkipCounts {
     if (count > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
   }
 
+  count(reason: string): number {
+    return this.#counts.get(reason) ?? 0;
+  }
+
   /** Reason to count, as far as there were any. */
   toRecord(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);

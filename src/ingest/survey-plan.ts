@@ -24,6 +24,8 @@ export interface SourceExtent {
   readonly complete: boolean;
   /** Whether one of its shards is not committed. */
   readonly open: boolean;
+  /** Whether what is planned is a single item that is the whole file. */
+  readonly wholeFile: boolean;
 }
 
 /** Reads a plan once. Memory: some bytes a source, nothing a shard. */
@@ -35,6 +37,7 @@ export async function surveyPlan(
   const closed = new Map<number, PlanClosed>();
   const lastSeq = new Float64Array(sources).fill(-1);
   const open = new Uint8Array(sources);
+  const wholeFile = new Uint8Array(sources);
   let latestPass = 0;
   let lastSource = -1;
   let nextShard = 0;
@@ -50,6 +53,7 @@ export async function surveyPlan(
         items = 0;
         lastSeq.fill(-1);
         open.fill(0);
+        wholeFile.fill(0);
       }
       if ('closed' in line) {
         closed.set(line.pass, line);
@@ -62,6 +66,8 @@ export async function surveyPlan(
       const committed = isCommitted(line.shard);
       if (!committed) uncommitted++;
       for (const { source, last } of sourcesOf(line)) {
+        const alone = line.items === 1 || line.source !== line.to_source;
+        wholeFile[source] = lastSeq[source] === -1 && line.from === null && alone ? 1 : 0;
         lastSeq[source] = Math.max(lastSeq[source] ?? -1, last);
         if (!committed) open[source] = 1;
       }
@@ -77,7 +83,7 @@ export async function surveyPlan(
     extent: (source) => {
       const last = lastSeq[source] ?? -1;
       const complete = last >= 0 && (closed.has(latestPass) || source < lastSource);
-      return { lastSeq: last, complete, open: open[source] === 1 };
+      return { lastSeq: last, complete, open: open[source] === 1, wholeFile: wholeFile[source] === 1 };
     },
   };
 }

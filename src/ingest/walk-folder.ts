@@ -10,6 +10,8 @@ export interface FoundFile {
   readonly relative: string;
   /** The real path of what it links to; null for a file that is no link. */
   readonly target: string | null;
+  /** A folder that cannot be listed. */
+  readonly isFolder: boolean;
 }
 
 /** Files that systems and programs leave behind. */
@@ -17,6 +19,9 @@ const LEFTOVERS = /^(?:\.DS_Store|Thumbs\.db|~\$.*)$/;
 
 /** Name of the file that makes a folder a run directory. */
 const RUN_RECORD = 'run.json';
+
+/** What run directories are counted as. */
+export const RUN_DIRECTORIES = 'run directories';
 
 /**
  * The files below a folder that `matches` accepts, in bytewise order of their paths. Passes over run directories, leftovers, and links that
@@ -42,9 +47,9 @@ export async function walkFolder(
     if (entry === null || entry.isDirectory()) {
       const entries = await list(absolute);
       if (entries === null) {
-        found.push({ absolute, relative, target: null });
+        found.push({ absolute, relative, target: null, isFolder: true });
       } else if (await isRunDirectory(absolute, entries)) {
-        skipped.add('run directories');
+        skipped.add(RUN_DIRECTORIES);
       } else {
         const below = relative === '' ? '' : `${relative}/`;
         for (const child of entries.reverse()) pending.push({ relative: below + child.name, entry: child });
@@ -54,10 +59,10 @@ export async function walkFolder(
     } else if (LEFTOVERS.test(entry.name)) {
       skipped.add('system files');
     } else if (entry.isFile()) {
-      found.push({ absolute, relative, target: null });
+      found.push({ absolute, relative, target: null, isFolder: false });
     } else if (entry.isSymbolicLink()) {
       const target = await linkedFile(absolute, realRoot, skipped);
-      if (target !== null) found.push({ absolute, relative, target });
+      if (target !== null) found.push({ absolute, relative, target, isFolder: false });
     } else {
       skipped.add('devices and pipes');
     }

@@ -4,8 +4,7 @@ import { type FrozenSource } from '../ingest/plan-line.ts';
 
 const BATCH = 1024;
 
-/** The outcome of an item that was planned in a file that has changed since: what it was cannot be read any more. */
-export function changedItem(source: FrozenSource, seq: number): SettledItem {
+function changedItem(source: FrozenSource, seq: number): SettledItem {
   return {
     seq,
     id: `${source.path}#seq-${seq}`,
@@ -18,7 +17,10 @@ export function changedItem(source: FrozenSource, seq: number): SettledItem {
   };
 }
 
-/** The same for the given seqs, or those from `from` up to but not including `to`, in arrays of bounded length. */
+/**
+ * The outcomes of items that were planned in a file that has changed since, for the given seqs or those from `from`
+ * up to but not including `to`, in arrays of bounded length.
+ */
 export function* changedItems(
   source: FrozenSource,
   seqs: readonly number[] | { readonly from: number; readonly to: number },

@@ -10,8 +10,9 @@ import { clearMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import { type Run } from './create-run.ts';
-import { findNextPass, surveyRun, type NextPass } from './next-pass.ts';
+import { passToRun, summaryIfDone, surveyRun } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
+import { retryableItems } from './retryable-items.ts';
 import { runPass } from './run-pass.ts';
 
 /** Where a run that is under way stands. */
@@ -54,33 +55,39 @@ export interface Continued {
  */
 export async function continueRun(run: Run, options: ContinueOptions): Promise<Continued> {
   const { stop } = options;
-  const { finished, next } = await findNextPass(run, options.retry, stop);
-  if (next === null) return { summary: finished, worked: false };
+  const done = await summaryIfDone(run, options.retry, stop);
+  if (done !== null) return { summary: done, worked: false };
+  // A finished run is claimed only when there is a guard to retry with: a claim makes it unfinished.
+  const connected = options.retry ? await options.connect() : null;
+
   await clearMarker(run.dir, 'cancelled');
   // A fleet that works on the run stops being fed before its sink is overtaken.
   const feeding = await FeedClaim.take(run.dir, { fleet: false });
   try {
-    return { summary: await workOff(run, next, options), worked: true };
+    return { summary: await workOff(run, connected, options), worked: true };
   } finally {
     await feeding.release();
   }
 }
 
-async function workOff(run: Run, { pass, selection }: NextPass, options: ContinueOptions): Promise<Summary> {
+async function workOff(run: Run, connected: Judge | null, options: ContinueOptions): Promise<Summary> {
   const { stop } = options;
   const planPath = join(run.dir, RUN_FILES.plan);
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
     const plan = await PlanWriter.open(planPath, {
+      epoch: log.epoch,
       diskFull: log.diskFull,
       assertCurrent: () => log.assertCurrent(),
     });
     try {
       const now = await surveyRun(run, (shard) => log.isCommitted(shard), stop);
+      const pass = passToRun(now, options.retry);
       if (!now.closed.has(pass) || now.uncommitted > 0) {
+        const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
-        const judge = await options.connect();
+        const judge = connected ?? (await options.connect());
         const control = new RunControl(run.dir, options.say);
         try {
           await runPass({

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunConfig, type RunRecord } from '../config/run-config.ts';
@@ -32,28 +32,28 @@ export async function createRun(
   const name = `${stamp}-${config.name}-${randomBytes(2).toString('hex')}`;
   const dir = join(config.output.dir, name);
   const making = join(config.output.dir, `.${name}`);
-  const record: RunRecord = {
-    schema: 1,
-    run: name,
-    tool: { name: 'guardsweep', version: options.toolVersion },
-    created_at: options.now.toISOString(),
-    skipped: options.skipped,
-    config,
-  };
   try {
     await mkdir(config.output.dir, { recursive: true });
     await mkdir(making, { mode: 0o700 });
     await mkdir(join(making, RUN_FILES.log), { mode: 0o700 });
+    const record: RunRecord = {
+      schema: 1,
+      run: name,
+      tool: { name: 'guardsweep', version: options.toolVersion },
+      created_at: options.now.toISOString(),
+      skipped: options.skipped,
+      sources_sha256: await writeDurably(join(making, RUN_FILES.sources), lines(sources)),
+      config,
+    };
     await writeDurably(join(making, RUN_FILES.run), [`${JSON.stringify(record, null, 2)}\n`]);
-    await writeDurably(join(making, RUN_FILES.sources), lines(sources));
     await rename(making, dir);
+    return { dir, record, sources };
   } catch (error) {
     await rm(making, { recursive: true, force: true });
     throw new Failure('usage', `cannot write a run directory in ${config.output.dir} (${codeOf(error)})`, {
       cause: error,
     });
   }
-  return { dir, record, sources };
 }
 
 function* lines(sources: readonly FrozenSource[]): Generator<string> {
@@ -66,14 +66,20 @@ function* lines(sources: readonly FrozenSource[]): Generator<string> {
   }
 }
 
-async function writeDurably(path: string, parts: Iterable<string>): Promise<void> {
+/** Gives the SHA-256 of what was written. */
+async function writeDurably(path: string, parts: Iterable<string>): Promise<string> {
+  const hash = createHash('sha256');
   const file = await open(path, 'wx', 0o600);
   try {
-    for (const part of parts) await file.appendFile(part);
+    for (const part of parts) {
+      hash.update(part);
+      await file.appendFile(part);
+    }
     await file.datasync();
   } finally {
     await file.close();
   }
+  return hash.digest('hex');
 }
 
 function codeOf(error: unknown): string {

@@ -9,7 +9,7 @@ import { type FrozenSource, type PlanLine } from '../ingest/plan-line.ts';
 import { readSource, sourceUnchanged } from '../ingest/read-source.ts';
 import { type PlanSurvey } from '../ingest/survey-plan.ts';
 import { type WorkQueue } from '../queue/work-queue.ts';
-import { changedItem, changedItems } from './changed-items.ts';
+import { changedItems } from './changed-items.ts';
 import { type FeedProgress } from './progress.ts';
 import { type RetrySelection } from './retry-selection.ts';
 
@@ -74,12 +74,15 @@ class Feeder {
         for (const source of sources) {
           signal.throwIfAborted();
           const next = seq + this.#itemsOfFirstPass(source);
-          await this.#feedSelected(source, seq, selection.within(seq, next));
+          await this.#feedSelected(source, seq, next, selection.within(seq, next));
           progress.sourceDone(source);
           seq = next;
         }
       }
       await this.#plan(this.#cutter.end());
+      if (this.#follower !== null && this.#follower.unfilled > 0) {
+        throw new Error('a planned shard was not filled although its sources were read to their ends');
+      }
       await this.#close();
       progress.close();
     } finally {
@@ -98,33 +101,54 @@ class Feeder {
       progress.planned(next - seq);
       return next;
     }
-    if (!planned || (await sourceUnchanged(source))) return this.#read(source, seq);
-    for (const items of changedItems(source, { from: seq, to: next })) await this.#take(items, source);
-    if (extent.complete) return next;
-    await this.#take([changedItem(source, next)], source);
-    return next + 1;
+    if (!planned) return this.#read(source, seq, null);
+    let end = seq;
+    if (await sourceUnchanged(source)) end = await this.#read(source, seq, extent.complete ? next : null);
+    else if (!extent.complete && !extent.wholeFile) {
+      await this.#lose(source, { from: seq, to: next + 1 });
+      return next + 1;
+    }
+    // The plan says which items there are, whatever the file gives now.
+    await this.#lose(source, { from: end, to: next });
+    return Math.max(end, next);
   }
 
-  /** Feeds the given seqs of a source whose first item is `seq`. */
-  async #feedSelected(source: FrozenSource, seq: number, wanted: readonly number[]): Promise<void> {
+  /** Feeds the given seqs of a source whose items are those from `seq` up to `next`. */
+  async #feedSelected(
+    source: FrozenSource,
+    seq: number,
+    next: number,
+    wanted: readonly number[],
+  ): Promise<void> {
     if (wanted.length === 0) return;
-    if (await sourceUnchanged(source)) await this.#read(source, seq);
-    else for (const items of changedItems(source, wanted)) await this.#take(items, source);
+    const end = (await sourceUnchanged(source)) ? await this.#read(source, seq, next) : seq;
+    await this.#lose(
+      source,
+      wanted.filter((at) => at >= end),
+    );
   }
 
-  async #read(source: FrozenSource, firstSeq: number): Promise<number> {
+  /** Feeds what a source gives, but nothing from the seq `limit` on; gives the seq after the last item. */
+  async #read(source: FrozenSource, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
     const options = { itemBytes: record.config.limits.itemBytes, signal, onBytes };
+    const wanted = ({ seq }: Item): boolean =>
+      (limit === null || seq < limit) && (selection === null || selection.has(seq));
     let seq = firstSeq;
     for await (const items of readSource(source, record.config.sources[source.corpus]!, seq, options)) {
       seq += items.length;
-      await this.#take(selection === null ? items : items.filter((item) => selection.has(item.seq)), source);
+      await this.#take(items.filter(wanted), source);
       // Readers may serve from memory for long; judging and committing share this loop.
       await setImmediate();
       signal.throwIfAborted();
     }
-    return seq;
+    return limit === null ? seq : Math.min(seq, limit);
+  }
+
+  /** Ends items whose content cannot be read any more. */
+  async #lose(source: FrozenSource, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
+    for (const items of changedItems(source, seqs)) await this.#take(items, source);
   }
 
   /** Puts items into the shards they were planned in, or else into new ones. */

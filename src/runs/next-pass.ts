@@ -5,40 +5,20 @@ import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Summary } from '../sink/summary.ts';
 import { type Run } from './create-run.ts';
-import { finishedSummary } from './finished-summary.ts';
-import { type RetrySelection } from './retry-selection.ts';
 import { retryableItems } from './retryable-items.ts';
-
-/** A pass over a run that is to be begun, or gone on with. */
-export interface NextPass {
-  readonly pass: number;
-  /** What it judges; null for the first pass, which judges everything. */
-  readonly selection: RetrySelection | null;
-}
-
-/** What there is to do for a run: a pass, or nothing, because it is finished. */
-export type Standing =
-  | { readonly next: NextPass; readonly finished: Summary | null }
-  | { readonly next: null; readonly finished: Summary };
+import { finishedSummary } from './run-state.ts';
 
 /**
- * What there is to do for a run: its open pass, or with `retry` a new one over what ended in a retryable error.
- * Failure('usage') for a retry of a run that is not finished.
+ * The summary of a run for which there is nothing to do: it is finished, or with `retry`, has nothing worth trying
+ * again. Failure('usage') for a retry of a run that is not finished.
  */
-export async function findNextPass(run: Run, retry: boolean, signal: AbortSignal): Promise<Standing> {
-  const survey = await surveyRun(run, () => true, signal);
-  const finished = await finishedSummary(run.dir, survey);
+export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSignal): Promise<Summary | null> {
+  const finished = await finishedSummary(run.dir);
+  if (!retry) return finished;
   if (finished === null) {
-    if (retry) {
-      throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
-    }
-    const pass = Math.max(1, survey.latestPass);
-    return { finished, next: { pass, selection: pass === 1 ? null : await retryableItems(run.dir, signal) } };
+    throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
   }
-  if (!retry) return { finished, next: null };
-  const selection = await retryableItems(run.dir, signal);
-  if (selection.size === 0) return { finished, next: null };
-  return { finished, next: { pass: survey.latestPass + 1, selection } };
+  return (await retryableItems(run.dir, signal)).size === 0 ? finished : null;
 }
 
 /** What the plan of a run says. */
@@ -49,4 +29,10 @@ export function surveyRun(
 ): Promise<PlanSurvey> {
   const lines = readPlan(join(run.dir, RUN_FILES.plan), { signal });
   return surveyPlan(lines, run.sources.length, isCommitted);
+}
+
+/** The pass to go on with: the latest, or with `retry` a new one when that is closed. */
+export function passToRun(survey: PlanSurvey, retry: boolean): number {
+  const begun = Math.max(1, survey.latestPass);
+  return retry && survey.closed.has(begun) ? begun + 1 : begun;
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +9,7 @@ import { type FrozenSource } from '../ingest/plan-line.ts';
 import { readSources } from '../ingest/sources-file.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Run } from './create-run.ts';
+import { finishedSummary } from './run-state.ts';
 
 /** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */
 const Record = z.looseObject({
@@ -14,6 +17,7 @@ const Record = z.looseObject({
   run: z.string().min(1),
   tool: z.looseObject({ name: z.literal('guardsweep') }),
   created_at: z.string(),
+  sources_sha256: z.string(),
   config: z.looseObject({ sources: z.array(z.looseObject({ path: z.string() })).min(1) }),
 });
 
@@ -23,9 +27,23 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const record = await readRunRecord(dir);
   if (record === null)
     throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
+  await checkSources(join(dir, RUN_FILES.sources), record.sources_sha256, path);
   const sources: FrozenSource[] = [];
   for await (const batch of readSources(join(dir, RUN_FILES.sources), { signal })) sources.push(...batch);
   return { dir, record, sources };
+}
+
+/** Files that were taken from the list would end the run as if they had never been in it. */
+async function checkSources(path: string, sha256: string, shown: string): Promise<void> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch (error) {
+    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} cannot be read`, { cause: error });
+  }
+  if (hash.digest('hex') !== sha256) {
+    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} is not as it was when the run was created`);
+  }
 }
 
 /** What run.json of a directory says; null when it is no run directory. */
@@ -41,7 +59,7 @@ export async function readRunRecord(dir: string): Promise<RunRecord | null> {
 /** How many run directories of the output folder are looked at, newest first. */
 const LOOK_AT = 200;
 
-/** The newest run of the same sources that was begun and has no manifest yet; null when there is none. */
+/** The newest run of the same sources that is not finished; null when there is none. */
 export async function findUnfinished(config: RunConfig): Promise<string | null> {
   const wanted = JSON.stringify(config.sources.map((source) => source.path));
   let names: string[];
@@ -56,8 +74,7 @@ export async function findUnfinished(config: RunConfig): Promise<string | null> 
     const record = await readRunRecord(dir);
     if (record === null) continue;
     if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
-    const files = await readdir(dir);
-    if (!files.includes(RUN_FILES.manifest)) return dir;
+    if ((await finishedSummary(dir)) === null) return dir;
   }
   return null;
 }

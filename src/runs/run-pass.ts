@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
-import { type Shard, type ShardResult } from '../domain/shard.ts';
+import { shardBytes, type Shard, type ShardResult } from '../domain/shard.ts';
 import { moderateShard, type Judge } from '../moderate/moderate-shard.ts';
+import { ByteBudget } from '../queue/byte-budget.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { feed, type FeedInput } from './feed.ts';
@@ -12,6 +13,8 @@ const SHARDS_IN_FLIGHT = 12;
 const WAITING_RESULTS = 8;
 /** Results that share one synchronisation of the log. */
 const COMMITS_IN_FLIGHT = 16;
+/** Content between the feeder and the log: shards are small, but for those of one large item. */
+const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
 export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'signal'> {
   readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
@@ -32,6 +35,7 @@ export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'si
 export async function runPass(input: PassInput): Promise<void> {
   const shards = new LocalQueue<Shard>(WAITING_SHARDS);
   const results = new LocalQueue<ShardResult>(WAITING_RESULTS);
+  const budget = new ByteBudget(BYTES_UNDER_WAY);
   const failed = new AbortController();
   const signal = AbortSignal.any([input.stop, failed.signal]);
   const draining = AbortSignal.any([input.drain, signal]);
@@ -50,18 +54,25 @@ export async function runPass(input: PassInput): Promise<void> {
     }
   };
 
+  const queue: FeedInput['queue'] = {
+    add: async (shard, aborted) => {
+      await input.whenRunning(aborted);
+      await budget.enter(shardBytes(shard.items), aborted);
+      await shards.add(shard, aborted);
+    },
+  };
+  const commit = async (result: ShardResult): Promise<void> => {
+    await input.log.commit(result);
+    budget.leave(shardBytes(result.shard.items));
+  };
+
   await Promise.all([
     stage(
       () =>
         feed({
           ...input,
           isCommitted: (shard) => input.log.isCommitted(shard),
-          queue: {
-            add: async (shard, adding) => {
-              await input.whenRunning(adding);
-              await shards.add(shard, adding);
-            },
-          },
+          queue,
           signal: draining,
         }),
       () => shards.close(),
@@ -75,7 +86,7 @@ export async function runPass(input: PassInput): Promise<void> {
       () => results.close(),
     ),
     stage(
-      () => results.consume((result) => input.log.commit(result), { concurrency: COMMITS_IN_FLIGHT, signal }),
+      () => results.consume(commit, { concurrency: COMMITS_IN_FLIGHT, signal }),
       () => undefined,
     ),
   ]);

@@ -1,3 +1,4 @@
+import { Failure } from '../domain/failure.ts';
 import { type OutcomeLine } from '../domain/outcome.ts';
 import { readSources } from '../ingest/sources-file.ts';
 
@@ -14,10 +15,11 @@ const HASH_BYTES = 32;
 
 /**
  * Counts outcomes per corpus. Sources are read in order, so the plan's item counts say which seqs belong to which
- * source. Flat arrays: a corpus may be a folder of a million files.
+ * source; every outcome has to name it. Flat arrays and the paths: a corpus may be a folder of a million files.
  */
 export class CorpusAccounts {
   readonly #corpusOf: Uint32Array;
+  readonly #paths: readonly string[];
   /** First seq after each source. */
   readonly #ends: Float64Array;
   readonly #verdicts: Float64Array;
@@ -26,33 +28,55 @@ export class CorpusAccounts {
   readonly #fileHashes: Buffer;
   #source = 0;
 
-  private constructor(corpusOf: Uint32Array, ends: Float64Array, corpora: number) {
+  private constructor(corpusOf: Uint32Array, paths: readonly string[], ends: Float64Array, corpora: number) {
     this.#corpusOf = corpusOf;
+    this.#paths = paths;
     this.#ends = ends;
     this.#verdicts = new Float64Array(corpora);
     this.#errors = new Float64Array(corpora);
     this.#fileHashes = Buffer.alloc(ends.length * HASH_BYTES);
   }
 
-  /** `itemsBySource` from the line that closes pass 1. */
+  /**
+   * `itemsBySource` from the line that closes pass 1. Failure('internal') when these are not as many as the sources.
+   */
   static async open(
     sourcesPath: string,
     itemsBySource: readonly number[],
     corpora: number,
     signal: AbortSignal,
   ): Promise<CorpusAccounts> {
-    const corpusOf = new Uint32Array(itemsBySource.length);
+    const counted = itemsBySource.length;
+    const corpusOf = new Uint32Array(counted);
+    const paths: string[] = [];
     for await (const batch of readSources(sourcesPath, { signal })) {
-      for (const { source, corpus } of batch) if (source < corpusOf.length) corpusOf[source] = corpus;
+      for (const { source, corpus, path } of batch) {
+        if (source < counted) corpusOf[source] = corpus;
+        paths.push(path);
+      }
+    }
+    if (paths.length !== counted) {
+      throw new Failure(
+        'internal',
+        `plan.jsonl counts the items of ${counted} sources, but sources.jsonl has ${paths.length}`,
+      );
     }
     let end = 0;
     const ends = Float64Array.from(itemsBySource, (items) => (end += items));
-    return new CorpusAccounts(corpusOf, ends, corpora);
+    return new CorpusAccounts(corpusOf, paths, ends, corpora);
   }
 
-  /** Takes the outcomes in ascending seq. */
+  /**
+   * Takes the outcomes in ascending seq. Failure('internal') when one names another source than its seq belongs to.
+   */
   add(line: OutcomeLine): void {
     while (this.#source < this.#ends.length - 1 && line.seq >= this.#ends[this.#source]!) this.#source++;
+    if (line.source.path !== this.#paths[this.#source]) {
+      throw new Failure(
+        'internal',
+        `item ${line.seq} stands under another source than the one it was planned in`,
+      );
+    }
     const corpus = this.#corpusOf[this.#source]!;
     const counts = line.status === 'ok' ? this.#verdicts : this.#errors;
     counts[corpus]! += 1;

@@ -19,6 +19,8 @@ export interface PlanOutline {
   readonly shards: number;
   readonly committed: number;
   readonly pass: number;
+  /** The highest epoch that has opened the plan. */
+  readonly epoch: number;
   /** Closing lines, pass 1 first. */
   readonly closed: readonly PlanClosed[];
   /** Whether the latest pass is closed. */
@@ -51,6 +53,6 @@ export async function outlinePlan(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const { items, shards, pass, closed, isClosed } = state;
-  return { lanes: [...lanes.values()], items, shards, committed, pass, closed, isClosed, bytes };
+  const { items, shards, pass, epoch, closed, isClosed } = state;
+  return { lanes: [...lanes.values()], items, shards, committed, pass, epoch, closed, isClosed, bytes };
 }

@@ -58,7 +58,8 @@ export class RunReading {
 
   /**
    * The outcomes in batches. Failure('internal') when the log does not hold, a decision on record is not the one
-   * the policy gives, a fingerprint is named that is not in the chain, or a complete run does not add up.
+   * the policy gives, a fingerprint is named that is not in the chain, an item stands under another source than it was
+   * planned in, or a complete run does not add up.
    */
   async *outcomes(): AsyncGenerator<LoggedOutcome[], void> {
     const { runDir, chain, plan, record, signal, parse } = this.#input;

@@ -22,6 +22,9 @@ const COLUMNS = [
 
 const BYTE_ORDER_MARK = '\ufeff';
 
+/** A line end of any kind has to stand in quotes; the library sees to its own record delimiter only. */
+const FORM = { record_delimiter: 'windows', quoted_match: /[\r\n]/ } as const;
+
 /** Cells that a spreadsheet would take for a formula, full-width signs included, or that begin with a control. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
@@ -29,12 +32,12 @@ type Cell = string | number | null;
 
 /** First line of a table: a byte order mark, so that spreadsheets read UTF-8, and the names of the columns. */
 export function tableHead(): string {
-  return BYTE_ORDER_MARK + stringify([COLUMNS], { record_delimiter: 'windows' });
+  return BYTE_ORDER_MARK + stringify([COLUMNS], FORM);
 }
 
 /** Rows of a table for people: RFC 4180 with CR LF. No cell can begin a formula; numbers stay numbers. */
 export function tableRows(lines: readonly OutcomeLine[]): string {
-  return stringify(lines.map(cells), { record_delimiter: 'windows' });
+  return stringify(lines.map(cells), FORM);
 }
 
 function cells(line: OutcomeLine): Cell[] {

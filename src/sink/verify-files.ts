@@ -17,6 +17,13 @@ const LOG_PREFIX = `${RUN_FILES.log}/`;
  * Failure('internal') names the first file that is missing, of another size, or not listed.
  */
 export async function checkListing(runDir: string, manifest: Manifest): Promise<void> {
+  const logs = await readdir(join(runDir, RUN_FILES.log));
+  const newer = logs.find((name) => (epochOf(name) ?? 0) > manifest.epoch);
+  if (newer !== undefined) {
+    throw broken(
+      `${LOG_PREFIX}${newer} is newer than ${RUN_FILES.manifest}: the run was continued and not finished; resume it`,
+    );
+  }
   const listed = new Set<string>();
   for (const { path, bytes } of manifest.files) {
     if (listed.has(path)) throw broken(`${RUN_FILES.manifest} lists ${path} twice`);
@@ -33,17 +40,12 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     if (own || folder || listed.has(name) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
     throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
   }
-  for (const name of await readdir(join(runDir, RUN_FILES.log))) {
+  for (const name of logs) {
     const path = LOG_PREFIX + name;
     const epoch = epochOf(name);
     if (listed.has(path) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
     if (epoch === null || epoch === manifest.epoch) {
       throw broken(`${path} is no part of the record: ${RUN_FILES.manifest} does not list it`);
-    }
-    if (epoch > manifest.epoch) {
-      throw broken(
-        `${path} is newer than ${RUN_FILES.manifest}: the run was continued and not finished; resume it`,
-      );
     }
   }
 }
@@ -82,7 +84,8 @@ export async function checkHashes(runDir: string, manifest: Manifest, signal: Ab
 }
 
 function mayGrow(path: string, manifest: Manifest): boolean {
-  if (path === RUN_FILES.plan) return true;
+  // Without an earlier epoch there is no writer that could have been overtaken.
+  if (path === RUN_FILES.plan) return manifest.epoch > 1;
   const epoch = path.startsWith(LOG_PREFIX) ? epochOf(path.slice(LOG_PREFIX.length)) : null;
   return epoch !== null && epoch < manifest.epoch;
 }

@@ -72,7 +72,7 @@ async function verify(
   checkCoverage(chain, manifest);
   const record = await readRecord(runDir, manifest);
   const plan = await checkPlan(runDir, chain, manifest, signal);
-  await checkSources(runDir, manifest, signal);
+  await checkSources(runDir, record, manifest, signal);
   const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
   const files = await checkOutcomeFiles(runDir, record, reading);
   const counts = reading.tally.counts();
@@ -158,14 +158,27 @@ async function checkPlan(
   const { size } = await stat(path);
   if (size > bytes) {
     const whole = await outlinePlan(path, chain.commits, { signal });
-    if (whole.bytes !== size || whole.shards !== plan.shards || whole.closed.length !== plan.closed.length) {
+    const same =
+      whole.epoch === plan.epoch &&
+      whole.shards === plan.shards &&
+      whole.closed.length === plan.closed.length;
+    if (!same) {
       throw broken(`${RUN_FILES.plan} was continued after the run was finished`);
     }
   }
   return plan;
 }
 
-async function checkSources(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
+async function checkSources(
+  runDir: string,
+  record: RunRecord,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  const frozen = manifest.files.find(({ path }) => path === RUN_FILES.sources)?.sha256;
+  if (frozen !== record.sources_sha256) {
+    throw broken(`${RUN_FILES.sources} is not the list of files that ${RUN_FILES.run} froze`);
+  }
   let index = 0;
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
     for (const { path, bytes } of batch) {

@@ -10,11 +10,9 @@ afterEach(() => void vi.useRealTimers());
 function watched() {
   const source = new EventEmitter();
   const calls: string[] = [];
-  const interrupts = watchInterrupts(source, {
-    onDrain: () => calls.push('drain'),
-    onStop: () => calls.push('stop'),
-    onKill: () => calls.push('kill'),
-  });
+  const interrupts = watchInterrupts(source, { onKill: () => calls.push('kill') });
+  interrupts.drain.addEventListener('abort', () => calls.push('drain'));
+  interrupts.stop.addEventListener('abort', () => calls.push('stop'));
   return { source, calls, interrupts };
 }
 

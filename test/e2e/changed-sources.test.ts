@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type OutcomeLine } from '../../src/domain/outcome.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { type PlannedShard } from '../../src/ingest/plan-line.ts';
+import { type PlanFileLine } from '../../src/ingest/plan-line.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
@@ -42,8 +42,8 @@ async function killedRun(): Promise<{
   cli.kill('SIGKILL');
   await cli.finished();
   guard.synthetic!.setFaults([]);
-  const plan = await jsonLines<PlannedShard>(join(run, 'plan.jsonl'));
-  const planned = plan.reduce((sum, line) => sum + line.items, 0);
+  const plan = await jsonLines<PlanFileLine>(join(run, 'plan.jsonl'));
+  const planned = plan.filter((line) => 'items' in line).reduce((sum, line) => sum + line.items, 0);
   const committed = (await jsonLines<OutcomeLine>(join(run, 'log', '0001-000001.jsonl'))).slice(
     0,
     shards * 256,

@@ -174,6 +174,17 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect(done.stdout + done.stderr).not.toContain(MARKER);
   });
 
+  it('shows no content either when a table has no header', async () => {
+    const folder = await temporaryFolder();
+    const row = (at: number): string =>
+      `${text('a sentence that somebody wrote')} ${at},${text('another of theirs')}\n`;
+    await writeFile(join(folder, 'bare.csv'), [1, 2, 3].map(row).join(''));
+    const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
+    expect(done.status).toBe(2);
+    expect(done.stderr).toContain('column 1, column 2');
+    expect(done.stdout + done.stderr).not.toContain(MARKER);
+  });
+
   it('judges a conversation at every turn, in order, when asked to', async () => {
     const folder = await temporaryFolder();
     const messages = [user('first'), assistant('second'), user('third')];

@@ -2,10 +2,10 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CsvReader, type CsvDialect } from '../../src/formats/csv/csv-reader.ts';
-import { sniffDelimiter } from '../../src/formats/csv/delimiter.ts';
+import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
-const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n' };
+const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false };
 const LIMIT = 10_000;
 
 const read = (text: string, limit = LIMIT, sizes = WHOLE) =>
@@ -18,12 +18,12 @@ describe('the CSV reader', () => {
   test('reads back what csv-stringify wrote, however it comes in pieces', () => {
     const cell = fc.oneof(
       fc.string({ unit: 'grapheme' }),
-      fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r\n', ' ', 'a', 'é', '日', '\u{1f600}') }),
+      fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r\n', '\r', ' ', 'a', 'é', '日', '\u{1f600}') }),
     );
     const table = fc.record({
       rows: fc.array(fc.tuple(cell, cell, cell), { maxLength: 12 }),
       delimiter: fc.constantFrom(',' as const, ';' as const, '\t' as const, '|' as const),
-      record_delimiter: fc.constantFrom('\n', '\r\n'),
+      record_delimiter: fc.constantFrom('\n', '\r\n', '\r'),
       quoted: fc.boolean(),
       eof: fc.boolean(),
       sizes: pieceSizes,
@@ -33,12 +33,15 @@ describe('the CSV reader', () => {
         const header = ['a', 'b', 'c'];
         const options = { delimiter, record_delimiter, quoted, eof, quoted_match: /[\r\n]/ };
         const text = stringify([header, ...rows], options);
-        const reader = new CsvReader({ delimiter, lineBreak: '\n' }, LIMIT);
+        const lineBreak = record_delimiter === '\r' ? '\r' : '\n';
+        if (rows.length > 0) expect(sniffLineBreak(Buffer.from(text))).toBe(lineBreak);
+        const reader = new CsvReader({ ...COMMA, delimiter, lineBreak }, LIMIT);
+        const breaks = lineBreak === '\r' ? /\r\n|\r|\n/ : /\n/;
         const records = readAll(reader, Buffer.from(text), sizes);
         let line = 2;
         const expected = rows.map((cells, index) => {
           const record = { row: index + 1, line, content: header.map((name, at) => [name, cells[at]]) };
-          line += 1 + cells.join('').split('\n').length - 1;
+          line += 1 + cells.reduce((sum, text) => sum + text.split(breaks).length - 1, 0);
           return record;
         });
         expect(records.map(plain)).toEqual(expected);
@@ -50,10 +53,11 @@ describe('the CSV reader', () => {
   test('gives the same records for any text, however it comes in pieces', () => {
     const text = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', ' ', 'a'), maxLength: 60 });
     fc.assert(
-      fc.property(text, pieceSizes, (body, sizes) => {
-        const bytes = Buffer.from(`a,b\n${body}`);
-        const whole = readAll(new CsvReader(COMMA, LIMIT), bytes, WHOLE).map(plain);
-        expect(readAll(new CsvReader(COMMA, LIMIT), bytes, sizes).map(plain)).toEqual(whole);
+      fc.property(text, fc.constantFrom('\n', '\r'), pieceSizes, (body, lineBreak, sizes) => {
+        const bytes = Buffer.from(`a,b${lineBreak}${body}`);
+        const dialect: CsvDialect = { ...COMMA, lineBreak };
+        const whole = readAll(new CsvReader(dialect, LIMIT), bytes, WHOLE).map(plain);
+        expect(readAll(new CsvReader(dialect, LIMIT), bytes, sizes).map(plain)).toEqual(whole);
       }),
       { numRuns: 300 },
     );
@@ -105,14 +109,39 @@ describe('the CSV reader', () => {
     expect(codes('a,b\n\n1,2\n   \n\r\n3,4\n\n')).toEqual(['1@3 ok', '2@6 ok']);
   });
 
-  test('old line breaks of CR alone', () => {
-    const reader = new CsvReader({ delimiter: ',', lineBreak: '\r' }, LIMIT);
-    const records = readAll(reader, Buffer.from('a,b\r1,2\r3,4'), WHOLE);
-    expect(records.map(({ row, line }) => [row, line])).toEqual([
-      [1, 2],
-      [2, 3],
+  test.each([
+    ['alone', 'a,b\r1,2\r3,4', [2, 3]],
+    ['and an LF at the end', 'a,b\r1,2\r3,4\n', [2, 3]],
+    ['and an LF inside a cell', 'a,b\r1,"2\n2"\r3,4\r', [2, 4]],
+    ['and rows that end otherwise', 'a,b\r1,2\r\n3,4\n', [2, 3]],
+  ])('old line breaks: CR %s', (_name, text, lines) => {
+    const dialect = { ...COMMA, lineBreak: sniffLineBreak(Buffer.from(text)) };
+    const records = readAll(new CsvReader(dialect, LIMIT), Buffer.from(text), WHOLE);
+    expect(records.map(({ row, line, error }) => [row, line, error])).toEqual([
+      [1, lines[0], null],
+      [2, lines[1], null],
     ]);
   });
+
+  test('a bad row in a table of CRs costs no other one, whatever the others end with', () => {
+    const reader = new CsvReader({ ...COMMA, lineBreak: '\r' }, LIMIT);
+    const records = readAll(reader, Buffer.from('a,b\r1,2\n"3,x\n4,5\r\n6,7\n'), [2]);
+    expect(records.map(({ line, error }) => `${line} ${error?.code ?? 'ok'}`)).toEqual([
+      '2 ok',
+      '3 MALFORMED_ROW',
+      '4 ok',
+      '5 ok',
+    ]);
+  });
+
+  test.each(['"a,b\n1,2\n3,4"\n', '"a,b\r1,2\r3,4"', 'a,b\r1,2\r3,4\n'])(
+    'a header that took all lines with it leaves one bad record: %j',
+    (text) => expect(codes(text)).toEqual(['1@1 MALFORMED_ROW']),
+  );
+
+  test.each(['a,b', 'a,b\n', 'a,b\r\n\r\n', '\n\na,b\n\n'])('a header alone leaves nothing: %j', (text) =>
+    expect(codes(text)).toEqual([]),
+  );
 
   test('a row beyond the limit is refused unread, and a quote left open beyond it costs its row', () => {
     const long = 'x'.repeat(3000);
@@ -153,6 +182,18 @@ describe('the CSV reader', () => {
   });
 });
 
+describe('the line break', () => {
+  test.each([
+    ['a,b\r1,2\r', '\r'],
+    ['a,b\r1,2\n', '\r'],
+    ['"a\nb",c\r1,2\r', '\r'],
+    ['a,b\r\n1,2\r3,4\r', '\n'],
+    ['"a\rb",c\n1,2\n', '\n'],
+    ['a,b\r\r\n1,2\r\r\n', '\n'],
+    ['a,b', '\n'],
+  ])('of %j is %j', (text, lineBreak) => expect(sniffLineBreak(Buffer.from(text))).toBe(lineBreak));
+});
+
 describe('the delimiter', () => {
   test.each([
     ['a,b;c\n1,2;3\n', ','],
@@ -160,6 +201,7 @@ describe('the delimiter', () => {
     ['text\nno, delimiter, in the header\n', ','],
     ['a\tb\n1,2\t3\n', '\t'],
     ['"a,a"|b\n1|2\n', '|'],
+    ['a;b\n1,\r2;3\n4,\r5;6\n', ';'],
     ['', ','],
   ])('of %j is %j', (text, delimiter) => {
     expect(sniffDelimiter(Buffer.from(text), null)).toBe(delimiter);

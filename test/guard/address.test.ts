@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { expandEndpoint, parseAddress } from '../../src/guard/address.ts';
+import { expandEndpoint, type Lookup, parseAddress } from '../../src/guard/address.ts';
 
 const at = (address: string) => ({ name: 'it', address });
+
+const expand = (address: string, find: Lookup, signal: AbortSignal = new AbortController().signal) =>
+  expandEndpoint(at(address), { timeoutMs: 50, signal }, find);
 
 test.each([
   ['grpc://gpu-1:9001', { target: 'gpu-1:9001', secure: false, loopback: false }],
@@ -9,6 +12,8 @@ test.each([
   ['grpcs://guard.example/', { target: 'guard.example:8001', secure: true }],
   ['grpc://[::1]:8001', { target: '[::1]:8001', loopback: true }],
   ['grpc://127.0.0.1:1', { target: '127.0.0.1:1', loopback: true }],
+  ['grpc://127.0.0.1.example:1', { loopback: false }],
+  ['grpc://127.1', { loopback: false }],
 ])('%s', (address, expected) => {
   expect(parseAddress(at(address))).toMatchObject(expected);
 });
@@ -21,7 +26,7 @@ test.each(['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a
 );
 
 test('a name with several addresses is several endpoints, called by their name all the same', async () => {
-  const targets = await expandEndpoint(at('grpcs://fleet:9001'), async () => [
+  const targets = await expand('grpcs://fleet:9001', async () => [
     { address: '10.0.0.2', family: 4 },
     { address: '10.0.0.1', family: 4 },
     { address: 'fd00::1', family: 6 },
@@ -41,7 +46,7 @@ test('a name with several addresses is several endpoints, called by their name a
 });
 
 test('one server with one address of each family is one endpoint', async () => {
-  const targets = await expandEndpoint(at('grpc://dual'), async () => [
+  const targets = await expand('grpc://dual', async () => [
     { address: '10.0.0.1', family: 4 },
     { address: 'fd00::1', family: 6 },
   ]);
@@ -51,6 +56,20 @@ test('one server with one address of each family is one endpoint', async () => {
 test('a name that cannot be looked up yet stays a name; localhost and addresses are not looked up', async () => {
   const none = () => Promise.reject(new Error('ENOTFOUND'));
   for (const address of ['grpc://later', 'grpc://localhost', 'grpc://10.1.2.3', 'grpc://[fd00::1]']) {
-    expect(await expandEndpoint(at(address), none)).toMatchObject([{ name: 'it' }]);
+    expect(await expand(address, none)).toMatchObject([{ name: 'it' }]);
   }
+});
+
+test('a lookup without an answer is given up, and the name stays a name', async () => {
+  expect(await expand('grpc://mute', () => new Promise(() => {}))).toMatchObject([{ name: 'it' }]);
+});
+
+test('an abort ends a lookup', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const find = (): Promise<never> => {
+    controller.abort(reason);
+    return new Promise(() => {});
+  };
+  await expect(expand('grpc://mute', find, controller.signal)).rejects.toBe(reason);
 });

@@ -53,10 +53,19 @@ describe('what only a changed setting can help is a failure at once', () => {
     ],
     [
       'an unknown model',
-      { configError: { code: status.NOT_FOUND, details: "Request for unknown model: 'guard' is not found" } },
+      {
+        configError: () => ({
+          code: status.NOT_FOUND,
+          details: "Request for unknown model: 'guard' is not found",
+        }),
+      },
       /no model guard/,
     ],
-    ['a wrong key', { configError: { code: status.UNAUTHENTICATED, details: 'no' } }, /not authorised/],
+    [
+      'a wrong key',
+      { configError: () => ({ code: status.UNAUTHENTICATED, details: 'no' }) },
+      /not authorised/,
+    ],
     [
       'no version',
       { onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }) },

@@ -110,6 +110,40 @@ test('overload without end is an outage, too', async () => {
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
+test('a guard too busy to say its version is of no use either, however much it judges', async () => {
+  let busy = false;
+  const server = await guard({
+    onVersion: () => (busy ? { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' } : undefined),
+  });
+  const pool = await connect([server], { maxWaitMs: 300 });
+  busy = true;
+  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test('a model that is gone after it was there is waited for: it may be reloading', async () => {
+  let gone = false;
+  let asked = (): void => {};
+  const askedTwice = new Promise<void>((resolve) => (asked = resolve));
+  let questions = 0;
+  const unknown = { code: status.NOT_FOUND, details: "Request for unknown model: 'guard' is not found" };
+  const server = await guard({
+    script: () => (gone ? unknown : undefined),
+    configError: () => {
+      if (!gone) return null;
+      // The second question comes after the first answer has been taken in.
+      if (++questions === 2) asked();
+      return unknown;
+    },
+  });
+  const pool = await connect([server]);
+  gone = true;
+  const judged = judge(pool, prompts(3));
+  await askedTwice;
+  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'unknown model', fatal: false });
+  gone = false;
+  (await judged).map(verdict);
+});
+
 test('an unhealthy model process takes the endpoint out and spends no tries', async () => {
   let unhealthy = 2;
   const server = await guard({

@@ -49,8 +49,10 @@ export interface ScriptedGuardOptions {
   readonly onVersion?: () => Scripted | Promise<Scripted>;
   readonly config?: (config: WireModelConfig) => WireModelConfig;
   readonly ready?: () => boolean;
-  /** Error of ModelConfig, if it is to fail. */
-  readonly configError?: { readonly code: status; readonly details: string };
+  /** PEM; serves over TLS. */
+  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  /** Error of ModelConfig, when it is to fail. */
+  readonly configError?: () => { readonly code: status; readonly details: string } | null;
 }
 
 export interface ScriptedGuard {
@@ -251,18 +253,19 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     ServerMetadata: unary(() => ({})),
     ModelMetadata: unary(() => ({})),
     ModelConfig: unary(() => {
-      if (options.configError) throw new ScriptedError(options.configError);
+      const error = options.configError?.() ?? null;
+      if (error !== null) throw new ScriptedError(error);
       return { config: config() };
     }),
     ModelInfer: unary(infer),
   });
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, credentialsOf(options), (error, bound) =>
       error ? reject(error) : resolve(bound),
     ),
   );
   return {
-    address: `grpc://127.0.0.1:${port}`,
+    address: `${options.tls ? 'grpcs' : 'grpc'}://127.0.0.1:${port}`,
     port,
     seen,
     readings: () => readings,
@@ -272,6 +275,11 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     },
     kill: () => server.forceShutdown(),
   };
+}
+
+function credentialsOf({ tls }: ScriptedGuardOptions): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  return ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
 }
 
 function thirteen(score: number): number[] {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -110,6 +110,26 @@ describe('expanding corpora', () => {
     lay('c/a.csv');
     mkdirSync(join(root, 'empty'));
     await expect(pathsOf(path)).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('a folder that is a run directory is a usage failure that says so', async () => {
+    lay('run/verdicts.jsonl');
+    writeFileSync(join(root, 'run/run.json'), JSON.stringify({ tool: { name: 'guardsweep' } }));
+    await expect(pathsOf('run')).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('run directories, which are skipped') as string,
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder that cannot be listed is no match of a glob', async () => {
+    lay('c/a.csv', 'c/locked/b.csv');
+    chmodSync(join(root, 'c/locked'), 0);
+    try {
+      await expect(pathsOf('c/**/nothing')).rejects.toMatchObject({ kind: 'usage' });
+      expect((await pathsOf('c/**/*.csv')).paths).toEqual(['c/a.csv', 'c/locked']);
+    } finally {
+      chmodSync(join(root, 'c/locked'), 0o700);
+    }
   });
 
   test('an abort ends the walk', async () => {

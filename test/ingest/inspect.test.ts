@@ -30,17 +30,41 @@ describe('inspecting sources', () => {
 
   test('names the string columns that nobody judges', async () => {
     write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
-    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['subject'] }] });
+    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }] });
     expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toEqual({
       unjudgedColumns: [],
     });
     write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
     expect(await inspect('b.jsonl.gz')).toEqual({
-      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['topic'] }],
+      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"'] }],
     });
   });
 
   test.each([
+    ['a name given twice', 'id,text,text\n1,a,b\n', {}, ['column 3']],
+    ['names that differ in case', 'text,Text\na,b\n', {}, ['"Text"']],
+    ['the other of two such names', 'text,Text\na,b\n', { textColumns: ['Text'] }, ['"text"']],
+    ['no name', 'text,\na,b\n', {}, ['column 2']],
+  ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
+    write('a.csv', content);
+    expect(await inspect('a.csv', overrides)).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns }] });
+  });
+
+  test('names only so many columns', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `c${index}`);
+    write('a.csv', `text,${names.join(',')}\nx,${names.join(',')}\n`);
+    const { unjudgedColumns } = await inspect('a.csv');
+    expect(unjudgedColumns[0]!.columns).toHaveLength(21);
+    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c19"', 'and 10 more']);
+  });
+
+  test.each([
+    [
+      'a table with text in a column that has no name',
+      'label,\nspam,some real text here\n',
+      {},
+      /--text-column.*"label", column 2/,
+    ],
     [
       'a table without a column we recognise',
       'first,second\nalpha,beta\n',

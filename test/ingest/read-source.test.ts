@@ -145,6 +145,19 @@ describe('reading a source', () => {
     expect(codes(await read(await frozen(only)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
+  test('gzip: every row before the damage, or before what is no gzip data, comes through', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, row) => `text ${(row * 7919) % 10_007}\n`);
+    for (const text of ['text\none\ntwo\n', `text\n${rows.join('')}`]) {
+      const sound = text.split('\n').length - 2;
+      const path = write('a.csv.gz', Buffer.concat([gzipSync(text), Buffer.from('garbage')]));
+      const result = codes(await read(await frozen(path)));
+      expect(result).toHaveLength(sound + 1);
+      expect(result.filter((code) => code !== 'ok')).toEqual(['UNREADABLE_SOURCE']);
+      const zeros = write('b.csv.gz', Buffer.concat([gzipSync(text), Buffer.alloc(512)]));
+      expect(codes(await read(await frozen(zeros)))).toEqual(Array(sound).fill('ok'));
+    }
+  });
+
   test('a gzip bomb streams in flat memory', async () => {
     const source = await frozen(
       write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
@@ -190,6 +203,27 @@ describe('reading a source', () => {
     const path = write('a.jsonl', `${JSON.stringify({ messages })}\n`);
     const items = await readItems([corpus(path, { audit: 'every-turn' })], 100);
     expect(codes(items)).toEqual(['ok', 'ok', 'ITEM_TOO_LARGE', 'ITEM_TOO_LARGE']);
+  });
+
+  test('a conversation longer than the head is told by how it begins', async () => {
+    const long = 'a [long] "text" '.repeat(30_000);
+    const turns = [
+      { role: 'user', content: long },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const pairs = turns.map(({ role, content }) => [role, content]);
+    const files = [
+      write('a.json', JSON.stringify(turns)),
+      write('b.json', JSON.stringify(pairs)),
+      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(pairs)}\n`),
+      write('d.jsonl', `${JSON.stringify(turns)}\n${JSON.stringify(turns)}\n`),
+    ];
+    const items = await readItems(files.map((path) => corpus(path)));
+    expect(items.map(({ request }) => request)).toEqual(
+      Array.from({ length: 6 }, () => expect.objectContaining({ messages: pairs }) as unknown),
+    );
+    const records = write('e.jsonl', JSON.stringify([{ text: long }, { text: 'short' }]));
+    expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
   });
 
   test('no word of any content is in what is said of bad rows', async () => {

@@ -227,6 +227,7 @@ describe('tables for spreadsheets', () => {
       columns: true,
       record_delimiter: '\r\n',
     });
+    expect(text).toContain('"two\nlines"');
     expect(rows.map(({ id }) => id)).toEqual([
       ...ids.slice(0, 7).map((id) => `'${id}`),
       'plain, "quoted"',

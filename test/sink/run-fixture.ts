@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, type OutputFormat, type RunRecord } from '../../src/config/run-config.ts';
@@ -8,7 +9,7 @@ import { type Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
-import { type PlannedShard } from '../../src/ingest/plan-line.ts';
+import { type PlanClosed, type PlannedShard } from '../../src/ingest/plan-line.ts';
 import { finishRun } from '../../src/sink/finish.ts';
 import { type Summary } from '../../src/sink/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
@@ -38,12 +39,25 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
   const dir = join(folder, '20261121T020000Z-test-ab12');
   await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
   const names = options.sources ?? ['corpus.csv'];
+  const sources = names
+    .map((path, source) => ({
+      source,
+      corpus: source,
+      path,
+      absolute: join(folder, path),
+      bytes: 0,
+      mtime_ms: 0,
+      inode: 0,
+    }))
+    .map((source) => `${JSON.stringify(source)}\n`)
+    .join('');
   const record: RunRecord = {
     schema: 1,
     run: '20261121T020000Z-test-ab12',
     tool: { name: 'guardsweep', version: '0.0.0' },
     created_at: '2026-11-21T02:00:00.000Z',
     skipped: {},
+    sources_sha256: createHash('sha256').update(sources).digest('hex'),
     config: {
       name: 'test',
       sources: names.map((name) => ({
@@ -66,22 +80,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     },
   };
   await writeFile(join(dir, 'run.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  const sources = names.map((path, source) => ({
-    source,
-    corpus: source,
-    path,
-    absolute: join(folder, path),
-    bytes: 0,
-    mtime_ms: 0,
-    inode: 0,
-  }));
-  await writeFile(
-    join(dir, 'sources.jsonl'),
-    sources.map((source) => `${JSON.stringify(source)}\n`).join(''),
-    {
-      mode: 0o600,
-    },
-  );
+  await writeFile(join(dir, 'sources.jsonl'), sources, { mode: 0o600 });
   return { dir, record };
 }
 
@@ -94,18 +93,19 @@ export function claim(
 
 export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
   return PlanWriter.open(join(dir, 'plan.jsonl'), {
+    epoch: log.epoch,
     diskFull: log.diskFull,
     assertCurrent: () => log.assertCurrent(),
   });
 }
 
-/** A shard of prompts. */
+/** A shard of prompts of one source. */
 export function shardOf(
   shard: number,
   seqs: readonly number[],
-  more: { lane?: Lane; pass?: number } = {},
+  more: { lane?: Lane; pass?: number; path?: string } = {},
 ): Shard {
-  const items = seqs.map((seq) => promptItem(seq, `text ${seq}`));
+  const items = seqs.map((seq) => promptItem(seq, `text ${seq}`, more.path));
   return { shard, pass: more.pass ?? 1, lane: more.lane ?? 'text', items };
 }
 
@@ -177,6 +177,13 @@ export function resultOf(
   return { shard, outcomes, fingerprints: [FINGERPRINT] };
 }
 
+/** The line that closes a pass of these shards, with its items by the source that they name. */
+export function closingOf(record: RunRecord, pass: number, results: readonly ShardResult[]): PlanClosed {
+  const paths = results.flatMap(({ shard }) => shard.items.map(({ source }) => source.path));
+  const bySource = record.config.sources.map(({ given }) => paths.filter((path) => path === given).length);
+  return { closed: true, pass, shards: results.length, items: paths.length, items_by_source: bySource };
+}
+
 /** Plans the shards of one pass, closes it, commits them in the order given by `order`. */
 export async function work(
   dir: string,
@@ -186,9 +193,8 @@ export async function work(
 ): Promise<void> {
   const plan = await openPlan(dir, log);
   await plan.append(results.map(({ shard }) => planLine(shard)));
-  const items = results.reduce((sum, { shard }) => sum + shard.items.length, 0);
   const pass = results[0]?.shard.pass ?? 1;
-  await plan.append([{ closed: true, pass, shards: results.length, items, items_by_source: [items] }]);
+  await plan.append([closingOf(log.record, pass, results)]);
   await plan.close();
   await Promise.all(order.map((index) => log.commit(results[index]!)));
 }

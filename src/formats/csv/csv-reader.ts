@@ -9,8 +9,17 @@ import { TableHeader, TableRow } from './table-row.ts';
 
 export interface CsvDialect {
   readonly delimiter: Delimiter;
+  /** What ends a line. With CR, an LF or a CR LF does too. */
   readonly lineBreak: '\n' | '\r';
+  /** The first line names the delimiter; the header is the second. */
+  readonly namesDelimiter: boolean;
 }
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Nothing but white space, and perhaps the end-of-file mark of DOS. */
+const BLANK = /^\s*\u001a?\s*$/;
 
 /** Bytes parsed at a time, so that little is parsed in vain when a row has to be abandoned. */
 const FEED_BYTES = 64 * 1024;
@@ -25,7 +34,7 @@ const FEED_BYTES = 64 * 1024;
 export class CsvReader implements RecordReader {
   readonly #dialect: CsvDialect;
   readonly #limit: number;
-  readonly #newline: number;
+  readonly #endsWithCr: boolean;
   readonly #window = new ByteWindow();
   #parser: RowParser;
   /** Offset in the file of the first byte the current parser was given. */
@@ -36,15 +45,18 @@ export class CsvReader implements RecordReader {
   #line = 1;
   #row = 0;
   #header: TableHeader | null = null;
-  /** What comes next belongs to a row that is already settled, up to the next line break. */
-  #skippingLine = false;
+  /** The header's bytes hold line breaks. */
+  #headerHasLines = false;
+  /** What comes next, up to the next line break, belongs to a row that is already settled, or to none. */
+  #skippingLine: boolean;
   /** Without a header that can be read, nothing after it can be. */
   #headless = false;
 
   constructor(dialect: CsvDialect, limit: number) {
     this.#dialect = dialect;
     this.#limit = limit;
-    this.#newline = dialect.lineBreak.charCodeAt(0);
+    this.#endsWithCr = dialect.lineBreak === '\r';
+    this.#skippingLine = dialect.namesDelimiter;
     this.#parser = this.#newParser();
   }
 
@@ -58,7 +70,8 @@ export class CsvReader implements RecordReader {
     this.#window.append(chunk);
     if (this.#skippingLine) this.#skipLine();
     this.#feed(records);
-    this.#window.dropBefore(this.#headless ? this.#window.end : this.#rowStart);
+    // The byte before the row tells whether an LF it begins with belongs to a CR.
+    this.#window.dropBefore(this.#headless ? this.#window.end : this.#rowStart - 1);
     return records;
   }
 
@@ -75,6 +88,11 @@ export class CsvReader implements RecordReader {
       this.#abandon(error, records);
     }
     this.#parser.destroy();
+    if (this.#headerHasLines && this.#row === 0) {
+      // A quote may have made a header of the rows: a table that has lines never comes to nothing in silence.
+      const error = itemError('MALFORMED_ROW', 'the header runs over several lines and no row follows it');
+      records.push(badRecord(++this.#row, 1, error));
+    }
     return records;
   }
 
@@ -111,7 +129,7 @@ export class CsvReader implements RecordReader {
     const to = Math.min(this.#parserStart + end, this.#window.end);
     if (to - from > this.#limit) return this.#tooLong();
     if (this.#header !== null && cells.length !== this.#header.names.length) {
-      if (cells.length === 1 && !/\S/.test(cells[0]!)) {
+      if (cells.length === 1 && BLANK.test(cells[0]!)) {
         this.#advance(to);
         return null;
       }
@@ -123,6 +141,7 @@ export class CsvReader implements RecordReader {
       records.push(badRecord(++this.#row, this.#line, error));
     } else if (this.#header === null) {
       this.#header = new TableHeader(cells);
+      this.#headerHasLines = /[\r\n]/.test(this.#window.slice(from, to).toString('latin1').trim());
     } else {
       records.push(this.#record(this.#header, cells, from, to));
     }
@@ -145,9 +164,9 @@ export class CsvReader implements RecordReader {
    * itself: then a stray quote joined them.
    */
   #swallowedAnotherRow(from: number, to: number): boolean {
-    const first = this.#window.indexOf(this.#newline, from);
+    const first = this.#nextBreak(from);
     if (first < 0 || first + 1 >= to) return false;
-    const second = this.#window.indexOf(this.#newline, first + 1);
+    const second = this.#nextBreak(first + 1);
     const line = this.#window.slice(first + 1, second < 0 ? to : second);
     const parser = this.#newParser();
     const rows = parser.parse(Buffer.concat([line, LOOK_AHEAD]));
@@ -167,7 +186,7 @@ export class CsvReader implements RecordReader {
 
   /** Why a row beyond the limit is refused: its first line is, or it runs on because a quote is not closed. */
   #tooLong(): ItemError {
-    const newline = this.#window.indexOf(this.#newline, this.#rowStart);
+    const newline = this.#nextBreak(this.#rowStart);
     const oneLine = newline < 0 || newline + 2 - this.#rowStart >= this.#limit;
     return oneLine
       ? itemError('ITEM_TOO_LARGE', `the row is larger than ${this.#limit} bytes`)
@@ -176,7 +195,7 @@ export class CsvReader implements RecordReader {
 
   /** Goes to the next line, or on to the end of what is held, when that line has not come yet. */
   #skipLine(): void {
-    const newline = this.#window.indexOf(this.#newline, this.#rowStart);
+    const newline = this.#nextBreak(this.#rowStart);
     this.#skippingLine = newline < 0;
     this.#rowStart = this.#fed = newline < 0 ? this.#window.end : newline + 1;
     if (newline < 0) return;
@@ -189,15 +208,40 @@ export class CsvReader implements RecordReader {
   #skipBlankLines(): void {
     for (;;) {
       const byte = this.#window.at(this.#rowStart);
-      if (byte === this.#newline) this.#line++;
-      else if (byte !== 0x0d) return;
+      if (byte !== LF && byte !== CR) return;
+      if (this.#isBreak(this.#rowStart)) this.#line++;
       this.#rowStart++;
     }
   }
 
   #advance(to: number): void {
-    this.#line += this.#window.count(this.#newline, this.#rowStart, to);
+    const from = this.#rowStart;
+    this.#line += this.#window.count(this.#endsWithCr ? CR : LF, from, to);
+    if (this.#endsWithCr) {
+      for (
+        let at = this.#window.indexOf(LF, from);
+        at >= 0 && at < to;
+        at = this.#window.indexOf(LF, at + 1)
+      ) {
+        if (this.#isBreak(at)) this.#line++;
+      }
+    }
     this.#rowStart = to;
+  }
+
+  /** Offset of the next byte that ends a line, or -1. The LF of a CR LF then is a blank line, which counts for nothing. */
+  #nextBreak(from: number): number {
+    const lf = this.#window.indexOf(LF, from);
+    if (!this.#endsWithCr) return lf;
+    const cr = this.#window.indexOf(CR, from);
+    return lf < 0 || cr < 0 ? Math.max(lf, cr) : Math.min(lf, cr);
+  }
+
+  /** Whether the CR or LF at an offset begins a new physical line. */
+  #isBreak(at: number): boolean {
+    const byte = this.#window.at(at);
+    if (!this.#endsWithCr) return byte === LF;
+    return byte === CR || this.#window.at(at - 1) !== CR;
   }
 
   #newParser(): RowParser {

@@ -15,6 +15,8 @@ const LF = '\n'.charCodeAt(0);
  * (from the file's name), that one whenever the header has it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
+  const named = namedDelimiter(head);
+  if (named !== null) return named;
   const counts = delimiterCounts(head);
   const header = counts[0];
   if (header === undefined) return preferred ?? ',';
@@ -34,14 +36,37 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
   return best;
 }
 
-/** The line break of a table: a lone CR only where the head has no LF at all. */
+/**
+ * The delimiter that the line before the header names, as Excel writes and reads it: `sep=;`. Null when there is no
+ * such line.
+ */
+export function namedDelimiter(head: Buffer): Delimiter | null {
+  const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];
+  return CANDIDATES.find((candidate) => candidate === named) ?? null;
+}
+
+/**
+ * The line break of a table: the one its header ends with, outside quotes. A lone CR says that the table's lines end
+ * with CR, whatever its cells and its last line hold.
+ */
 export function sniffLineBreak(head: Buffer): '\n' | '\r' {
-  return head.includes(LF) || !head.includes(CR) ? '\n' : '\r';
+  let quoted = false;
+  for (let at = 0; at < head.length; at++) {
+    const byte = head[at]!;
+    if (byte === QUOTE) quoted = !quoted;
+    if (quoted || (byte !== LF && byte !== CR)) continue;
+    if (byte === LF) return '\n';
+    // Some programs write CR CR LF; the LF is what ends the line then.
+    while (head[at] === CR) at++;
+    return head[at] === LF ? '\n' : '\r';
+  }
+  return '\n';
 }
 
 /** How often each candidate occurs outside quotes, for each of the first records. */
 function delimiterCounts(head: Buffer): number[][] {
   const codes = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
+  const endsWithCr = sniffLineBreak(head) === '\r';
   const records: number[][] = [];
   let counts = codes.map(() => 0);
   let quoted = false;
@@ -49,6 +74,7 @@ function delimiterCounts(head: Buffer): number[][] {
   for (let at = 0; at < head.length && records.length < RECORDS; at++) {
     const byte = head[at]!;
     if (byte === QUOTE) quoted = !quoted;
+    if (byte === CR && !endsWithCr) continue;
     if (!quoted && (byte === LF || byte === CR)) {
       if (!empty) records.push(counts);
       counts = codes.map(() => 0);

@@ -23,7 +23,8 @@ export class RowParser extends Parser {
   constructor(delimiter: string, lineBreak: '\n' | '\r') {
     super({
       delimiter,
-      record_delimiter: lineBreak === '\r' ? ['\r'] : ['\r\n', '\n'],
+      // In a table of CRs an LF outside quotes can only end a line too; in one of LFs, a CR is part of a cell.
+      record_delimiter: lineBreak === '\r' ? ['\r\n', '\r', '\n'] : ['\r\n', '\n'],
       relax_column_count: true,
       skip_empty_lines: true,
     });

@@ -47,4 +47,12 @@ export class TableRow implements Fields {
   names(): readonly string[] {
     return this.#header.names;
   }
+
+  at(position: number): string | undefined {
+    return this.#cells[position];
+  }
+
+  positionOf(name: string): number | undefined {
+    return this.#header.column(name);
+  }
 }

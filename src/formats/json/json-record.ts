@@ -21,7 +21,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
     // The parser's message quotes the text around the mistake, so it goes nowhere.
     return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON'));
   }
-  const content = recordContent(value);
+  const content = recordContent(value, bytes);
   if (content === null) {
     const error = itemError(
       'MALFORMED_ROW',
@@ -33,10 +33,10 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
 }
 
 /** What a JSON value holds for us; null when it holds nothing that can be judged. */
-function recordContent(value: unknown): RecordContent | null {
+function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
   if (isList(value)) return isTurnLike(value[0]) ? value : null;
-  return typeof value === 'object' && value !== null ? new JsonFields(value) : null;
+  return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
 }
 
 /** Whether a value looks like one turn of a conversation: a role and content, by name or as a pair. */
@@ -44,6 +44,7 @@ export function isTurnLike(value: unknown): boolean {
   if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
   if (typeof value !== 'object' || value === null) return false;
   const named = (role: string, content: string): boolean =>
-    Object.hasOwn(value, role) && (Object.hasOwn(value, content) || Object.hasOwn(value, 'tool_calls'));
+    Object.hasOwn(value, role) &&
+    [content, 'tool_calls', 'function_call'].some((name) => Object.hasOwn(value, name));
   return named('role', 'content') || named('from', 'value');
 }

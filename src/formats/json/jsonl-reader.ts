@@ -63,6 +63,7 @@ export class JsonlReader implements RecordReader {
   }
 }
 
+/** Nothing but white space, and perhaps the end-of-file mark of DOS. */
 function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0x1a);
 }

@@ -13,7 +13,7 @@ const NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
 /** The columns the user named, joined by an empty line; blank ones are left out. */
 export function draftNamedColumns(fields: Fields, names: readonly string[]): Drafted {
-  const judged = names.map((name) => name.toLowerCase());
+  const judged = names;
   const texts = names.map((name) => textOf(fields.get(name)));
   if (texts.includes(null)) return { drafts: [settled('', 'prompt', NOT_TEXT)], judged };
   const found = texts.filter((text): text is string => typeof text === 'string');
@@ -37,18 +37,26 @@ export function draftKnownColumn(fields: Fields): Drafted | null {
 
 /**
  * The only column of a table that holds text, told from the first records: not an id column, and with a value that
- * is neither blank nor a number. Null when there are several or none.
+ * is neither blank nor a number. Null when there are several or none, or when its name means another column.
  */
 export function onlyTextColumn(sample: readonly Fields[], idColumn: string | null): string | null {
-  const found = new Set<string>();
+  const found = new Set<ColumnKey>();
   for (const fields of sample) {
-    for (const name of fields.names()) {
-      if (name !== '' && !isIdName(name, idColumn) && holdsText(fields.get(name))) found.add(name);
+    for (const [position, name] of fields.names().entries()) {
+      if (!isIdName(name, idColumn) && holdsText(fields.at(position))) found.add(columnKey(fields, position));
     }
     if (found.size > 1) return null;
   }
   const [only] = found;
-  return only ?? null;
+  return typeof only === 'string' ? only : null;
+}
+
+/** What tells a column from all others: its name, or its index when an earlier column has the same name. */
+export type ColumnKey = string | number;
+
+export function columnKey(fields: Fields, position: number): ColumnKey {
+  const name = fields.names()[position]!;
+  return fields.positionOf(name) === position ? name : position;
 }
 
 function isIdName(name: string, idColumn: string | null): boolean {
@@ -58,5 +66,5 @@ function isIdName(name: string, idColumn: string | null): boolean {
 
 /** Whether a value is text that somebody may want judged. */
 export function holdsText(value: unknown): boolean {
-  return typeof value === 'string' && !isBlank(value) && !Number.isFinite(Number(value));
+  return typeof value === 'string' && !isBlank(value) && Number.isNaN(Number(value));
 }

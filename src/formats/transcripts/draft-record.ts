@@ -12,7 +12,7 @@ import {
   draftPromptTurns,
 } from './pairs.ts';
 import { draftPreference } from './preference.ts';
-import { turnsOf } from './values.ts';
+import { conversationOf } from './values.ts';
 
 /** How the records of one file are understood, beyond what each shows by itself. */
 export interface RecordOptions {
@@ -67,7 +67,7 @@ export function recognise(fields: Fields, audit: Audit): Drafted | null {
 
 function draftConversation(fields: Fields, audit: Audit): Drafted | null {
   for (const name of CONVERSATION_NAMES) {
-    const turns = turnsOf(fields.get(name));
+    const turns = conversationOf(fields.get(name));
     if (turns === undefined) continue;
     const judged = [name];
     if (turns === null) {

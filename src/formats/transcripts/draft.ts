@@ -24,7 +24,7 @@ export type Draft = JudgedDraft | SettledDraft;
 /** What a record asks to be judged. */
 export interface Drafted {
   readonly drafts: readonly Draft[];
-  /** Names, in lower case, of the fields that were judged or gave the id. */
+  /** Names, as they were looked up, of the fields that were judged or gave the id. */
   readonly judged: readonly string[];
 }
 

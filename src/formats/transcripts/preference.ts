@@ -38,10 +38,6 @@ function sideDrafts(
   const options = { audit, suffix, position };
   const promptTurns = asTurns(prompt);
   const turns = asTurns(value);
-  if (turns === null) {
-    const error = itemError('INVALID_CONVERSATION', 'the conversation is not valid JSON');
-    return [settled(suffix, 'multiturn', error)];
-  }
   if (turns !== undefined)
     return conversationDrafts([...leadIn(prompt, promptTurns, turns), ...turns], options);
   if (promptTurns) return conversationDrafts(answered(promptTurns, value), options);
@@ -53,8 +49,8 @@ function sideDrafts(
   return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];
 }
 
-/** The turns of a list or of a transcript in one string; null and undefined as `turnsOf` has them. */
-function asTurns(value: unknown): readonly unknown[] | null | undefined {
+/** The turns of a list or of a transcript in one string; undefined as `turnsOf` has it. */
+function asTurns(value: unknown): readonly unknown[] | undefined {
   const turns = turnsOf(value);
   if (turns !== undefined || typeof value !== 'string') return turns;
   return parseHumanAssistant(value) ?? undefined;
@@ -63,7 +59,7 @@ function asTurns(value: unknown): readonly unknown[] | null | undefined {
 /** What of the prompt has to stand before the turns of one side: nothing when they begin with a user of their own. */
 function leadIn(
   prompt: unknown,
-  promptTurns: readonly unknown[] | null | undefined,
+  promptTurns: readonly unknown[] | undefined,
   turns: readonly unknown[],
 ): readonly unknown[] {
   if (!isAssistantTurn(turns[0])) return [];

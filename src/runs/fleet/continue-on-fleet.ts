@@ -12,9 +12,10 @@ import { FeedClaim } from '../control/feed-claim.ts';
 import { type Continued, type RunView } from '../continue-run.ts';
 import { type Run } from '../create-run.ts';
 import { feed } from '../feed.ts';
-import { finishedSummary } from '../finished-summary.ts';
-import { findNextPass, surveyRun, type NextPass } from '../next-pass.ts';
+import { passToRun, summaryIfDone, surveyRun } from '../next-pass.ts';
 import { RunProgress } from '../progress.ts';
+import { retryableItems } from '../retryable-items.ts';
+import { finishedSummary } from '../run-state.ts';
 import { FleetFeeder } from './fleet-feeder.ts';
 
 export interface ContinueOnFleetOptions {
@@ -38,28 +39,32 @@ export interface ContinueOnFleetOptions {
  */
 export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions): Promise<Continued> {
   const { stop } = options;
-  const { finished, next } = await findNextPass(run, options.retry, stop);
-  if (next === null) return { summary: finished, worked: false };
+  const done = await summaryIfDone(run, options.retry, stop);
+  if (done !== null) return { summary: done, worked: false };
   await clearMarker(run.dir, 'cancelled');
   const claim = await FeedClaim.take(run.dir, { fleet: true });
   try {
-    await overtake(run, claim, options);
-    return { summary: await feedFleet(run, next, claim, options), worked: true };
+    const epoch = await overtake(run, claim, options);
+    return { summary: await feedFleet(run, epoch, claim, options), worked: true };
   } finally {
     await claim.release();
   }
 }
 
-/** A process that judges the run by itself, or a sink that works for an older feeder, stops at its next commit. */
-async function overtake(run: Run, claim: FeedClaim, { stop, say }: ContinueOnFleetOptions): Promise<void> {
+/**
+ * Claims the log in passing, and gives the epoch under which the feeder then plans: a process that judges the run by
+ * itself stops at its next commit, and so does a sink, which goes on after that under an epoch of its own.
+ */
+async function overtake(run: Run, claim: FeedClaim, { stop, say }: ContinueOnFleetOptions): Promise<number> {
   await claim.assertCurrent();
   const log = await claimLog(run.dir, run.record, { signal: stop, report: say });
   await log.close();
+  return log.epoch;
 }
 
 async function feedFleet(
   run: Run,
-  next: NextPass,
+  epoch: number,
   claim: FeedClaim,
   options: ContinueOnFleetOptions,
 ): Promise<Summary> {
@@ -68,19 +73,13 @@ async function feedFleet(
   setMaxListeners(0, signal);
   const tail = await ChainTail.open(run.dir, signal);
   const feeder = new FleetFeeder({ run, link: options.link, claim, tail, say: options.say });
-  const progress = new RunProgress(run.sources);
-  options.watch(() => ({ ...viewOf(progress, tail, next.pass), note: feeder.note }));
   const watching = (async () => {
     await feeder.register(signal);
     await feeder.watch(signal);
   })().catch((error: unknown) => failed.abort(error));
   try {
-    await feedPass(run, next, claim, tail, feeder, progress, options.say, signal);
-    const summary = await feeder.finish(
-      next.pass,
-      async () => finishedSummary(run.dir, await surveyRun(run, () => true, signal)),
-      signal,
-    );
+    const pass = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
+    const summary = await feeder.finish(pass, () => finishedSummary(run.dir), signal);
     await feeder.leave(signal);
     return summary;
   } catch (error) {
@@ -93,32 +92,42 @@ async function feedFleet(
   }
 }
 
-/** Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. */
+interface Feeding {
+  readonly claim: FeedClaim;
+  readonly tail: ChainTail;
+  readonly feeder: FleetFeeder;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Gives
+ * the pass that this was.
+ */
 async function feedPass(
   run: Run,
-  { pass, selection }: NextPass,
-  claim: FeedClaim,
-  tail: ChainTail,
-  feeder: FleetFeeder,
-  progress: RunProgress,
-  say: (message: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+  epoch: number,
+  { claim, tail, feeder, signal }: Feeding,
+  { retry, say, watch }: ContinueOnFleetOptions,
+): Promise<number> {
   const planPath = join(run.dir, RUN_FILES.plan);
   const isCommitted = (shard: number): boolean => tail.isCommitted(shard);
   const { maxWaitMs } = run.record.config;
   const plan = await PlanWriter.open(planPath, {
+    epoch,
     diskFull: { signal, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: say },
     assertCurrent: () => claim.assertCurrent(),
   });
   try {
     const survey = await surveyRun(run, isCommitted, signal);
-    if (survey.closed.has(pass) && survey.uncommitted === 0) return;
+    const pass = passToRun(survey, retry);
+    if (survey.closed.has(pass) && survey.uncommitted === 0) return pass;
+    const progress = new RunProgress(run.sources);
+    watch(() => ({ ...viewOf(progress, tail, pass), note: feeder.note }));
     await feed({
       record: run.record,
       sources: run.sources,
       pass,
-      selection,
+      selection: pass === 1 ? null : await retryableItems(run.dir, signal),
       survey,
       planned: () => readPlan(planPath, { signal }),
       plan,
@@ -128,6 +137,7 @@ async function feedPass(
       signal,
     });
     await feeder.shards.drained(signal);
+    return pass;
   } finally {
     await plan.close();
   }

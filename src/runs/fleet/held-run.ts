@@ -5,8 +5,7 @@ import { finishRun } from '../../sink/finish.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import { type LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { readFeeder } from '../control/feed-claim.ts';
-import { findNextPass } from '../next-pass.ts';
-import { openRun } from '../open-run.ts';
+import { finishedSummary } from '../run-state.ts';
 import { type FoundRun } from './find-run-directory.ts';
 
 /** When another process took the log over: how long until what comes in is looked at again, in milliseconds. */
@@ -36,7 +35,7 @@ export class HeldRun {
    */
   async take(job: SinkJob): Promise<'committed' | 'finished' | 'dropped'> {
     if (this.#claim === null && !(await this.#isFed())) return 'dropped';
-    if (job.kind === 'finish' && (await this.#isFinished())) return 'finished';
+    if (job.kind === 'finish' && (await finishedSummary(this.#options.run.dir)) !== null) return 'finished';
     this.#claim ??= this.#claimLog();
     const claim = this.#claim;
     try {
@@ -78,11 +77,5 @@ export class HeldRun {
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;
-  }
-
-  async #isFinished(): Promise<boolean> {
-    const { run, stop } = this.#options;
-    const { next } = await findNextPass(await openRun(run.dir, stop), false, stop);
-    return next === null;
   }
 }

@@ -1,6 +1,6 @@
 import { type Lane } from '../../domain/item.ts';
-import { requestBytes } from '../../domain/request.ts';
-import { type Shard } from '../../domain/shard.ts';
+
+import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { type SinkJob } from '../../queue/redis/result-job.ts';
 import { shardJobId, type ShardJob } from '../../queue/redis/shard-job.ts';
@@ -60,10 +60,7 @@ export class OutstandingShards {
   /** Feeds a shard; waits while as many are outstanding as may be. */
   async add(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const bytes = shard.items.reduce(
-      (sum, { request }) => sum + (request === null ? 0 : requestBytes(request)),
-      0,
-    );
+    const bytes = shardBytes(shard.items);
     while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
     const { run, epoch, expectFingerprint } = this.#options;
     const job: ShardJob = { run, epoch, expectFingerprint, shard };

@@ -7,10 +7,10 @@ import { RUN_FILES } from '../../sink/run-files.ts';
 import { readChain } from '../../sink/verdict-log/read-chain.ts';
 import { hasMarker } from '../control/control-files.ts';
 import { readFeeder, type Feeder } from '../control/feed-claim.ts';
-import { finishedSummary } from '../finished-summary.ts';
 import { stuckReason } from '../fleet/stuck-reason.ts';
 import { openRun, readRunRecord } from '../open-run.ts';
 import { surveyRun } from '../next-pass.ts';
+import { finishedSummary } from '../run-state.ts';
 import { recentRate } from './recent-rate.ts';
 
 /** Where a run stands, as its directory says. */
@@ -53,7 +53,7 @@ export async function readStatus(
   const counts = chain.commits.counts(pass);
   const feeder = await readFeeder(run.dir);
   const fed = feeder?.alive === true;
-  const finished = (await finishedSummary(run.dir, survey)) !== null;
+  const finished = (await finishedSummary(run.dir)) !== null;
   const paused = await hasMarker(run.dir, 'paused');
   const cancelled = await hasMarker(run.dir, 'cancelled');
   const state = finished

@@ -2,6 +2,7 @@ import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PlanWriter } from '../../../src/ingest/plan-file.ts';
 import { finishRun } from '../../../src/sink/finish.ts';
 import { verifyRun } from '../../../src/sink/verify.ts';
 import { readChain } from '../../../src/sink/verdict-log/read-chain.ts';
@@ -212,8 +213,52 @@ describe('the verdict log', () => {
     await newer.close();
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
     await wakesUp();
-    await appendFile(join(run.dir, 'plan.jsonl'), `${JSON.stringify(planLine(results[1]!.shard))}\n`);
+    const late = { epoch: 1, ...planLine(results[1]!.shard) };
+    await appendFile(join(run.dir, 'plan.jsonl'), `${JSON.stringify(late)}\n`);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
+  });
+
+  it('with the plan, ignores the other cut of a writer that wakes up after a take-over', async () => {
+    const run = await newRun();
+    const older = await claim(run);
+    // The older writer has passed its check and is stopped just before it writes.
+    const sleeping = await PlanWriter.open(join(run.dir, 'plan.jsonl'), {
+      epoch: older.epoch,
+      diskFull: older.diskFull,
+      assertCurrent: () => Promise.resolve(),
+    });
+    const first = shardOf(0, [0, 1]);
+    await sleeping.append([planLine(first)]);
+    await older.commit(resultOf(first));
+
+    const newer = await claim(run);
+    const plan = await openPlan(run.dir, newer);
+    await sleeping.append([planLine(shardOf(1, [2, 4], { lane: 'chat' }))]);
+    const mine = [shardOf(1, [2, 3]), shardOf(2, [4, 5], { lane: 'chat' })];
+    await plan.append([planLine(mine[0]!)]);
+    await sleeping.append([planLine(shardOf(2, [3])), planLine(shardOf(3, [5]))]);
+    await plan.append([
+      planLine(mine[1]!),
+      { closed: true, pass: 1, shards: 3, items: 6, items_by_source: [6] },
+    ]);
+    await sleeping.append([{ closed: true, pass: 1, shards: 4, items: 6, items_by_source: [6] }]);
+    await plan.close();
+    for (const shard of mine) await newer.commit(resultOf(shard));
+    expect(await finishRun(newer, signal)).toMatchObject({ status: 'finished', items: 6, verdicts: 6 });
+    expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6 });
+
+    await sleeping.append([planLine(shardOf(4, [6], { pass: 2 }))]);
+    await sleeping.close();
+    await appendFile(join(run.dir, 'plan.jsonl'), '{"epoch":1,"sha');
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6 });
+    await appendFile(join(run.dir, 'plan.jsonl'), '\n{"opened":3}\n');
+    expect(await verifyRun(run.dir)).toEqual({
+      ok: false,
+      problem: 'plan.jsonl was continued after the run was finished',
+    });
+    await older.close();
+    await newer.close();
   });
 
   it('passes over an epoch whose claim was never written', async () => {

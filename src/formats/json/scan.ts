@@ -1,0 +1,91 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+/** Where a name of an object and its value are, each from its first byte up to after its last. */
+export interface Member {
+  readonly name: string;
+  readonly valueStart: number;
+  /** -1 when the value does not end in the bytes. */
+  readonly valueEnd: number;
+}
+
+/** Offset of the first byte at or after `from` that is no JSON white space; the length when there is none. */
+export function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && isSpace(bytes[at]!)) at++;
+  return at;
+}
+
+/**
+ * Offset after the JSON value that begins at `from`, told by brackets and quotes alone: what is between them may be
+ * no JSON. -1 when the value does not end in the bytes.
+ */
+export function valueEnd(bytes: Buffer, from: number): number {
+  let depth = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at) - 1;
+      if (at < 0) return -1;
+      if (depth === 0) return at + 1;
+    } else if (isOpening(byte)) {
+      depth++;
+    } else if (isClosing(byte)) {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (byte === COMMA || isSpace(byte))) {
+      return at;
+    }
+  }
+  return -1;
+}
+
+/** The members of the object that begins at `from`, in order, as far as they are in the bytes. */
+export function* members(bytes: Buffer, from: number): Generator<Member, void> {
+  let at = skipSpace(bytes, from + 1);
+  while (bytes[at] === QUOTE) {
+    const nameEnd = stringEnd(bytes, at);
+    if (nameEnd < 0) return;
+    const name = nameAt(bytes, at, nameEnd);
+    const colon = skipSpace(bytes, nameEnd);
+    if (name === null || bytes[colon] !== COLON) return;
+    const valueStart = skipSpace(bytes, colon + 1);
+    const end = valueEnd(bytes, valueStart);
+    yield { name, valueStart, valueEnd: end };
+    if (end < 0) return;
+    at = skipSpace(bytes, end);
+    if (bytes[at] !== COMMA) return;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Offset after the string that begins at `from`; -1 when it does not end in the bytes. */
+function stringEnd(bytes: Buffer, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    if (bytes[at] === BACKSLASH) at++;
+    else if (bytes[at] === QUOTE) return at + 1;
+  }
+  return -1;
+}
+
+function nameAt(bytes: Buffer, from: number, to: number): string | null {
+  try {
+    return JSON.parse(bytes.toString('utf8', from, to)) as string;
+  } catch {
+    return null;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function isOpening(byte: number): boolean {
+  return byte === 0x5b || byte === 0x7b;
+}
+
+function isClosing(byte: number): boolean {
+  return byte === 0x5d || byte === 0x7d;
+}

@@ -1,0 +1,117 @@
+import { isRetryable } from '../domain/item-error.ts';
+import { type Judgement, type Outcome } from '../domain/outcome.ts';
+import { type GuardRequest } from '../domain/request.ts';
+import { Task, type TaskOwner } from './task.ts';
+
+/** From how many UTF-8 bytes on a text counts as long: longer, it may be refused for its length alone. */
+const LONGER_THAN_BYTES = 2048;
+/** How far from the middle white space is looked for, as a share of the text. */
+const SEARCH_SHARE = 1 / 8;
+
+/**
+ * The tasks that judge a long text, or a long response to the same prompt, in two halves, because as a whole it was
+ * refused without a reason. Their outcomes become that of the whole. Null when the text is not long, cannot be cut,
+ * or is a half itself.
+ */
+export function halvesOf(whole: Task): readonly [Task, Task] | null {
+  if (whole.isHalf) return null;
+  const requests = halfRequests(whole.request);
+  if (requests === null) return null;
+  const owner = new Halves(whole);
+  const half = (index: 0 | 1): Task => {
+    const task = new Task(owner, index, requests[index], `${whole.sessionId}-half-${index}`, null, true);
+    task.maxRows = 1;
+    // The refusal was a try, too.
+    task.attempts = whole.attempts + 1;
+    return task;
+  };
+  return [half(0), half(1)];
+}
+
+/** Brings the outcomes of two halves together. */
+class Halves implements TaskOwner {
+  readonly #whole: Task;
+  readonly #outcomes: [Outcome | null, Outcome | null] = [null, null];
+
+  constructor(whole: Task) {
+    this.#whole = whole;
+  }
+
+  get over(): boolean {
+    return this.#whole.abandoned;
+  }
+
+  settle(index: number, outcome: Outcome): Task | null {
+    this.#outcomes[index as 0 | 1] = outcome;
+    const [first, second] = this.#outcomes;
+    if (first === null || second === null) return null;
+    if (first.failure !== null || second.failure !== null) {
+      this.#settleFailed([first, second]);
+      return null;
+    }
+    if (first.judgement.fingerprint !== second.judgement.fingerprint) return this.#whole;
+    this.#whole.settle({ judgement: together(first.judgement, second.judgement), failure: null });
+    return null;
+  }
+
+  /** As refused, unless a half may yet be judged: then with that half's code. */
+  #settleFailed(outcomes: readonly Outcome[]): void {
+    const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+    const final = failures.find(({ error }) => !isRetryable(error.code));
+    if (final === undefined) this.#whole.settle({ judgement: null, failure: failures[0]! });
+    else {
+      this.#whole.attempts = final.attempts;
+      this.#whole.settleError('GUARD_REJECTED', final.endpoint, false);
+    }
+  }
+}
+
+/** The worse half's judgement, flagged if either is; of the whole text nothing went unjudged. */
+function together(first: Judgement, second: Judgement): Judgement {
+  const secondIsWorse = second.score > first.score;
+  const firstChars = first.coverage.total;
+  const total = firstChars + second.coverage.total;
+  return {
+    ...(secondIsWorse ? second : first),
+    flagged: first.flagged || second.flagged,
+    attempts: Math.max(first.attempts, second.attempts),
+    coverage: { unit: 'chars', judged: total, total, worst_at: secondIsWorse ? firstChars : 0 },
+  };
+}
+
+function halfRequests(request: GuardRequest): readonly [GuardRequest, GuardRequest] | null {
+  if (request.requestType === 'multiturn') return null;
+  const text = request.requestType === 'prompt' ? request.text : request.response;
+  const cut = Buffer.byteLength(text) > LONGER_THAN_BYTES ? cutInHalf(text) : null;
+  if (cut === null) return null;
+  const withText = (half: string): GuardRequest =>
+    request.requestType === 'prompt' ? { ...request, text: half } : { ...request, response: half };
+  return [withText(cut[0]), withText(cut[1])];
+}
+
+/**
+ * Cuts a text after the white space nearest to its middle, else in the middle, never inside a code point. Null when
+ * a half would be blank.
+ */
+export function cutInHalf(text: string): readonly [string, string] | null {
+  const at = cutPosition(text);
+  const halves = [text.slice(0, at), text.slice(at)] as const;
+  return halves.some((half) => half.trim() === '') ? null : halves;
+}
+
+function cutPosition(text: string): number {
+  const middle = text.length >> 1;
+  const farthest = Math.floor(text.length * SEARCH_SHARE);
+  for (let distance = 0; distance <= farthest; distance++) {
+    if (isSpaceBefore(text, middle - distance)) return middle - distance;
+    if (isSpaceBefore(text, middle + distance)) return middle + distance;
+  }
+  const before = text.charCodeAt(middle - 1);
+  const after = text.charCodeAt(middle);
+  const insidePair = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+  return insidePair ? middle - 1 : middle;
+}
+
+function isSpaceBefore(text: string, position: number): boolean {
+  return /\s/.test(text.charAt(position - 1));
+}

@@ -1,0 +1,48 @@
+import { backoffMs } from './backoff.ts';
+import { CallError, type OutReason } from './call-error.ts';
+import { type CallOptions } from './channel.ts';
+import { notUsable, NotUsable } from './negotiate.ts';
+
+/** Version readings that may fail in a row before the endpoint is taken out. */
+const MAX_FAILED = 3;
+
+/** What follows from a failed reading: read again, take the endpoint out, or an error of our own. */
+export type AfterFailure =
+  | { readonly kind: 'again'; readonly delayMs: number }
+  | { readonly kind: 'down'; readonly reason: OutReason; readonly fatal: boolean }
+  | { readonly kind: 'crashed' };
+
+/** Version readings of one endpoint that failed in a row. */
+export class ReadingFailures {
+  readonly #base: number;
+  readonly #cap: number;
+  #inRow = 0;
+
+  /** Between readings: `baseMs` doubling up to `capMs`, in milliseconds. */
+  constructor(baseMs: number, capMs: number) {
+    this.#base = baseMs;
+    this.#cap = capMs;
+  }
+
+  /** Whether the last reading failed. */
+  get any(): boolean {
+    return this.#inRow > 0;
+  }
+
+  succeeded(): void {
+    this.#inRow = 0;
+  }
+
+  /** An overload passes, however often it is met; other trouble may pass, and is met a few times only. */
+  failed(error: unknown, options: CallOptions): AfterFailure {
+    this.#inRow++;
+    const fault = error instanceof CallError ? error.fault : null;
+    const what = notUsable(error, options);
+    if (!(what instanceof NotUsable)) return { kind: 'crashed' };
+    const mayPass = fault?.kind === 'attempt' || fault?.kind === 'execution';
+    if (fault?.kind === 'overload' || (mayPass && this.#inRow < MAX_FAILED)) {
+      return { kind: 'again', delayMs: backoffMs(this.#inRow, this.#base, this.#cap) };
+    }
+    return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'fatal' };
+  }
+}

@@ -1,0 +1,49 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+/** Trusts a certificate, wherever else the machine that runs the tests has its authorities. */
+const trusting = (path: string): NodeJS.ProcessEnv => ({
+  NODE_EXTRA_CA_CERTS: path,
+  GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: undefined,
+});
+
+test('judges over TLS, with a token, at a guard whose certificate is trusted', async () => {
+  const folder = await temporaryFolder();
+  const tls = await makeCertificate(folder, '127.0.0.1');
+  const server = await guard({ tls });
+  await writeFile(join(folder, 'texts.csv'), 'text\none\ntwo\n');
+  const { status, stderr } = await guardsweep(
+    ['enqueue', join(folder, 'texts.csv'), '--out', join(folder, 'runs'), '--guard', server.address],
+    { env: { ...trusting(tls.path), GUARD_TOKEN: 'secret' } },
+  );
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  expect(server.seen.flatMap(({ inputs }) => inputs['TEXT'])).toEqual(['one', 'two']);
+  expect(server.seen[0]!.authorization).toBe('Bearer secret');
+});
+
+test('gives nothing to a guard whose certificate is not trusted', async () => {
+  const folder = await temporaryFolder();
+  const server = await guard({ tls: await makeCertificate(folder, '127.0.0.1') });
+  const { status } = await guardsweep(['fingerprint', '--guard', server.address], {
+    env: { GUARD_TOKEN: 'secret' },
+  });
+  expect(status).toBe(4);
+  expect(server.readings()).toBe(0);
+});
+
+test('gives nothing to a guard with the certificate of another', async () => {
+  const folder = await temporaryFolder();
+  const tls = await makeCertificate(folder, '127.0.0.2');
+  const server = await guard({ tls });
+  const { status } = await guardsweep(['fingerprint', '--guard', server.address], {
+    env: trusting(tls.path),
+  });
+  expect(status).toBe(4);
+  expect(server.readings()).toBe(0);
+});

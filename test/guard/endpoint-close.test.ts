@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type ServiceDefinition } from '@grpc/grpc-js';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseAddress } from '../../src/guard/address.ts';
+import { Endpoint } from '../../src/guard/endpoint.ts';
+import { type InferResponse, loadService } from '../../src/guard/tensors/protocol.ts';
+import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+function endpointAt(address: string, service: ServiceDefinition = loadService()): Endpoint {
+  return new Endpoint(
+    { name: address, address: parseAddress({ name: address, address }) },
+    service,
+    { requestTimeoutMs: 60_000, token: null },
+    {
+      ready: () => {},
+      unusable: () => {},
+      out: () => {},
+      succeeded: () => {},
+      accept: () => true,
+      crashed: (error) => {
+        throw error;
+      },
+    },
+  );
+}
+
+test('closing waits for a start that is under way', async () => {
+  const mute = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  onTestFinished(() => void mute.close());
+  const endpoint = endpointAt(`grpc://127.0.0.1:${(mute.address() as AddressInfo).port}`);
+  let over = false;
+  const connected = once(mute, 'connection');
+  void endpoint.start().then(() => (over = true));
+  await connected;
+  await endpoint.close();
+  expect(over).toBe(true);
+});
+
+test('an endpoint that is closed in the moment it is found ready is not taken into use', async () => {
+  const server = await guard();
+  const service = loadService();
+  const infer = service['ModelInfer']!;
+  const closing: Promise<unknown>[] = [];
+  // Reading the version reply is the last thing done before the endpoint is used.
+  const deserialize = (bytes: Buffer): InferResponse => {
+    const reply = infer.responseDeserialize(bytes) as InferResponse;
+    return {
+      ...reply,
+      get model_version() {
+        closing.push(endpoint.close());
+        return reply.model_version;
+      },
+    };
+  };
+  const endpoint = endpointAt(server.address, {
+    ...service,
+    ModelInfer: { ...infer, responseDeserialize: deserialize },
+  });
+  await endpoint.start();
+  await Promise.all(closing);
+  expect(closing).toHaveLength(1);
+  expect(endpoint.dispatcher).toBeNull();
+  expect(endpoint.state.name).toBe('out');
+});

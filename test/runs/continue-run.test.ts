@@ -1,0 +1,223 @@
+import { mkdir, open, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
+import { Failure } from '../../src/domain/failure.ts';
+import { makeFingerprint } from '../../src/domain/fingerprint.ts';
+import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
+import { wholeCoverage } from '../../src/domain/item.ts';
+import { type Outcome } from '../../src/domain/outcome.ts';
+import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
+import { type GuardRequest } from '../../src/domain/request.ts';
+import { expandSources } from '../../src/ingest/expand.ts';
+import { type Judge } from '../../src/moderate/moderate-shard.ts';
+import { continueRun, type Continued } from '../../src/runs/continue-run.ts';
+import { createRun, type Run } from '../../src/runs/create-run.ts';
+import { findUnfinished, openRun } from '../../src/runs/open-run.ts';
+import { finishedSummary } from '../../src/runs/run-state.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+
+const never = new AbortController().signal;
+const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
+const now = '2026-01-01T00:00:00.000Z';
+
+/** A judge that allows everything but what `refuse` names; `answers` is how many requests it lives for. */
+function judge(
+  options: { answers?: number; refuse?: (request: GuardRequest) => ItemCode | null } = {},
+): Judge {
+  let left = options.answers ?? Infinity;
+  return {
+    fingerprints: new Map([[fingerprint.id, fingerprint]]),
+    judge: async (requests) => {
+      left -= requests.length;
+      if (left < 0) throw new Failure('service', 'the guard went away');
+      return requests.map((request): Outcome => {
+        const code = options.refuse?.(request) ?? null;
+        if (code !== null) {
+          const failure = {
+            error: itemError(code, 'refused'),
+            attempts: 1,
+            endpoint: 'test:',
+            moderatedAt: now,
+          };
+          return { judgement: null, failure };
+        }
+        const judgement = {
+          ...{
+            score: 0.1,
+            flagged: false,
+            subcategoryScores: null,
+            subcategoryFlags: null,
+            cacheUsage: null,
+          },
+          ...{ fingerprint: fingerprint.id, endpoint: 'test:', latencyMs: 1, attempts: 1, moderatedAt: now },
+          coverage: wholeCoverage(request),
+        };
+        return { judgement, failure: null };
+      });
+    },
+  };
+}
+
+let folder: string;
+let uploads: string;
+
+async function create(): Promise<Run> {
+  const source = { path: uploads, given: 'uploads', textColumns: null, idColumn: null } as const;
+  const config: RunConfig = {
+    name: 'test',
+    sources: [{ ...source, audit: 'final', encoding: null, layout: null }],
+    guards: ['grpc://127.0.0.1:1'],
+    expectFingerprint: null,
+    policy: DEFAULT_POLICY,
+    output: { dir: join(folder, 'runs'), formats: ['jsonl', 'csv'] },
+    failIf: { flaggedRate: null, errorRate: null },
+    allowErrors: false,
+    maxWaitMs: 1000,
+    limits: { ...DEFAULT_LIMITS, shardItems: 10 },
+  };
+  const { sources, skipped } = await expandSources(config.sources, never);
+  return createRun(config, sources, { now: new Date(), toolVersion: '0.0.0', skipped });
+}
+
+async function go(run: Run, by: Judge | Failure, retry = false): Promise<Continued> {
+  return continueRun(await openRun(run.dir, never), {
+    retry,
+    connect: async () => {
+      if (by instanceof Failure) throw by;
+      return by;
+    },
+    drain: never,
+    stop: never,
+    say: () => undefined,
+    watch: () => undefined,
+  });
+}
+
+const rows = (name: string, from: number, count: number): string =>
+  'id,text\n' +
+  Array.from({ length: count }, (_, row) => `${name}${from + row},text ${from + row}\n`).join('');
+
+const codes = async (run: Run): Promise<string[]> =>
+  (await outcomes(run.dir)).map((line) => `${line.source.path} ${line.error?.code ?? 'ok'}`);
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  uploads = join(folder, 'uploads');
+  await mkdir(uploads);
+});
+
+describe('a run that is continued', () => {
+  it('goes to its end at once when nothing happens, and has nothing more to do then', async () => {
+    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 95));
+    const run = await create();
+    expect((await go(run, judge())).summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
+    expect(await go(run, new Failure('service', 'not asked'))).toMatchObject({ worked: false });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
+  });
+
+  it('plans on where it stopped, with lanes interleaved, until everything has its outcome', async () => {
+    const records = Array.from({ length: 300 }, (_, row) =>
+      row % 3 === 0 ? { messages: [{ role: 'user', content: `chat ${row}` }] } : { text: `text ${row}` },
+    );
+    await writeFile(join(uploads, 'a.jsonl'), records.map((record) => JSON.stringify(record)).join('\n'));
+    await writeFile(join(uploads, 'b.txt'), 'a note');
+    const run = await create();
+    for (const answers of [25, 0, 60, 90]) {
+      await expect(go(run, judge({ answers }))).rejects.toMatchObject({ kind: 'service' });
+      expect(await findUnfinished(run.record.config)).toBe(run.dir);
+    }
+    expect((await go(run, judge())).summary).toMatchObject({ items: 301, verdicts: 301 });
+    expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 301 }, (_, seq) => seq),
+    );
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 301 });
+    expect(await findUnfinished(run.record.config)).toBeNull();
+  });
+
+  it('makes one item of a text file that changed before it was judged', async () => {
+    await writeFile(join(uploads, 'a.txt'), 'as it was');
+    const run = await create();
+    await expect(go(run, judge({ answers: 0 }))).rejects.toThrow();
+    await writeFile(join(uploads, 'a.txt'), 'as it is now');
+    await go(run, judge());
+    expect(await codes(run)).toEqual(['uploads/a.txt SOURCE_CHANGED']);
+  });
+
+  it.each([
+    ['fewer', (text: string) => text.replaceAll('\n', ' ').replace(' ', '\n')],
+    ['more', (text: string) => text.replaceAll(',text', '\n,tex')],
+  ])('holds to the plan when a file that looks unchanged gives %s items', async (_, change) => {
+    const path = join(uploads, 'a.csv');
+    const text = rows('a', 0, 95);
+    await writeFile(path, text);
+    await utimes(path, 1_700_000_000, 1_700_000_000);
+    await writeFile(join(uploads, 'b.csv'), rows('b', 0, 40));
+    const run = await create();
+    await expect(go(run, judge({ answers: 100 }))).rejects.toThrow();
+    const committed =
+      (await readFile(join(run.dir, 'log', '0001-000001.jsonl'), 'utf8')).split('\n').length - 1;
+    expect(committed).toBeGreaterThan(0);
+    const file = await open(path, 'r+');
+    await file.write(change(text).slice(0, text.length).padEnd(text.length));
+    await file.close();
+    await utimes(path, 1_700_000_000, 1_700_000_000);
+    const { summary } = await go(run, judge());
+    const lines = await outcomes(run.dir);
+    expect(summary.items).toBe(lines.length);
+    const of = (name: string) => lines.filter((line) => line.source.path === `uploads/${name}`);
+    expect(
+      of('a.csv')
+        .slice(0, committed)
+        .every((line) => line.status === 'ok'),
+    ).toBe(true);
+    expect(of('b.csv').map((line) => line.id)).toEqual(Array.from({ length: 40 }, (_, row) => `b${row}`));
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+});
+
+describe('a retry', () => {
+  const flaky = (request: GuardRequest): ItemCode | null =>
+    request.requestType === 'prompt' && /[05]$/.test(request.text) ? 'TIMEOUT' : null;
+
+  it('judges again only what may pass, and leaves a finished run alone when no guard is there', async () => {
+    await writeFile(join(uploads, 'a.csv'), `${rows('a', 0, 95)}short\n`);
+    await writeFile(join(uploads, 'b.csv'), rows('b', 100, 30));
+    const run = await create();
+    expect((await go(run, judge({ refuse: flaky }))).summary).toMatchObject({ errors: 26 });
+    await expect(go(run, new Failure('service', 'no guard'), true)).rejects.toMatchObject({
+      kind: 'service',
+    });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+
+    let asked = 0;
+    const counting = judge({ refuse: () => (asked++, null) });
+    expect((await go(run, counting, true)).summary).toMatchObject({ items: 126, errors: 1, pass: 2 });
+    expect(asked).toBe(25);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, errors: 1 });
+    expect(await go(run, new Failure('service', 'not asked'), true)).toMatchObject({ worked: false });
+  });
+
+  it('that was interrupted makes the run unfinished, and resume brings it to its end', async () => {
+    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 400));
+    const run = await create();
+    await go(run, judge({ refuse: flaky }));
+    await expect(go(run, judge({ answers: 30 }), true)).rejects.toMatchObject({ kind: 'service' });
+    expect(await finishedSummary(run.dir)).toBeNull();
+    expect(await findUnfinished(run.record.config)).toBe(run.dir);
+    await expect(go(run, judge(), true)).rejects.toMatchObject({ kind: 'usage' });
+    expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('that died before it planned anything leaves a run that resume makes whole', async () => {
+    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 40));
+    const run = await create();
+    await go(run, judge({ refuse: flaky }));
+    await writeFile(join(run.dir, 'log', '0002-commits.jsonl'), '');
+    expect((await go(run, new Failure('service', 'not asked'))).summary).toMatchObject({ errors: 8 });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+});
