@@ -1,4 +1,5 @@
 import { type Writable } from 'node:stream';
+import { type RedisAddress } from '../config/redis-url.ts';
 import { type RunConfig } from '../config/run-config.ts';
 import { type Interrupts } from './interrupt.ts';
 
@@ -23,14 +24,22 @@ export interface RunUi extends CommandContext {
   readonly quiet: boolean;
 }
 
+/** How the commands that bring a run to its end go about it. */
+export interface FeedUi extends RunUi {
+  /** The fleet that judges the run; null: this process does. */
+  readonly redis: RedisAddress | null;
+  /** Leave the feeder running in the background. */
+  readonly detach: boolean;
+}
+
 /**
  * The commands that work on a run, behind their parsed arguments. Each resolves to the exit status of a run that
  * came to its end (0, 1, 3 or 5), or rejects with a Failure, which carries its own. Run directories are absolute.
  */
 export interface RunCommands {
-  enqueue(config: RunConfig, ui: RunUi): Promise<number>;
-  resume(runDir: string, ui: RunUi): Promise<number>;
-  retry(runDir: string, ui: RunUi): Promise<number>;
+  enqueue(config: RunConfig, ui: FeedUi): Promise<number>;
+  resume(runDir: string, ui: FeedUi): Promise<number>;
+  retry(runDir: string, ui: FeedUi): Promise<number>;
   verify(runDir: string, options: { readonly head: string | null }, ui: RunUi): Promise<number>;
 }
 

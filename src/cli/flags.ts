@@ -46,3 +46,30 @@ export const outFlag = (): Option =>
     fallback: 'runs',
     example: '/data/runs',
   });
+
+export const redisFlag = (): Option =>
+  flag('--redis <url>', {
+    what: "the fleet's Redis: redis://, rediss:// (TLS) or unix:///path; passwords are better in REDIS_URL",
+    fallback: 'REDIS_URL, else none',
+    example: 'redis://queue-1:6379',
+  });
+
+export const detachFlag = (): Option =>
+  flag('--detach', {
+    what: 'leave the feeder running in the background, its log in the run directory (with Redis only)',
+    fallback: 'follow the run to its end',
+  });
+
+export const metricsPortFlag = (): Option =>
+  flag('--metrics-port <port>', {
+    what: 'port for Prometheus metrics under /metrics, 0 to 65535; 0: a free one, which is printed',
+    fallback: 'none are served',
+    example: '9464',
+  });
+
+export const metricsHostFlag = (): Option =>
+  flag('--metrics-host <address>', {
+    what: 'address that metrics are served on',
+    fallback: '127.0.0.1',
+    example: '0.0.0.0',
+  });

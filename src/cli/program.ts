@@ -5,7 +5,11 @@ import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { retryCommand } from './commands/retry.ts';
+import { sinkCommand } from './commands/sink.ts';
+import { statusCommand } from './commands/status.ts';
+import { cancelCommand, continueCommand, pauseCommand } from './commands/steer.ts';
 import { verifyCommand } from './commands/verify.ts';
+import { workerCommand } from './commands/worker.ts';
 import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';
 import { examples, newCommand } from './new-command.ts';
 import { toolVersion } from './tool-version.ts';
@@ -16,9 +20,9 @@ Exit status:
   1    a fault of guardsweep, or a record that does not hold
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
-  4    no guard to work with: not there, not in time, or another one than asked for
+  4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
-  130  interrupted; guardsweep resume finishes the run
+  130  interrupted or cancelled; guardsweep resume finishes the run
 `;
 
 const ENVIRONMENT = `
@@ -28,6 +32,8 @@ Environment:
                       this machine
   GUARD_TOKEN__<HOST> the token for one host instead, as in GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001
   NODE_EXTRA_CA_CERTS PEM file of a certificate authority of your own, for grpcs://
+  REDIS_URL           Redis of the fleet, with its password, where --redis names none
+  REDIS_PREFIX        first part of every key in it; guardsweep when not set
   GUARDSWEEP_DEBUG    1: show where an unexpected error happened
 `;
 
@@ -42,6 +48,12 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(resumeCommand(context, runs, report))
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
+    .addCommand(statusCommand(context))
+    .addCommand(pauseCommand(context))
+    .addCommand(continueCommand(context))
+    .addCommand(cancelCommand(context))
+    .addCommand(workerCommand(context))
+    .addCommand(sinkCommand(context))
     .addCommand(guardCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))

@@ -1,20 +1,19 @@
 import { Failure } from '../domain/failure.ts';
 import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
-import { continueRun, type RunView } from '../runs/continue-run.ts';
+import { continueRun } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
-import { exitStatus, trippedGates } from '../runs/exit-status.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
-import { type Summary } from '../sink/summary.ts';
-import { summaryText } from '../sink/summary-text.ts';
 import { verifyRun } from '../sink/verify.ts';
-import { type RunCommands, type RunUi } from './context.ts';
+import { type FeedUi, type RunCommands, type RunUi } from './context.ts';
+import { feedFleet } from './feed-fleet.ts';
 import { openGuardSession, type GuardSession } from './guard-session.ts';
 import { startProgress, type Progress } from './progress.ts';
-import { interruptedFailure, resumeCommand } from './resume-command.ts';
+import { resumeCommand } from './resume-command.ts';
+import { explained, report, snapshot, tell } from './run-report.ts';
 import { toolVersion } from './tool-version.ts';
 
-/** The commands that work on a run, on one machine: everything happens in this process. */
+/** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
   async enqueue(config, ui) {
     const { drain } = ui.interrupts;
@@ -27,26 +26,29 @@ export const runCommands: RunCommands = {
         `an earlier run of these sources is not finished; to finish it: ${resumeCommand(unfinished, ui)}`,
       );
     }
-    const guards = await openGuardSession(config, ui.env, drain);
-    try {
+    const create = async (): Promise<Run> => {
       const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
       tell(ui, `run directory ${run.dir}`);
-      const notes = unjudgedColumns.map(
-        ({ path, columns }) =>
-          `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
-      );
-      return await work(run, false, async () => guards, ui, notes);
+      return run;
+    };
+    const notes = unjudgedColumns.map(
+      ({ path, columns }) => `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
+    );
+    if (ui.redis !== null) return feedFleet(create, false, ui.redis, ui, notes);
+    const guards = await openGuardSession(config, ui.env, drain);
+    try {
+      return await work(await create(), false, async () => guards, ui, notes);
     } finally {
       await guards.close();
     }
   },
 
   async resume(runDir, ui) {
-    return continueExisting(await openRun(runDir, ui.interrupts.drain), false, ui);
+    return continueExisting(runDir, false, ui);
   },
 
   async retry(runDir, ui) {
-    return continueExisting(await openRun(runDir, ui.interrupts.drain), true, ui);
+    return continueExisting(runDir, true, ui);
   },
 
   async verify(runDir, { head }, ui) {
@@ -66,10 +68,16 @@ export const runCommands: RunCommands = {
 };
 
 /** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
-async function continueExisting(run: Run, retry: boolean, ui: RunUi): Promise<number> {
+async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Promise<number> {
+  const run = await openRun(runDir, ui.interrupts.drain);
+  if (ui.redis !== null) return feedFleet(async () => run, retry, ui.redis, ui);
+  const { config } = run.record;
+  if (config.guards.length === 0) {
+    throw new Failure('usage', 'a fleet judges this run: name its Redis with --redis or REDIS_URL');
+  }
   let guards: GuardSession | null = null;
   const open = async (): Promise<GuardSession> =>
-    (guards = await openGuardSession(run.record.config, ui.env, ui.interrupts.drain));
+    (guards = await openGuardSession(config, ui.env, ui.interrupts.drain));
   try {
     return await work(run, retry, open, ui);
   } finally {
@@ -116,7 +124,8 @@ async function work(
       drain,
       stop: AbortSignal.any([stop, failed.signal]),
       say,
-      watch: (view) => (progress = startProgress(ui, () => snapshot(view(), waiting))),
+      watch: (view) =>
+        (progress = startProgress(ui, () => snapshot(view(), waiting ? 'waiting for a guard' : null))),
     });
     (progress as Progress | null)?.stop();
     if (!worked)
@@ -126,47 +135,4 @@ async function work(
     (progress as Progress | null)?.stop();
     throw explained(error, run, ui);
   }
-}
-
-function snapshot(view: RunView, waiting: boolean) {
-  return {
-    planned: view.planned,
-    planClosed: view.planClosed,
-    judged: view.judged,
-    errors: view.errors,
-    // What was read but not judged yet is the same share of what was read as of the bytes.
-    fraction: view.planned === 0 ? null : (view.readShare * (view.judged + view.errors)) / view.planned,
-    note: waiting ? 'waiting for a guard' : null,
-  };
-}
-
-function report(run: Run, summary: Summary, ui: RunUi, notes: readonly string[]): number {
-  const { config } = run.record;
-  for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
-  const text = [summaryText(summary), ...notes, run.dir].join('\n');
-  ui.stdout.write(`${ui.json ? JSON.stringify(summary) : text}\n`);
-  return exitStatus(config, summary);
-}
-
-const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
-
-/** A failure in the middle of a run says how to go on. */
-function explained(error: unknown, run: Run, ui: RunUi): unknown {
-  if (!(error instanceof Failure)) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (!UNWRITABLE.has(code)) return error;
-    return new Failure('usage', `the run directory cannot be written: ${run.dir} (${code})`, {
-      cause: error,
-    });
-  }
-  if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
-  if (error.kind === 'service') {
-    const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;
-    return new Failure('service', message, { cause: error });
-  }
-  return error;
-}
-
-function tell(ui: RunUi, line: string): void {
-  if (!ui.quiet) ui.stderr.write(`guardsweep: ${line}\n`);
 }

@@ -36,6 +36,7 @@ export interface Flags {
 
 const DEFAULT_DIR = 'runs';
 const DEFAULT_MAX_WAIT_MS = 10 * 60_000;
+const DEFAULT_FLEET_MAX_WAIT_MS = 2 * 3_600_000;
 
 interface Input {
   readonly paths: readonly string[];
@@ -43,6 +44,8 @@ interface Input {
   readonly env: NodeJS.ProcessEnv;
   /** Absolute folder that paths on the command line are relative to. */
   readonly cwd: string;
+  /** Whether a fleet judges the run: then it needs no guard of its own, and waits longer for one. */
+  readonly fleet?: boolean;
 }
 
 /** A setting that was given in the job file, with its place there. */
@@ -96,7 +99,7 @@ function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[]
   });
 }
 
-function guardsOf({ flags, env }: Input, file: JobFile | null): string[] {
+function guardsOf({ flags, env, fleet = false }: Input, file: JobFile | null): string[] {
   const flagged = flags.guard?.map((value) => ({ value, place: '--guard' }));
   const guard = file?.job.guard;
   const inFile =
@@ -106,7 +109,7 @@ function guardsOf({ flags, env }: Input, file: JobFile | null): string[] {
           inJob(file!, Array.isArray(guard) ? ['guard', index] : ['guard'], url)!,
         );
   return parseGuardUrls(
-    flagged ?? inFile ?? guardUrlsOf(env) ?? [{ value: EMBEDDED_GUARD, place: 'default' }],
+    flagged ?? inFile ?? guardUrlsOf(env) ?? (fleet ? [] : [{ value: EMBEDDED_GUARD, place: 'default' }]),
   );
 }
 
@@ -185,7 +188,12 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
     output: { dir: await outputDirOf(input, file), formats: formatsOf(input, file) },
     failIf: gatesOf(input, file),
     allowErrors: flags.allowErrors ?? file?.job.allowErrors ?? false,
-    maxWaitMs: maxWait === undefined ? DEFAULT_MAX_WAIT_MS : parseDuration(maxWait),
+    maxWaitMs:
+      maxWait !== undefined
+        ? parseDuration(maxWait)
+        : input.fleet === true
+          ? DEFAULT_FLEET_MAX_WAIT_MS
+          : DEFAULT_MAX_WAIT_MS,
     limits: { ...DEFAULT_LIMITS },
   });
 }

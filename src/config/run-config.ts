@@ -33,7 +33,10 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
 export interface RunConfig {
   readonly name: string;
   readonly sources: readonly SourceConfig[];
-  /** Endpoint URLs as configured: `embedded:`, `grpc://host:8001`, `grpcs://…`. At least one. */
+  /**
+   * Endpoint URLs as configured: `embedded:`, `grpc://host:8001`, `grpcs://…`. None: a fleet judges the run, whose
+   * workers name their own.
+   */
   readonly guards: readonly string[];
   /** Fingerprint id that every guard must answer with. */
   readonly expectFingerprint: string | null;

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
-import { type WorkQueue } from './work-queue.ts';
+import { GivenBack } from './given-back.ts';
+import { type ClosableQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */
-export class LocalQueue<T> implements WorkQueue<T> {
+export class LocalQueue<T> implements ClosableQueue<T> {
   readonly #bound: number;
   readonly #waiting: T[] = [];
   readonly #wakeups = new Set<() => void>();
@@ -41,7 +43,7 @@ export class LocalQueue<T> implements WorkQueue<T> {
           if (this.#waiting.length > 0) {
             const value = this.#waiting.shift() as T;
             this.#wake();
-            await handle(value, options.signal);
+            await this.#handle(value, handle, options.signal);
           } else if (this.#closed) return;
           else await this.#change(signal);
         }
@@ -51,6 +53,21 @@ export class LocalQueue<T> implements WorkQueue<T> {
     };
     await Promise.all(Array.from({ length: options.concurrency }, lane));
     failed.signal.throwIfAborted();
+  }
+
+  async #handle(
+    value: T,
+    handle: (value: T, signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (;;) {
+      try {
+        return await handle(value, signal);
+      } catch (error) {
+        if (!(error instanceof GivenBack)) throw error;
+        await delay(error.delayMs, undefined, { signal });
+      }
+    }
   }
 
   #wake(): void {

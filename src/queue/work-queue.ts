@@ -5,15 +5,19 @@
 export interface WorkQueue<T> {
   /** Hands one value over; waits while as many values as the bound allows are waiting. Rejects on abort. */
   add(value: T, signal: AbortSignal): Promise<void>;
-  /** Says that nothing more will be added. Safe to call twice. */
-  close(): void;
   /**
-   * Runs `handle` on each value, at most `concurrency` at a time, until the queue is closed and empty. After the
-   * first rejection of `handle`, or an abort, nothing more is taken; what is running is waited for, then the
-   * reason is thrown.
+   * Runs `handle` on each value, at most `concurrency` at a time. After the first rejection of `handle`, or an
+   * abort, nothing more is taken; what is running is waited for, then the reason is thrown. A handler that throws
+   * `GivenBack` ends nothing: its value is handed over again, later.
    */
   consume(
     handle: (value: T, signal: AbortSignal) => Promise<void>,
     options: { readonly concurrency: number; readonly signal: AbortSignal },
   ): Promise<void>;
+}
+
+/** A queue within one process, whose producer can say that it is done. */
+export interface ClosableQueue<T> extends WorkQueue<T> {
+  /** Says that nothing more will be added: `consume` resolves when the queue is empty. Safe to call twice. */
+  close(): void;
 }

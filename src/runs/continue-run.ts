@@ -1,18 +1,19 @@
 import { join } from 'node:path';
-import { Failure } from '../domain/failure.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
-import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
 import { type Judge } from '../moderate/moderate-shard.ts';
 import { finishRun } from '../sink/finish.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Summary } from '../sink/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import { clearMarker } from './control/control-files.ts';
+import { FeedClaim } from './control/feed-claim.ts';
+import { RunControl } from './control/run-control.ts';
 import { type Run } from './create-run.ts';
+import { passToRun, summaryIfDone, surveyRun } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
 import { retryableItems } from './retryable-items.ts';
 import { runPass } from './run-pass.ts';
-import { finishedSummary } from './run-state.ts';
 
 /** Where a run that is under way stands. */
 export interface RunView {
@@ -54,21 +55,24 @@ export interface Continued {
  */
 export async function continueRun(run: Run, options: ContinueOptions): Promise<Continued> {
   const { stop } = options;
-  const planPath = join(run.dir, RUN_FILES.plan);
-  const survey = (isCommitted: (shard: number) => boolean): Promise<PlanSurvey> =>
-    surveyPlan(readPlan(planPath, { signal: stop }), run.sources.length, isCommitted);
-
-  const finished = await finishedSummary(run.dir);
-  if (options.retry && finished === null) {
-    throw new Failure('usage', 'the run is not finished yet: resume it, then retry what ended in an error');
-  }
-  if (!options.retry && finished !== null) return { summary: finished, worked: false };
-  if (options.retry && (await retryableItems(run.dir, stop)).size === 0) {
-    return { summary: finished!, worked: false };
-  }
+  const done = await summaryIfDone(run, options.retry, stop);
+  if (done !== null) return { summary: done, worked: false };
   // A finished run is claimed only when there is a guard to retry with: a claim makes it unfinished.
   const connected = options.retry ? await options.connect() : null;
 
+  await clearMarker(run.dir, 'cancelled');
+  // A fleet that works on the run stops being fed before its sink is overtaken.
+  const feeding = await FeedClaim.take(run.dir, { fleet: false });
+  try {
+    return { summary: await workOff(run, connected, options), worked: true };
+  } finally {
+    await feeding.release();
+  }
+}
+
+async function workOff(run: Run, connected: Judge | null, options: ContinueOptions): Promise<Summary> {
+  const { stop } = options;
+  const planPath = join(run.dir, RUN_FILES.plan);
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
     const plan = await PlanWriter.open(planPath, {
@@ -77,33 +81,38 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
       assertCurrent: () => log.assertCurrent(),
     });
     try {
-      const now = await survey((shard) => log.isCommitted(shard));
-      const begun = Math.max(1, now.latestPass);
-      const pass = options.retry && now.closed.has(begun) ? begun + 1 : begun;
+      const now = await surveyRun(run, (shard) => log.isCommitted(shard), stop);
+      const pass = passToRun(now, options.retry);
       if (!now.closed.has(pass) || now.uncommitted > 0) {
         const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
         const judge = connected ?? (await options.connect());
-        await runPass({
-          record: run.record,
-          sources: run.sources,
-          pass,
-          selection,
-          survey: now,
-          planned: () => readPlan(planPath, { signal: stop }),
-          plan,
-          progress,
-          log,
-          judge,
-          drain: options.drain,
-          stop,
-        });
+        const control = new RunControl(run.dir, options.say);
+        try {
+          await runPass({
+            record: run.record,
+            sources: run.sources,
+            pass,
+            selection,
+            survey: now,
+            planned: () => readPlan(planPath, { signal: stop }),
+            plan,
+            progress,
+            log,
+            judge,
+            drain: AbortSignal.any([options.drain, control.cancelled]),
+            whenRunning: (signal) => control.whenRunning(signal),
+            stop,
+          });
+        } finally {
+          control.close();
+        }
       }
     } finally {
       await plan.close();
     }
-    return { summary: await finishRun(log, stop), worked: true };
+    return await finishRun(log, stop);
   } finally {
     await log.close();
   }

@@ -24,7 +24,7 @@ const Record = z.looseObject({
 /** Opens a run directory. Failure `usage` when it is none, or its record cannot be read. */
 export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
-  const record = await readRecord(dir);
+  const record = await readRunRecord(dir);
   if (record === null)
     throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
   await checkSources(join(dir, RUN_FILES.sources), record.sources_sha256, path);
@@ -46,7 +46,8 @@ async function checkSources(path: string, sha256: string, shown: string): Promis
   }
 }
 
-async function readRecord(dir: string): Promise<RunRecord | null> {
+/** What run.json of a directory says; null when it is no run directory. */
+export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   try {
     const parsed: unknown = JSON.parse(await readFile(join(dir, RUN_FILES.run), 'utf8'));
     return Record.safeParse(parsed).success ? (parsed as RunRecord) : null;
@@ -70,7 +71,7 @@ export async function findUnfinished(config: RunConfig): Promise<string | null> 
   const runs = names.filter((name) => /^\d{8}T\d{6}Z-/.test(name)).sort();
   for (const name of runs.slice(-LOOK_AT).reverse()) {
     const dir = join(config.output.dir, name);
-    const record = await readRecord(dir);
+    const record = await readRunRecord(dir);
     if (record === null) continue;
     if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
     if ((await finishedSummary(dir)) === null) return dir;

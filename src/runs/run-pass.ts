@@ -23,6 +23,8 @@ export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'si
   readonly drain: AbortSignal;
   /** Aborted when everything is to end at once. */
   readonly stop: AbortSignal;
+  /** Resolves while the run is not paused. */
+  readonly whenRunning: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function runPass(input: PassInput): Promise<void> {
 
   const queue: FeedInput['queue'] = {
     add: async (shard, aborted) => {
+      await input.whenRunning(aborted);
       await budget.enter(shardBytes(shard.items), aborted);
       await shards.add(shard, aborted);
     },

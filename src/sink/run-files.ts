@@ -10,6 +10,8 @@ export const RUN_FILES = {
   summary: 'summary.json',
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',
+  /** Who feeds the run, and what is asked of it. No part of the record. */
+  control: 'control',
 } as const;
 
 export const DIRECTORY_MODE = 0o700;

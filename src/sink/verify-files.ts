@@ -35,8 +35,9 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     }
   }
   for (const name of await readdir(runDir)) {
-    const own = name === RUN_FILES.manifest || name === RUN_FILES.manifestHash || name === RUN_FILES.log;
-    if (own || listed.has(name) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
+    const own = name === RUN_FILES.manifest || name === RUN_FILES.manifestHash;
+    const folder = name === RUN_FILES.log || name === RUN_FILES.control;
+    if (own || folder || listed.has(name) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
     throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
   }
   for (const name of logs) {

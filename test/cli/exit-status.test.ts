@@ -11,7 +11,7 @@ describe('a command line that is wrong ends with 2 and one line', () => {
   it.each([
     [[], 'no command given; guardsweep --help lists them'],
     [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
-    [['status'], "unknown command 'status'"],
+    [['statistics'], "unknown command 'statistics'"],
     [['help'], "unknown command 'help'"],
     [['enqueue'], "missing required argument 'path'"],
     [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],

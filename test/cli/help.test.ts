@@ -2,7 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { toolVersion } from '../../src/cli/tool-version.ts';
 import { typed } from './terminal.ts';
 
-const COMMANDS = ['enqueue', 'resume', 'retry', 'verify', 'guard', 'fingerprint', 'doctor'];
+const COMMANDS = [
+  'enqueue',
+  'resume',
+  'retry',
+  'verify',
+  'status',
+  'pause',
+  'continue',
+  'cancel',
+  'worker',
+  'sink',
+  'guard',
+  'fingerprint',
+  'doctor',
+];
 
 /** The entries below `Options:`, each with its wrapped lines joined. */
 function optionsOf(help: string): string[] {

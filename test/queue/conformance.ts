@@ -1,68 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { GivenBack } from '../../src/queue/given-back.ts';
 import { type WorkQueue } from '../../src/queue/work-queue.ts';
+import { gate } from '../helpers/gate.ts';
+import { settled } from '../helpers/settled.ts';
 
 const never = new AbortController().signal;
 
+/** Runs a consumer until everything expected was handled, then ends it. */
+async function consumeUntil(
+  queue: WorkQueue<number>,
+  done: () => boolean,
+  handle: (value: number) => Promise<void>,
+  concurrency: number,
+): Promise<void> {
+  const end = new AbortController();
+  const consuming = queue.consume(handle, { concurrency, signal: end.signal });
+  await settled(done);
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+}
+
 /** What every queue must do, whatever carries it. */
-export function queueConformance(name: string, make: (bound: number) => WorkQueue<number>): void {
+export function queueConformance(
+  name: string,
+  make: (bound: number) => WorkQueue<number> | Promise<WorkQueue<number>>,
+): void {
   describe(`${name} queue`, () => {
-    it('hands over everything once and ends when closed and empty', async () => {
-      const queue = make(3);
+    it('hands over everything once', async () => {
+      const queue = await make(3);
       const seen: number[] = [];
-      const consuming = queue.consume(async (value) => void seen.push(value), {
-        concurrency: 2,
-        signal: never,
-      });
+      const consuming = consumeUntil(
+        queue,
+        () => seen.length >= 100,
+        async (value) => void seen.push(value),
+        2,
+      );
       for (let value = 0; value < 100; value++) await queue.add(value, never);
-      queue.close();
-      queue.close();
       await consuming;
       expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, value) => value));
     });
 
     it('makes the producer wait at the bound', async () => {
-      const queue = make(2);
+      const queue = await make(2);
       await queue.add(1, never);
       await queue.add(2, never);
       let added = false;
       const third = queue.add(3, never).then(() => (added = true));
-      await new Promise(setImmediate);
+      await delay(100);
       expect(added).toBe(false);
-      queue.close();
       const seen: number[] = [];
-      await queue
-        .consume(async (value) => void seen.push(value), { concurrency: 1, signal: never })
-        .catch(() => {});
-      await third.catch(() => {});
-      expect(seen.slice(0, 2)).toEqual([1, 2]);
+      await consumeUntil(
+        queue,
+        () => seen.length >= 3,
+        async (value) => void seen.push(value),
+        1,
+      );
+      await third;
+      expect(seen).toEqual([1, 2, 3]);
     });
 
     it('never runs more handlers than it was allowed', async () => {
-      const queue = make(100);
+      const queue = await make(100);
       for (let value = 0; value < 50; value++) await queue.add(value, never);
-      queue.close();
       let running = 0;
       let most = 0;
-      await queue.consume(
-        async () => {
-          most = Math.max(most, ++running);
-          await new Promise(setImmediate);
-          running--;
-        },
-        { concurrency: 4, signal: never },
-      );
+      let done = 0;
+      const handle = async (): Promise<void> => {
+        most = Math.max(most, ++running);
+        await delay(2);
+        running--;
+        done++;
+      };
+      await consumeUntil(queue, () => done >= 50, handle, 4);
       expect(most).toBe(4);
     });
 
     it('lets a waiting producer and a waiting consumer be aborted', async () => {
-      const queue = make(1);
+      const queue = await make(1);
       await queue.add(1, never);
       const stop = new AbortController();
       const adding = queue.add(2, stop.signal);
       stop.abort(new Error('stopped'));
       await expect(adding).rejects.toThrow('stopped');
 
-      const empty = make(1);
+      const empty = await make(1);
       const end = new AbortController();
       const consuming = empty.consume(async () => {}, { concurrency: 1, signal: end.signal });
       end.abort(new Error('ended'));
@@ -70,20 +92,40 @@ export function queueConformance(name: string, make: (bound: number) => WorkQueu
     });
 
     it('takes nothing more after a handler failed, waits for the others, and throws the failure', async () => {
-      const queue = make(10);
+      const queue = await make(10);
       for (let value = 0; value < 10; value++) await queue.add(value, never);
-      queue.close();
       const finished: number[] = [];
+      const failing = gate();
       const consuming = queue.consume(
         async (value) => {
-          if (value === 1) throw new Error('handler failed');
-          await new Promise(setImmediate);
+          if (value === 1) {
+            failing.open();
+            throw new Error('handler failed');
+          }
+          await failing.opened;
+          await delay(20);
           finished.push(value);
         },
         { concurrency: 2, signal: never },
       );
       await expect(consuming).rejects.toThrow('handler failed');
       expect(finished).toEqual([0]);
+    });
+
+    it('hands a value that was given back over again, and goes on meanwhile', async () => {
+      const queue = await make(10);
+      for (let value = 0; value < 4; value++) await queue.add(value, never);
+      const seen: number[] = [];
+      let refused = false;
+      const handle = async (value: number): Promise<void> => {
+        if (value === 1 && !refused) {
+          refused = true;
+          throw new GivenBack(20);
+        }
+        seen.push(value);
+      };
+      await consumeUntil(queue, () => seen.length >= 4, handle, 2);
+      expect(seen.sort()).toEqual([0, 1, 2, 3]);
     });
   });
 }

@@ -1,10 +1,20 @@
 import { type Command } from 'commander';
 import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
 import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
-import { flag, guardFlag, jsonFlag, outFlag, quietFlag, repeatableFlag } from '../flags.ts';
+import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
+import {
+  detachFlag,
+  flag,
+  guardFlag,
+  jsonFlag,
+  outFlag,
+  quietFlag,
+  redisFlag,
+  repeatableFlag,
+} from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-interface EnqueueOptions extends Flags {
+interface EnqueueOptions extends Flags, FleetFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -86,7 +96,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     .addOption(
       flag('--max-wait <duration>', {
         what: 'how long to wait while no guard is ready, in s, m or h, before stopping with status 4',
-        fallback: '10m',
+        fallback: '10m; 2h with Redis',
         example: '2h',
       }),
     )
@@ -103,6 +113,8 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
         fallback: 'status 5',
       }),
     )
+    .addOption(redisFlag())
+    .addOption(detachFlag())
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
@@ -115,11 +127,17 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
         ],
         ['guardsweep enqueue train.jsonl --fail-if flagged-rate=0.01 --json', 'a gate in a pipeline'],
         ['guardsweep enqueue jobs/nightly-rescan.yaml', 'what a job file says'],
+        [
+          'guardsweep enqueue ./uploads --redis redis://queue-1:6379 --detach',
+          'by the fleet, in the background',
+        ],
       ]),
     )
     .action(async (paths: string[], options: EnqueueOptions) => {
-      const { json = false, quiet = false, ...flags } = options;
-      const config = await resolveRunConfig({ paths, flags, env: context.env, cwd: context.cwd });
-      report(await runs.enqueue(config, { ...context, json, quiet }));
+      const { json = false, quiet = false, redis, detach, ...flags } = options;
+      const { env, cwd } = context;
+      const fleet = fleetOf({ redis, detach }, env);
+      const config = await resolveRunConfig({ paths, flags, env, cwd, fleet: fleet.redis !== null });
+      report(await runs.enqueue(config, { ...context, json, quiet, ...fleet }));
     });
 }

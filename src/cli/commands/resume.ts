@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
-import { jsonFlag, quietFlag } from '../flags.ts';
+import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
+import { detachFlag, jsonFlag, quietFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+
+interface Options extends FleetFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
 
 /** `resume <run dir>`: finish an interrupted run. */
 export function resumeCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
@@ -12,13 +18,17 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
       'Finish an interrupted run with the configuration it was created with. What was judged is not judged again.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .addOption(redisFlag())
+    .addOption(detachFlag())
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
       'after',
       examples([['guardsweep resume runs/20261121T020000Z-nightly-ab12', 'finish this run']]),
     )
-    .action(async (runDir: string, { json = false, quiet = false }: { json?: boolean; quiet?: boolean }) => {
-      report(await runs.resume(resolve(context.cwd, runDir), { ...context, json, quiet }));
+    .action(async (runDir: string, options: Options) => {
+      const { json = false, quiet = false, redis, detach } = options;
+      const ui = { ...context, json, quiet, ...fleetOf({ redis, detach }, context.env) };
+      report(await runs.resume(resolve(context.cwd, runDir), ui));
     });
 }

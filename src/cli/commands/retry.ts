@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
-import { jsonFlag, quietFlag } from '../flags.ts';
+import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
+import { detachFlag, jsonFlag, quietFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+
+interface Options extends FleetFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
 
 /** `retry <run dir>`: a new pass over the items that ended in a retryable error. */
 export function retryCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
@@ -13,6 +19,8 @@ export function retryCommand(context: CommandContext, runs: RunCommands, report:
         'Everything else keeps its outcome.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .addOption(redisFlag())
+    .addOption(detachFlag())
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
@@ -21,7 +29,9 @@ export function retryCommand(context: CommandContext, runs: RunCommands, report:
         ['guardsweep retry runs/20261121T020000Z-nightly-ab12', 'try the failed items of this run again'],
       ]),
     )
-    .action(async (runDir: string, { json = false, quiet = false }: { json?: boolean; quiet?: boolean }) => {
-      report(await runs.retry(resolve(context.cwd, runDir), { ...context, json, quiet }));
+    .action(async (runDir: string, options: Options) => {
+      const { json = false, quiet = false, redis, detach } = options;
+      const ui = { ...context, json, quiet, ...fleetOf({ redis, detach }, context.env) };
+      report(await runs.retry(resolve(context.cwd, runDir), ui));
     });
 }

@@ -1,0 +1,52 @@
+import { resolve } from 'node:path';
+import { type Command } from 'commander';
+import { sink } from '../../../workers/sink.ts';
+import { type CommandContext } from '../context.ts';
+import { metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { metricsOf, redisOf, type MetricsFlags } from '../service-flags.ts';
+
+interface SinkOptions extends MetricsFlags {
+  readonly redis?: string;
+  readonly root?: readonly string[];
+}
+
+/** `sink`: commits what a fleet's workers return. */
+export function sinkCommand(context: CommandContext): Command {
+  return newCommand('sink', context)
+    .summary("commit a fleet's outcomes and finish its runs")
+    .description(
+      "Commit the outcomes that a fleet's workers return, and finish runs, until interrupted.\n" +
+        'It needs the file system that the run directories are on. A second sink waits, run by run, until the\n' +
+        'first is gone.',
+    )
+    .addOption(redisFlag())
+    .addOption(
+      repeatableFlag('--root <dir>', {
+        what: 'folder in which run directories are; nothing outside is written',
+        fallback: 'runs',
+        example: '/data/runs',
+      }),
+    )
+    .addOption(metricsPortFlag())
+    .addOption(metricsHostFlag())
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep sink --redis redis://queue-1:6379 --root /data/runs', 'for the runs in one folder'],
+        ['guardsweep sink --metrics-port 9465', 'with REDIS_URL set, for the runs in ./runs'],
+      ]),
+    )
+    .action(async (options: SinkOptions) => {
+      const { env, cwd, interrupts } = context;
+      await sink(
+        {
+          redis: redisOf(options.redis, env),
+          roots: (options.root ?? ['runs']).map((root) => resolve(cwd, root)),
+          metrics: metricsOf(options),
+          say: (line) => context.stderr.write(`guardsweep: ${line}\n`),
+        },
+        interrupts,
+      );
+    });
+}

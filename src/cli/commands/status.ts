@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command } from 'commander';
+import { redisAddressOf } from '../../config/redis-url.ts';
+import { Failure } from '../../domain/failure.ts';
+import { RedisLink } from '../../queue/redis/link.ts';
+import { listRuns, readStatus, type RunStatus } from '../../runs/status/run-status.ts';
+import { type CommandContext } from '../context.ts';
+import { flag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { progressLine } from '../progress-line.ts';
+
+interface StatusOptions {
+  readonly out?: string;
+  readonly redis?: string;
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs that are listed, newest first. */
+const MOST_LISTED = 20;
+const WATCH_EVERY_MS = 2000;
+
+/** `status [run]`: where runs stand, and why one does not go on. */
+export function statusCommand(context: CommandContext): Command {
+  return newCommand('status', context)
+    .summary('show where runs stand, and why one does not go on')
+    .description(
+      'Show where a run stands, or the newest runs of a folder: progress, time left, and what holds a run up:\n' +
+        'no feeder, no worker, no sink, no guard that is ready. Changes nothing.',
+    )
+    .argument('[run-dir]', 'run directory; without it, the newest runs of the output folder')
+    .addOption(outFlag())
+    .addOption(redisFlag())
+    .addOption(flag('--watch', { what: 'show it again every 2 s until the run is over', fallback: 'once' }))
+    .addOption(jsonFlag('print a JSON array with one object for each run, one line each time'))
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep status', 'the newest runs in ./runs'],
+        ['guardsweep status runs/20261121T020000Z-nightly-ab12 --watch', 'follow a run'],
+      ]),
+    )
+    .action(async (runDir: string | undefined, options: StatusOptions) => {
+      const { drain } = context.interrupts;
+      const address = redisAddressOf(options.redis, context.env);
+      const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
+      const link =
+        address === null ? null : await RedisLink.open(address, { say, signal: drain, startTimeoutMs: 1000 });
+      try {
+        for (;;) {
+          const dirs =
+            runDir === undefined
+              ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MOST_LISTED)
+              : [resolve(context.cwd, runDir)];
+          const statuses: RunStatus[] = [];
+          for (const dir of dirs) statuses.push(await readStatus(dir, link, drain));
+          context.stdout.write(
+            options.json === true ? `${JSON.stringify(statuses)}\n` : statuses.map(asText).join(''),
+          );
+          const over = statuses.every(({ state }) => state === 'finished' || state === 'cancelled');
+          if (options.watch !== true || over) return;
+          await delay(WATCH_EVERY_MS, undefined, { signal: drain });
+        }
+      } catch (error) {
+        // Whoever watches ends it with an interrupt: that is no failure.
+        if (!drain.aborted || options.watch !== true || error instanceof Failure) throw error;
+      } finally {
+        link?.close();
+      }
+    });
+}
+
+function asText(status: RunStatus): string {
+  const { planned, plan_closed: planClosed, judged, errors, oldest_open_shard: oldest } = status;
+  const progress = progressLine(
+    { planned, planClosed, judged, errors, fraction: null, note: null },
+    status.items_per_second,
+  );
+  const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
+  const lines = [`${status.run}: ${status.state}${pass}; ${progress}`];
+  if (status.stuck !== null) {
+    lines.push(`  ${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,135 @@
+import { type Command } from 'commander';
+import { moderate } from '../../../workers/moderate.ts';
+import { parseDuration } from '../../config/duration.ts';
+import { parseFingerprintId } from '../../config/fingerprint-id.ts';
+import { guardUrlsOf, parseGuardUrls } from '../../config/guard-url.ts';
+import { oneOf } from '../../config/mistake.ts';
+import { Failure } from '../../domain/failure.ts';
+import { LANES } from '../../domain/item.ts';
+import { type CommandContext } from '../context.ts';
+import { flag, metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
+import { openGuardSession } from '../guard-session.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { metricsOf, redisOf, wholeNumber, type MetricsFlags } from '../service-flags.ts';
+
+interface WorkerOptions extends MetricsFlags {
+  readonly redis?: string;
+  readonly guard?: readonly string[];
+  readonly lanes?: string;
+  readonly concurrency?: string;
+  readonly lock?: string;
+  readonly maxWait?: string;
+  readonly expectFingerprint?: string;
+}
+
+const DEFAULT_CONCURRENCY = 12;
+const MOST_CONCURRENCY = 256;
+const DEFAULT_LOCK_MS = 30_000;
+const SHORTEST_LOCK_MS = 2000;
+const DEFAULT_MAX_WAIT_MS = 2 * 3_600_000;
+
+/** `worker`: takes shards from the fleet's Redis through guards. */
+export function workerCommand(context: CommandContext): Command {
+  return newCommand('worker', context)
+    .summary("judge a fleet's shards with guards near this machine")
+    .description(
+      "Take shards from the fleet's Redis through guards and hand the outcomes on, until interrupted.\n" +
+        'Any number of workers on any number of machines share the work. An interrupt finishes what is in flight,\n' +
+        'at most 10 s; a second one stops at once. Nothing is lost either way.',
+    )
+    .addOption(redisFlag())
+    .addOption(
+      repeatableFlag('--guard <url>', {
+        what: 'guard endpoint: grpc://host:8001, grpcs://host:8001 or embedded:',
+        fallback: 'GUARD_URL; one has to be named',
+        example: 'grpc://127.0.0.1:8001',
+      }),
+    )
+    .addOption(
+      flag('--lanes <list>', {
+        what: `kinds of shards to take, separated by commas: ${LANES.join(', ')}`,
+        fallback: 'text,chat',
+        example: 'text',
+      }),
+    )
+    .addOption(
+      flag('--concurrency <shards>', {
+        what: `shards of one lane judged at a time, 1 to ${MOST_CONCURRENCY}`,
+        fallback: String(DEFAULT_CONCURRENCY),
+        example: '24',
+      }),
+    )
+    .addOption(
+      flag('--lock <duration>', {
+        what: 'after so long without a sign of life others take over its shards, at least 2s',
+        fallback: '30s',
+        example: '60s',
+      }),
+    )
+    .addOption(
+      flag('--max-wait <duration>', {
+        what: 'how long to wait while no guard is ready, in s, m or h, before ending with status 4',
+        fallback: '2h',
+        example: '10m',
+      }),
+    )
+    .addOption(
+      flag('--expect-fingerprint <id>', {
+        what: 'end with status 4 unless every guard has this fingerprint id',
+        fallback: 'any',
+        example: 'sha256:9f86d0… (64 digits)',
+      }),
+    )
+    .addOption(metricsPortFlag())
+    .addOption(metricsHostFlag())
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep worker --redis redis://queue-1:6379 --guard grpc://127.0.0.1:8001', 'next to a GPU'],
+        ['guardsweep worker --guard embedded: --metrics-port 9464', 'with REDIS_URL set, to try it out'],
+      ]),
+    )
+    .action(async (options: WorkerOptions) => {
+      const { env, interrupts } = context;
+      const flagged = options.guard?.map((value) => ({ value, place: '--guard' }));
+      const guards = parseGuardUrls(flagged ?? guardUrlsOf(env) ?? []);
+      if (guards.length === 0) {
+        throw new Failure(
+          'usage',
+          'a worker needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
+        );
+      }
+      const lanes = (options.lanes ?? 'text,chat')
+        .split(',')
+        .map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
+      const lockMs = duration('--lock', options.lock, DEFAULT_LOCK_MS);
+      if (lockMs < SHORTEST_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
+      const config = {
+        guards,
+        expectFingerprint:
+          options.expectFingerprint === undefined
+            ? null
+            : parseFingerprintId({ value: options.expectFingerprint, place: '--expect-fingerprint' }),
+        maxWaitMs: duration('--max-wait', options.maxWait, DEFAULT_MAX_WAIT_MS),
+      };
+      await moderate(
+        {
+          redis: redisOf(options.redis, env),
+          openGuards: (signal) => openGuardSession(config, env, signal),
+          lanes: [...new Set(lanes)],
+          concurrency: wholeNumber('--concurrency', options.concurrency, DEFAULT_CONCURRENCY, {
+            least: 1,
+            most: MOST_CONCURRENCY,
+          }),
+          lockMs,
+          metrics: metricsOf(options),
+          say: (line) => context.stderr.write(`guardsweep: ${line}\n`),
+        },
+        interrupts,
+      );
+    });
+}
+
+function duration(place: string, value: string | undefined, fallbackMs: number): number {
+  return value === undefined ? fallbackMs : parseDuration({ value, place });
+}

@@ -1,0 +1,107 @@
+import { setMaxListeners } from 'node:events';
+import { type Lane } from '../domain/item.ts';
+import { type ShardResult } from '../domain/shard.ts';
+import { GivenBack } from '../queue/given-back.ts';
+import { DeathNotes } from '../queue/redis/death-notes.ts';
+import { FleetRuns } from '../queue/redis/fleet-runs.ts';
+import { shardQueue } from '../queue/redis/fleet-queues.ts';
+import { type RedisLink } from '../queue/redis/link.ts';
+import { type ShardJob } from '../queue/redis/shard-job.ts';
+import { type Judge } from './moderate-shard.ts';
+import { ResultOutlets } from './result-outlets.ts';
+import { ShardModerator } from './shard-moderator.ts';
+
+/** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
+const OTHER_GUARD_MS = 10_000;
+
+export interface FleetWorkerOptions {
+  readonly link: RedisLink;
+  readonly judge: Judge;
+  /** Under this id the process announces itself. */
+  readonly id: string;
+  readonly lanes: readonly Lane[];
+  /** Shards of one lane that are judged at a time. */
+  readonly concurrency: number;
+  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  readonly lockMs: number;
+  readonly say: (message: string) => void;
+  /** What happens, for whoever counts. */
+  readonly observer: WorkerObserver;
+  /** Aborted when no new shard is to be begun. */
+  readonly drain: AbortSignal;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+export interface WorkerObserver {
+  begun(lane: Lane): void;
+  /** `result` is null when the shard was given back, or dropped. */
+  ended(lane: Lane, result: ShardResult | null): void;
+}
+
+/**
+ * Takes shards of any run from Redis through the guards and hands the results on, until drained. A shard is
+ * acknowledged after its result was handed over. Rejects with the reason of `drain` or `stop`, or with a Failure
+ * when no guard can be had for too long.
+ */
+export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
+  const { link, say, drain, stop } = options;
+  const runs = new FleetRuns(link);
+  const outlets = new ResultOutlets(link, runs, say);
+  const moderator = new ShardModerator({
+    judge: options.judge,
+    notes: new DeathNotes(link, options.id),
+    worker: options.id,
+  });
+  const failed = new AbortController();
+  const ending = AbortSignal.any([drain, stop, failed.signal]);
+  setMaxListeners(0, ending, stop);
+
+  const handle = async (job: ShardJob): Promise<ShardResult | null> => {
+    const { run, epoch, shard } = job;
+    if (!(await runs.isRegistered(run, stop))) return null;
+    const name = `${run}-${shard.pass}-${shard.shard}`;
+    const result = await moderator.moderate(name, shard, stop);
+    const other = otherFingerprint(result, job.expectFingerprint);
+    if (other !== null) {
+      const message = `a worker's guard has the fingerprint ${other}, expected was ${job.expectFingerprint}`;
+      await runs.reportProblem(run, { kind: 'service', message }, stop);
+      await moderator.forget(name, stop);
+      throw new GivenBack(OTHER_GUARD_MS);
+    }
+    await outlets.hand(run, epoch, result, stop);
+    await moderator.forget(name, stop);
+    return result;
+  };
+  const lane = async (name: Lane): Promise<void> => {
+    const queue = shardQueue(link, name, { lockMs: options.lockMs, say });
+    try {
+      await queue.consume(
+        async (job) => {
+          options.observer.begun(name);
+          let result: ShardResult | null = null;
+          try {
+            result = await handle(job);
+          } finally {
+            options.observer.ended(name, result);
+          }
+        },
+        { concurrency: options.concurrency, signal: ending },
+      );
+    } catch (error) {
+      failed.abort(error);
+    } finally {
+      await queue.close();
+    }
+  };
+  try {
+    await Promise.all(options.lanes.map(lane));
+  } finally {
+    await outlets.close();
+  }
+  throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
+}
+
+function otherFingerprint(result: ShardResult, expected: string | null): string | null {
+  return expected === null ? null : (result.fingerprints.find(({ id }) => id !== expected)?.id ?? null);
+}

@@ -1,0 +1,55 @@
+import { Queue, Worker, type Job, type Processor } from 'bullmq';
+import { type RedisLink } from './link.ts';
+
+/** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
+const MAX_STALLED_COUNT = 1_000_000;
+/** Where nothing is waiting, how long one blocking wait for a job is, in seconds. */
+const BLOCK_SECONDS = 5;
+
+/**
+ * The only place that makes BullMQ queues. Jobs leave Redis when they are over, in whatever way, because whatever is
+ * not committed is fed again; and nothing is kept in the stream of events, which nobody reads.
+ */
+export function makeQueue(link: RedisLink, name: string): Queue {
+  const queue = new Queue(name, {
+    connection: link.redis,
+    prefix: link.address.prefix,
+    streams: { events: { maxLen: 0 } },
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+  });
+  // Connections that are lost are the link's to tell of; without a listener they would end the process.
+  queue.on('error', () => {});
+  return queue;
+}
+
+export interface WorkerSettings {
+  readonly concurrency: number;
+  /** After so long without a sign of life a process loses its jobs to others, in milliseconds. */
+  readonly lockMs: number;
+}
+
+/** The only place that makes BullMQ workers. It does not begin before `run` is called. */
+export function makeWorker(
+  link: RedisLink,
+  name: string,
+  process: Processor<unknown, void>,
+  { concurrency, lockMs }: WorkerSettings,
+): Worker<unknown, void> {
+  const worker = new Worker<unknown, void>(name, process, {
+    connection: link.redis,
+    prefix: link.address.prefix,
+    autorun: false,
+    concurrency,
+    lockDuration: lockMs,
+    stalledInterval: Math.max(1000, Math.round(lockMs / 3)),
+    maxStalledCount: MAX_STALLED_COUNT,
+    drainDelay: BLOCK_SECONDS,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  });
+  // Lost locks show only here. They are harmless: a shard counts once.
+  worker.on('error', () => {});
+  return worker;
+}
+
+export type AnyJob = Job<unknown, void>;

@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import { type RedisOptions } from 'ioredis';
+import { type RedisAddress } from '../../config/redis-url.ts';
+
+type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
+
+/**
+ * A connection that carries no bytes for so long, with a command unanswered, is taken for dead; in milliseconds.
+ * It is above the longest blocking wait of a worker, 10 s.
+ */
+const SOCKET_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const LONGEST_BACKOFF_MS = 2000;
+
+/** What every connection shares; it makes one attempt and gives up at once. */
+export function connectOptions(address: RedisAddress): ConnectOptions {
+  return {
+    ...('path' in address.at ? { path: address.at.path } : { host: address.at.host, port: address.at.port }),
+    ...(address.tls ? { tls: 'host' in address.at ? { servername: address.at.host } : {} } : {}),
+    ...(address.username === null ? {} : { username: address.username }),
+    ...(address.password === null ? {} : { password: address.password }),
+    db: address.database,
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: () => null,
+  };
+}
+
+/**
+ * The options of a connection that is kept: it comes back by itself for as long as it takes, and what was asked of
+ * Redis meanwhile waits. Half-open connections are found and renewed.
+ */
+export function lastingOptions(address: RedisAddress): ConnectOptions {
+  return {
+    ...connectOptions(address),
+    maxRetriesPerRequest: null,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_BACKOFF_MS) + randomInt(50),
+    // After a failover the old primary still answers, but takes nothing.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+  };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { type RedisLink } from './link.ts';
+import { patiently } from './patience.ts';
+
+/** A run that somebody feeds, as workers and sinks need to know it. */
+export interface FleetRun {
+  readonly run: string;
+  /** Absolute path of the run directory, for the feeder and the sink, which share its file system. */
+  readonly dir: string;
+  /** Epoch of the feeder. */
+  readonly epoch: number;
+}
+
+const FLEET_RUN = z.object({ run: z.string().min(1), dir: z.string().min(1), epoch: z.int().min(1) });
+
+/**
+ * For so long the fleet knows of a run whose feeder is gone, in milliseconds; what it judged until then is committed.
+ * Afterwards its jobs are dropped wherever they turn up.
+ */
+const KNOWN_MS = 600_000;
+
+/** The runs that are fed at the moment. A cache: feeders say again and again what is true. */
+export class FleetRuns {
+  readonly #link: RedisLink;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+  }
+
+  /** Says that a run is fed. To be repeated: it is forgotten after ten minutes, or with Redis. */
+  async register(run: FleetRun, signal: AbortSignal): Promise<void> {
+    const { redis } = this.#link;
+    await patiently(async () => {
+      await redis.set(this.#runKey(run.run), JSON.stringify(run), 'PX', KNOWN_MS);
+      await redis.sadd(this.#link.key('runs'), run.run);
+    }, signal);
+  }
+
+  async remove(run: string, signal: AbortSignal): Promise<void> {
+    const { redis } = this.#link;
+    await patiently(async () => {
+      await redis.del(this.#runKey(run), this.#problemKey(run));
+      await redis.srem(this.#link.key('runs'), run);
+    }, signal);
+  }
+
+  async isRegistered(run: string, signal: AbortSignal): Promise<boolean> {
+    return (await patiently(() => this.#link.redis.exists(this.#runKey(run)), signal)) === 1;
+  }
+
+  async list(signal: AbortSignal): Promise<FleetRun[]> {
+    const { redis } = this.#link;
+    const names = (await patiently(() => redis.smembers(this.#link.key('runs')), signal)).sort();
+    const runs: FleetRun[] = [];
+    for (const name of names) {
+      const text = await patiently(() => redis.get(this.#runKey(name)), signal);
+      if (text === null) await patiently(() => redis.srem(this.#link.key('runs'), name), signal);
+      else runs.push(FLEET_RUN.parse(JSON.parse(text)));
+    }
+    return runs;
+  }
+
+  /** Leaves word of why a run cannot go on, for its feeder; in our own words. */
+  async reportProblem(run: string, problem: RunProblem, signal: AbortSignal): Promise<void> {
+    const text = JSON.stringify(problem);
+    await patiently(() => this.#link.redis.set(this.#problemKey(run), text, 'PX', KNOWN_MS), signal);
+  }
+
+  /** What was reported since this was last called. */
+  async takeProblem(run: string, signal: AbortSignal): Promise<RunProblem | null> {
+    const text = await patiently(() => this.#link.redis.getdel(this.#problemKey(run)), signal);
+    return text === null ? null : PROBLEM.parse(JSON.parse(text));
+  }
+
+  #runKey(run: string): string {
+    return this.#link.key('run', run);
+  }
+
+  #problemKey(run: string): string {
+    return this.#link.key('problem', run);
+  }
+}
+
+const PROBLEM = z.object({ kind: z.enum(['internal', 'service']), message: z.string() });
+
+/** Why a run cannot go on: the kind of failure, and one line for people. */
+export type RunProblem = z.output<typeof PROBLEM>;

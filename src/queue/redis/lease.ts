@@ -1,0 +1,49 @@
+import { type RedisLink } from './link.ts';
+import { patiently } from './patience.ts';
+
+/**
+ * A right that one process has at a time, as long as it renews it. A matter of politeness: it can be lost with
+ * Redis, so what must not happen twice is secured by epochs.
+ */
+export class Lease {
+  readonly #link: RedisLink;
+  readonly #key: string;
+  readonly #holder: string;
+  readonly #lastsMs: number;
+
+  constructor(link: RedisLink, name: string, holder: string, lastsMs: number) {
+    this.#link = link;
+    this.#key = link.key('lease', name);
+    this.#holder = holder;
+    this.#lastsMs = lastsMs;
+  }
+
+  /** Takes or renews the lease; gives whether this process has it now. */
+  async take(signal: AbortSignal): Promise<boolean> {
+    const { redis } = this.#link;
+    const taken = await patiently(
+      () => redis.set(this.#key, this.#holder, 'PX', this.#lastsMs, 'NX'),
+      signal,
+    );
+    if (taken === 'OK') return true;
+    if ((await patiently(() => redis.get(this.#key), signal)) !== this.#holder) return false;
+    await patiently(() => redis.pexpire(this.#key, this.#lastsMs), signal);
+    return true;
+  }
+
+  /** Gives the lease up, if this process has it. */
+  async release(): Promise<void> {
+    if (this.#link.away) return;
+    const { redis } = this.#link;
+    try {
+      if ((await redis.get(this.#key)) === this.#holder) await redis.del(this.#key);
+    } catch {
+      // It runs out by itself.
+    }
+  }
+}
+
+/** Who has a lease; null when nobody does. */
+export function leaseHolder(link: RedisLink, name: string, signal: AbortSignal): Promise<string | null> {
+  return patiently(() => link.redis.get(link.key('lease', name)), signal);
+}

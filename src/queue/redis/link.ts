@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events';
+import { Redis } from 'ioredis';
+import { type RedisAddress } from '../../config/redis-url.ts';
+import { checkServer } from './check-server.ts';
+import { lastingOptions } from './connect-options.ts';
+
+export interface RedisLinkOptions {
+  /** One line for people: Redis is away; it is back. */
+  readonly say: (message: string) => void;
+  readonly signal: AbortSignal;
+  /** How long the server may take to be there, in milliseconds; default 30 s. */
+  readonly startTimeoutMs?: number;
+}
+
+/** A process's tie to the fleet's Redis: the connection that all its queues share, and whether it holds. */
+export class RedisLink {
+  readonly address: RedisAddress;
+  /** For commands that do not block. Queues and workers are made from it. */
+  readonly redis: Redis;
+  readonly #events = new EventEmitter();
+  readonly #say: (message: string) => void;
+  #away = false;
+  #closed = false;
+
+  private constructor(address: RedisAddress, say: (message: string) => void) {
+    this.address = address;
+    this.#say = say;
+    this.redis = new Redis(lastingOptions(address));
+    this.#events.setMaxListeners(0);
+    // Every queue and worker of the process listens to this connection.
+    this.redis.setMaxListeners(0);
+    // What goes wrong shows in `close`; the error itself adds nothing a person could use.
+    this.redis.on('error', () => {});
+    this.redis.on('close', () => this.#lost());
+    this.redis.on('ready', () => this.#found());
+  }
+
+  /** Checks the server (see `checkServer`), then connects. */
+  static async open(address: RedisAddress, options: RedisLinkOptions): Promise<RedisLink> {
+    await checkServer(address, options.signal, options.startTimeoutMs);
+    const link = new RedisLink(address, options.say);
+    await link.redis.connect();
+    return link;
+  }
+
+  /** Whether Redis cannot be reached at the moment. */
+  get away(): boolean {
+    return this.#away;
+  }
+
+  /** A key below the prefix. */
+  key(...parts: readonly (string | number)[]): string {
+    return [this.address.prefix, ...parts].join(':');
+  }
+
+  /** Calls the listener whenever Redis is back, perhaps without its data; returns the function that ends that. */
+  onBack(listener: () => void): () => void {
+    this.#events.on('back', listener);
+    return () => this.#events.off('back', listener);
+  }
+
+  /** Ends the connection at once. May be called again. */
+  close(): void {
+    this.#closed = true;
+    this.redis.disconnect();
+  }
+
+  #lost(): void {
+    if (this.#away || this.#closed) return;
+    this.#away = true;
+    this.#say(`Redis at ${this.address.shown} is away; waiting for it`);
+  }
+
+  #found(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    this.#say('Redis is back');
+    this.#events.emit('back');
+  }
+}

@@ -1,0 +1,190 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
+import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
+import { GivenBack } from '../given-back.ts';
+import { type WorkQueue } from '../work-queue.ts';
+import { abortable } from './abortable.ts';
+import { makeQueue, makeWorker, type AnyJob } from './bull.ts';
+import { type RedisLink } from './link.ts';
+import { patiently } from './patience.ts';
+
+/** How values become jobs. */
+export interface JobCodec<T> {
+  /** Names the value: while a job of that name is in the queue, adding it again does nothing. */
+  id(value: T): string;
+  encode(value: T): object;
+  /** Throws for what is not such a value; the job is then dropped. */
+  decode(data: unknown): T;
+}
+
+export interface RedisQueueOptions<T> {
+  readonly name: string;
+  readonly codec: JobCodec<T>;
+  /** How many values may wait; at least 1. */
+  readonly bound: number;
+  /** After so long without a sign of life a process loses its values to others, in milliseconds. */
+  readonly lockMs: number;
+  /** Called for a job that cannot be read: it is of another version, or none of ours. */
+  readonly unreadable: (jobId: string, error: unknown) => void;
+}
+
+export interface QueueDepth {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+}
+
+const LOOK_EVERY_MS = 50;
+
+/**
+ * All at once, because of a queue that is removed piece by piece something added meanwhile could stay behind half.
+ * It looks at every key of the database: a fleet has some hundred a run.
+ */
+const REMOVE_KEYS = `
+for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('UNLINK', key) end
+return 0`;
+
+/** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
+const CLOSE_MS = 3000;
+
+/** A queue between processes, carried by BullMQ. */
+export class RedisQueue<T> implements WorkQueue<T> {
+  readonly #link: RedisLink;
+  readonly #options: RedisQueueOptions<T>;
+  readonly #queue: Queue;
+
+  constructor(link: RedisLink, options: RedisQueueOptions<T>) {
+    this.#link = link;
+    this.#options = options;
+    this.#queue = makeQueue(link, options.name);
+  }
+
+  async add(value: T, signal: AbortSignal): Promise<void> {
+    while (!(await this.hasRoom(signal))) await delay(LOOK_EVERY_MS, undefined, { signal });
+    await this.put(value, signal);
+  }
+
+  /** Hands a value over whatever the bound says: for producers that keep their own count. */
+  async put(value: T, signal: AbortSignal): Promise<void> {
+    const { codec } = this.#options;
+    const data = codec.encode(value);
+    const jobId = codec.id(value);
+    await patiently(() => this.#queue.add('value', data, { jobId }), signal);
+  }
+
+  /** Whether fewer values wait than the bound allows. */
+  async hasRoom(signal: AbortSignal): Promise<boolean> {
+    const { waiting, delayed } = await this.depth(signal);
+    return waiting + delayed < this.#options.bound;
+  }
+
+  async depth(signal: AbortSignal): Promise<QueueDepth> {
+    const counts = await patiently(() => this.#queue.getJobCounts('wait', 'active', 'delayed'), signal);
+    return {
+      waiting: counts['wait'] ?? 0,
+      active: counts['active'] ?? 0,
+      delayed: counts['delayed'] ?? 0,
+    };
+  }
+
+  /** Whether a value of that name waits or is being handled. */
+  async has(id: string, signal: AbortSignal): Promise<boolean> {
+    return (await patiently(() => this.#queue.getJobState(id), signal)) !== 'unknown';
+  }
+
+  /** Takes a value out, unless it is being handled. */
+  async remove(id: string, signal: AbortSignal): Promise<void> {
+    await patiently(() => this.#queue.remove(id), signal);
+  }
+
+  /**
+   * Removes the queue with all that is in it, whoever is at work on it: BullMQ's own way wants it to be still.
+   * What is being handled loses its lock, which harms nobody.
+   */
+  async obliterate(signal: AbortSignal): Promise<void> {
+    const pattern = this.#link.key(this.#options.name, '*');
+    await patiently(() => this.#link.redis.eval(REMOVE_KEYS, 0, pattern), signal);
+  }
+
+  async consume(
+    handle: (value: T, signal: AbortSignal) => Promise<void>,
+    options: { readonly concurrency: number; readonly signal: AbortSignal },
+  ): Promise<void> {
+    options.signal.throwIfAborted();
+    const failed = new AbortController();
+    const ended = AbortSignal.any([options.signal, failed.signal]);
+    setMaxListeners(0, ended);
+    const running = new Set<Promise<void>>();
+    const take = async (job: AnyJob, token: string | undefined): Promise<void> => {
+      if (ended.aborted) return giveBack(job, token, 0);
+      let value: T;
+      try {
+        value = this.#options.codec.decode(job.data);
+      } catch (error) {
+        this.#options.unreadable(job.id ?? '', error);
+        return;
+      }
+      const handling = handle(value, options.signal);
+      const settled = handling.then(
+        () => {},
+        () => {},
+      );
+      running.add(settled);
+      try {
+        await handling;
+      } catch (error) {
+        if (!(error instanceof GivenBack)) failed.abort(error);
+        return await giveBack(job, token, error instanceof GivenBack ? error.delayMs : 0);
+      } finally {
+        running.delete(settled);
+      }
+    };
+    const { concurrency } = options;
+    const worker = makeWorker(this.#link, this.#options.name, take, {
+      concurrency,
+      lockMs: this.#options.lockMs,
+    });
+    const ran = worker.run().catch((error: unknown) => failed.abort(error));
+    await aborted(ended);
+    // Nothing new is taken from here on; closing would also wait for a Redis that is away, the handlers do not.
+    const closing = worker.close();
+    while (running.size > 0) await Promise.all(running);
+    await this.#closed(worker, Promise.all([closing, ran]));
+    throw ended.reason;
+  }
+
+  async close(): Promise<void> {
+    await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  async #closed(worker: Worker, closing: Promise<unknown>): Promise<void> {
+    closing.catch(() => {});
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), this.#link.away ? 0 : CLOSE_MS);
+    try {
+      await abortable(closing, deadline.signal);
+    } catch {
+      // Redis is away: the values that were not acknowledged are handed over again.
+      void worker.disconnect().catch(() => {});
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Puts a job back; the error thrown tells BullMQ that it was moved and is neither done nor failed. */
+async function giveBack(job: AnyJob, token: string | undefined, delayMs: number): Promise<never> {
+  if (delayMs > 0) {
+    await job.moveToDelayed(Date.now() + delayMs, token);
+    throw new DelayedError();
+  }
+  await job.moveToWait(token);
+  throw new WaitingError();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

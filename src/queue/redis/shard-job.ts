@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { LANES, type Item } from '../../domain/item.ts';
+import { ITEM_CODES } from '../../domain/item-error.ts';
+import { ROLES, type GuardRequest, type Turn } from '../../domain/request.ts';
+import { type Shard } from '../../domain/shard.ts';
+import { type JobCodec } from './redis-queue.ts';
+
+/** A shard on its way to a worker, with what a worker has to know of its run. */
+export interface ShardJob {
+  readonly run: string;
+  /** Epoch of the feeder that fed it. */
+  readonly epoch: number;
+  /** Fingerprint id that the run accepts from its guards; null: any. */
+  readonly expectFingerprint: string | null;
+  readonly shard: Shard;
+}
+
+/** Of the form of the jobs below; a worker of another version leaves them alone. */
+const VERSION = 1;
+
+/**
+ * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
+ * a name that is still known in Redis cannot be added again.
+ */
+export function shardJobId(
+  run: string,
+  { pass, shard }: Pick<Shard, 'pass' | 'shard'>,
+  epoch: number,
+): string {
+  return `s-${run}-${pass}-${shard}-${epoch}`;
+}
+
+const count = z.int().min(0);
+const text = z.string();
+
+export const SOURCE = z.object({
+  path: text,
+  row: z.int().nullable(),
+  line: z.int().nullable(),
+  sha256: text.nullable(),
+  bytes: count.nullable(),
+});
+
+export const ITEM_ERROR = z.object({ code: z.enum(ITEM_CODES), message: text });
+
+/** A request as it travels: a conversation is named by its place in the job, since its turns share it. */
+const REQUEST = z.discriminatedUnion('requestType', [
+  z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
+  z.object({
+    requestType: z.literal('response'),
+    modality: z.literal('text'),
+    prompt: text.nullable(),
+    response: text,
+  }),
+  z.object({
+    requestType: z.literal('multiturn'),
+    modality: z.literal('text'),
+    messages: count,
+    turns: z.int().min(1),
+    conversation: count.nullable(),
+  }),
+]);
+
+type Travelling = z.output<typeof REQUEST>;
+
+const ITEM = z.union([
+  z.object({
+    seq: count,
+    id: text,
+    source: SOURCE,
+    request: REQUEST,
+    contentSha256: text,
+    error: z.null(),
+  }),
+  z.object({
+    seq: count,
+    id: text,
+    source: SOURCE,
+    request: z.null(),
+    modality: z.enum(['text', 'image', 'audio']).nullable(),
+    requestType: z.enum(['prompt', 'response', 'multiturn']).nullable(),
+    contentSha256: z.null(),
+    error: ITEM_ERROR,
+  }),
+]);
+
+const JOB = z.object({
+  v: z.literal(VERSION),
+  run: z.string().min(1),
+  epoch: z.int().min(1),
+  expect: text.nullable(),
+  shard: count,
+  pass: z.int().min(1),
+  lane: z.enum(LANES),
+  conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
+  items: z.array(ITEM).min(1),
+});
+
+/** The form of a shard in Redis: JSON, texts inline, each conversation once. */
+export const shardJobCodec: JobCodec<ShardJob> = {
+  id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
+
+  encode({ run, epoch, expectFingerprint, shard }) {
+    const places = new Map<readonly Turn[], number>();
+    const place = (messages: readonly Turn[]): number => {
+      let index = places.get(messages);
+      if (index === undefined) places.set(messages, (index = places.size));
+      return index;
+    };
+    const pack = (request: GuardRequest): Travelling =>
+      request.requestType === 'multiturn' ? { ...request, messages: place(request.messages) } : request;
+    const items = shard.items.map((item) =>
+      item.request === null ? item : { ...item, request: pack(item.request) },
+    );
+    return {
+      v: VERSION,
+      run,
+      epoch,
+      expect: expectFingerprint,
+      shard: shard.shard,
+      pass: shard.pass,
+      lane: shard.lane,
+      conversations: [...places.keys()],
+      items,
+    };
+  },
+
+  decode(data) {
+    const job = JOB.parse(data);
+    const unpack = (request: Travelling): GuardRequest => {
+      if (request.requestType !== 'multiturn') return request;
+      const messages = job.conversations[request.messages];
+      if (messages === undefined || request.turns > messages.length) {
+        throw new Error('a request names a conversation that did not come with it');
+      }
+      return { ...request, messages };
+    };
+    const items = job.items.map((item): Item =>
+      item.request === null ? item : { ...item, request: unpack(item.request) },
+    );
+    const { shard, pass, lane } = job;
+    return {
+      run: job.run,
+      epoch: job.epoch,
+      expectFingerprint: job.expect,
+      shard: { shard, pass, lane, items },
+    };
+  },
+};

@@ -1,0 +1,123 @@
+import { access, open, readFile, readdir, utimes, stat, type FileHandle } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { FILE_MODE } from '../../sink/run-files.ts';
+import { controlFolder, makeControlFolder } from './control-files.ts';
+
+/** How often a feeder says that it is there, in milliseconds. */
+const BEAT_MS = 2000;
+/** After so long without a sign a feeder counts as gone, in milliseconds. */
+const GONE_AFTER_MS = 15_000;
+
+const RECORD = z.looseObject({ host: z.string(), pid: z.int(), fleet: z.boolean() });
+
+/** Who feeds a run, or did last. */
+export interface Feeder {
+  readonly epoch: number;
+  readonly host: string;
+  readonly pid: number;
+  /** Whether it feeds a fleet; else it judges in its own process. */
+  readonly fleet: boolean;
+  readonly alive: boolean;
+}
+
+/**
+ * The right to plan and feed a run: whoever claims the next epoch has it, and whoever had it before stops. While it
+ * is held, the time of its file tells that the feeder lives.
+ */
+export class FeedClaim {
+  readonly epoch: number;
+  readonly #runDir: string;
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(runDir: string, epoch: number) {
+    this.#runDir = runDir;
+    this.epoch = epoch;
+    const path = join(controlFolder(runDir), feedName(epoch));
+    this.#timer = setInterval(() => {
+      const now = new Date();
+      // A beat that fails is told by its absence.
+      utimes(path, now, now).catch(() => {});
+    }, BEAT_MS);
+    this.#timer.unref();
+  }
+
+  /** Claims the next epoch, from 1. */
+  static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
+    await makeControlFolder(runDir);
+    for (;;) {
+      const epoch = ((await listFeedEpochs(runDir)).at(-1) ?? 0) + 1;
+      let file: FileHandle;
+      try {
+        file = await open(join(controlFolder(runDir), feedName(epoch)), 'wx', FILE_MODE);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+        throw error;
+      }
+      try {
+        await file.writeFile(`${JSON.stringify({ host: hostname(), pid: process.pid, fleet })}\n`);
+      } finally {
+        await file.close();
+      }
+      return new FeedClaim(runDir, epoch);
+    }
+  }
+
+  /** Throws Failure('superseded') once a later epoch was claimed. */
+  async assertCurrent(): Promise<void> {
+    try {
+      await access(join(controlFolder(this.#runDir), feedName(this.epoch + 1)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    throw new Failure('superseded', 'another process feeds this run now: this one stops');
+  }
+
+  /** Ends the beat; the run then has no feeder. Safe to call twice. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    // A time long ago: nobody has to wait until the last beat is too old.
+    await utimes(join(controlFolder(this.#runDir), feedName(this.epoch)), 0, 0).catch(() => {});
+  }
+}
+
+/** The highest feed epoch of a run; 0 when nobody ever fed it. */
+export async function latestFeedEpoch(runDir: string): Promise<number> {
+  return (await listFeedEpochs(runDir)).at(-1) ?? 0;
+}
+
+/** Who feeds a run, or did last; null when nobody did, or that cannot be told. */
+export async function readFeeder(runDir: string): Promise<Feeder | null> {
+  const epoch = await latestFeedEpoch(runDir);
+  if (epoch === 0) return null;
+  const path = join(controlFolder(runDir), feedName(epoch));
+  try {
+    const { host, pid, fleet } = RECORD.parse(JSON.parse(await readFile(path, 'utf8')));
+    const age = Date.now() - (await stat(path)).mtimeMs;
+    return { epoch, host, pid, fleet, alive: age < GONE_AFTER_MS };
+  } catch {
+    return null;
+  }
+}
+
+function feedName(epoch: number): string {
+  return `feed-${String(epoch).padStart(4, '0')}.json`;
+}
+
+async function listFeedEpochs(runDir: string): Promise<number[]> {
+  let names: string[];
+  try {
+    names = await readdir(controlFolder(runDir));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return names
+    .map((name) => /^feed-(\d{4,})\.json$/.exec(name)?.[1])
+    .filter((epoch) => epoch !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import { hasMarker } from './control-files.ts';
+
+const LOOK_EVERY_MS = 500;
+
+/** Follows what is asked of a run by marker files while this process judges it. */
+export class RunControl {
+  readonly #runDir: string;
+  readonly #say: (message: string) => void;
+  readonly #cancelled = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #paused = false;
+
+  constructor(runDir: string, say: (message: string) => void) {
+    this.#runDir = runDir;
+    this.#say = say;
+    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Aborts with Failure('interrupted') when the run is cancelled. */
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Resolves while the run is not paused. */
+  async whenRunning(signal: AbortSignal): Promise<void> {
+    while (this.#paused) await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      if (!this.cancelled.aborted && (await hasMarker(this.#runDir, 'cancelled'))) {
+        this.#say('the run was cancelled');
+        this.#cancelled.abort(new Failure('interrupted', 'the run was cancelled'));
+      }
+      const paused = await hasMarker(this.#runDir, 'paused');
+      if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run goes on');
+      this.#paused = paused;
+    } catch {
+      // A folder that cannot be looked into for a moment asks for nothing.
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { PlanWriter, readPlan } from '../../ingest/plan-file.ts';
+import { type RedisLink } from '../../queue/redis/link.ts';
+import { RUN_FILES } from '../../sink/run-files.ts';
+import { type Summary } from '../../sink/summary.ts';
+import { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
+import { claimLog } from '../../sink/verdict-log/claim-log.ts';
+import { clearMarker } from '../control/control-files.ts';
+import { FeedClaim } from '../control/feed-claim.ts';
+import { type Continued, type RunView } from '../continue-run.ts';
+import { type Run } from '../create-run.ts';
+import { feed } from '../feed.ts';
+import { passToRun, summaryIfDone, surveyRun } from '../next-pass.ts';
+import { RunProgress } from '../progress.ts';
+import { retryableItems } from '../retryable-items.ts';
+import { finishedSummary } from '../run-state.ts';
+import { FleetFeeder } from './fleet-feeder.ts';
+
+export interface ContinueOnFleetOptions {
+  /** Judge again what ended in a retryable error, instead of finishing what is open. */
+  readonly retry: boolean;
+  readonly link: RedisLink;
+  /** Aborted when the feeder is to end; what it handed out goes on without it. */
+  readonly stop: AbortSignal;
+  /** One line for people. */
+  readonly say: (message: string) => void;
+  /** Told once how to look at the run, when feeding begins. */
+  readonly watch: (view: () => RunView & { readonly note: string | null }) => void;
+}
+
+/**
+ * Takes a run from wherever its directory says it stands to its end, by feeding a fleet: workers judge, a sink
+ * commits and finishes. The same run can be continued in one process afterwards, and the other way round.
+ *
+ * Failure `usage` for a retry of a run that is not finished; `superseded` when another process feeds the run;
+ * `interrupted` when stopped or cancelled; `service` when the fleet cannot go on.
+ */
+export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions): Promise<Continued> {
+  const { stop } = options;
+  const done = await summaryIfDone(run, options.retry, stop);
+  if (done !== null) return { summary: done, worked: false };
+  await clearMarker(run.dir, 'cancelled');
+  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  try {
+    const epoch = await overtake(run, claim, options);
+    return { summary: await feedFleet(run, epoch, claim, options), worked: true };
+  } finally {
+    await claim.release();
+  }
+}
+
+/**
+ * Claims the log in passing, and gives the epoch under which the feeder then plans: a process that judges the run by
+ * itself stops at its next commit, and so does a sink, which goes on after that under an epoch of its own.
+ */
+async function overtake(run: Run, claim: FeedClaim, { stop, say }: ContinueOnFleetOptions): Promise<number> {
+  await claim.assertCurrent();
+  const log = await claimLog(run.dir, run.record, { signal: stop, report: say });
+  await log.close();
+  return log.epoch;
+}
+
+async function feedFleet(
+  run: Run,
+  epoch: number,
+  claim: FeedClaim,
+  options: ContinueOnFleetOptions,
+): Promise<Summary> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.stop, failed.signal]);
+  setMaxListeners(0, signal);
+  const tail = await ChainTail.open(run.dir, signal);
+  const feeder = new FleetFeeder({ run, link: options.link, claim, tail, say: options.say });
+  const watching = (async () => {
+    await feeder.register(signal);
+    await feeder.watch(signal);
+  })().catch((error: unknown) => failed.abort(error));
+  try {
+    const pass = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
+    const summary = await feeder.finish(pass, () => finishedSummary(run.dir), signal);
+    await feeder.leave(signal);
+    return summary;
+  } catch (error) {
+    if (options.stop.aborted) throw new Failure('interrupted', 'interrupted', { cause: error });
+    throw failed.signal.aborted ? failed.signal.reason : error;
+  } finally {
+    failed.abort(new Failure('interrupted', 'feeding has ended'));
+    await watching;
+    await feeder.close();
+  }
+}
+
+interface Feeding {
+  readonly claim: FeedClaim;
+  readonly tail: ChainTail;
+  readonly feeder: FleetFeeder;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Gives
+ * the pass that this was.
+ */
+async function feedPass(
+  run: Run,
+  epoch: number,
+  { claim, tail, feeder, signal }: Feeding,
+  { retry, say, watch }: ContinueOnFleetOptions,
+): Promise<number> {
+  const planPath = join(run.dir, RUN_FILES.plan);
+  const isCommitted = (shard: number): boolean => tail.isCommitted(shard);
+  const { maxWaitMs } = run.record.config;
+  const plan = await PlanWriter.open(planPath, {
+    epoch,
+    diskFull: { signal, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: say },
+    assertCurrent: () => claim.assertCurrent(),
+  });
+  try {
+    const survey = await surveyRun(run, isCommitted, signal);
+    const pass = passToRun(survey, retry);
+    if (survey.closed.has(pass) && survey.uncommitted === 0) return pass;
+    const progress = new RunProgress(run.sources);
+    watch(() => ({ ...viewOf(progress, tail, pass), note: feeder.note }));
+    await feed({
+      record: run.record,
+      sources: run.sources,
+      pass,
+      selection: pass === 1 ? null : await retryableItems(run.dir, signal),
+      survey,
+      planned: () => readPlan(planPath, { signal }),
+      plan,
+      isCommitted,
+      queue: feeder.shards,
+      progress,
+      signal,
+    });
+    await feeder.shards.drained(signal);
+    return pass;
+  } finally {
+    await plan.close();
+  }
+}
+
+const DISK_FULL_RETRY_MS = 3000;
+
+function viewOf(progress: RunProgress, tail: ChainTail, pass: number): RunView {
+  const { items, closed, readShare } = progress.snapshot();
+  const { items: done, errors } = tail.counts(pass);
+  return { planned: items, planClosed: closed, judged: done - errors, errors, readShare };
+}

@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import { LANES, type Lane } from '../../domain/item.ts';
+import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
+import { shardQueue, sinkQueue } from '../../queue/redis/fleet-queues.ts';
+import { type RedisLink } from '../../queue/redis/link.ts';
+import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
+import { finishJobId, type SinkJob } from '../../queue/redis/result-job.ts';
+import { type ShardJob } from '../../queue/redis/shard-job.ts';
+import { type Summary } from '../../sink/summary.ts';
+import { type ChainTail } from '../../sink/verdict-log/chain-tail.ts';
+import { hasMarker } from '../control/control-files.ts';
+import { type FeedClaim } from '../control/feed-claim.ts';
+import { type Run } from '../create-run.ts';
+import { OutstandingShards } from './outstanding-shards.ts';
+import { stuckReason } from './stuck-reason.ts';
+
+const LOOK_EVERY_MS = 100;
+const MARKERS_EVERY_MS = 1000;
+const FEED_AGAIN_EVERY_MS = 5000;
+/** Redis answers in far less, when it does. */
+const ANSWER_WITHIN_MS = 5000;
+
+export interface FleetFeederOptions {
+  readonly run: Run;
+  readonly link: RedisLink;
+  readonly claim: FeedClaim;
+  readonly tail: ChainTail;
+  readonly say: (message: string) => void;
+}
+
+/** A feeder's side of the fleet: what it handed out, what came back, and what the run is asked to do. */
+export class FleetFeeder {
+  readonly shards: OutstandingShards;
+  readonly #options: FleetFeederOptions;
+  readonly #runs: FleetRuns;
+  readonly #queues: ReadonlyMap<Lane, RedisQueue<ShardJob>>;
+  readonly #results: RedisQueue<SinkJob>;
+  #note: string | null = null;
+  #paused = false;
+  #back = false;
+  #progressAt = performance.now();
+
+  constructor(options: FleetFeederOptions) {
+    const { run, link, say } = options;
+    this.#options = options;
+    this.#runs = new FleetRuns(link);
+    // Feeders take nothing out, so no lock of theirs can be lost.
+    this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane, { lockMs: 30_000, say })]));
+    this.#results = sinkQueue(link, run.record.run, say);
+    this.shards = new OutstandingShards({
+      run: run.record.run,
+      epoch: options.claim.epoch,
+      expectFingerprint: run.record.config.expectFingerprint,
+      queueOf: (lane) => this.#queues.get(lane)!,
+      results: this.#results,
+      isCommitted: (shard) => options.tail.isCommitted(shard),
+    });
+  }
+
+  /** What holds the run up, in a few words; null when nothing does. */
+  get note(): string | null {
+    return this.#note;
+  }
+
+  /** Makes the run known to the fleet. */
+  register(signal: AbortSignal): Promise<void> {
+    const { run, claim } = this.#options;
+    return this.#runs.register({ run: run.record.run, dir: run.dir, epoch: claim.epoch }, signal);
+  }
+
+  /**
+   * Looks after the run until aborted: sees what is committed, feeds again what was lost, does what marker files ask
+   * for. Rejects with a Failure: `superseded`, `interrupted` for a run that was cancelled, `service` when nothing
+   * was committed for too long, and what a worker or sink reported.
+   */
+  async watch(signal: AbortSignal): Promise<never> {
+    const endListening = this.#options.link.onBack(() => (this.#back = true));
+    let markersAt = 0;
+    let feedAgainAt = performance.now() + FEED_AGAIN_EVERY_MS;
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        await this.#look();
+        const now = performance.now();
+        if (now >= markersAt) {
+          markersAt = now + MARKERS_EVERY_MS;
+          await this.#control(signal);
+        }
+        if (this.#back || now >= feedAgainAt) {
+          this.#back = false;
+          feedAgainAt = now + FEED_AGAIN_EVERY_MS;
+          await this.#ifRedisAnswers(signal, (soon) => this.#feedAgain(soon));
+        }
+        await delay(LOOK_EVERY_MS, undefined, { signal });
+      }
+    } finally {
+      endListening();
+    }
+  }
+
+  /** Has the sink finish the pass, and waits until it did. */
+  async finish(pass: number, read: () => Promise<Summary | null>, signal: AbortSignal): Promise<Summary> {
+    const { run, claim } = this.#options;
+    const job: SinkJob = { kind: 'finish', run: run.record.run, epoch: claim.epoch, pass };
+    const id = finishJobId(job.run, pass, claim.epoch);
+    for (;;) {
+      await this.#results.put(job, signal);
+      while (await this.#results.has(id, signal)) await delay(LOOK_EVERY_MS, undefined, { signal });
+      const summary = await read();
+      if (summary !== null) return summary;
+      await delay(LOOK_EVERY_MS, undefined, { signal });
+    }
+  }
+
+  /** Takes the run out of the fleet: a run that is over leaves nothing in Redis. */
+  async leave(signal: AbortSignal): Promise<void> {
+    await this.shards.withdraw(signal);
+    await this.#runs.remove(this.#options.run.record.run, signal);
+    await this.#results.obliterate(signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#queues.values(), this.#results].map((queue) => queue.close()));
+  }
+
+  async #look(): Promise<void> {
+    if (!(await this.#options.tail.poll())) return;
+    this.#progressAt = performance.now();
+    this.shards.settle();
+  }
+
+  async #control(signal: AbortSignal): Promise<void> {
+    const { run, link, claim } = this.#options;
+    await claim.assertCurrent();
+    if (await hasMarker(run.dir, 'cancelled')) {
+      if (!link.away) await this.leave(signal);
+      throw new Failure('interrupted', 'the run was cancelled');
+    }
+    const paused = await hasMarker(run.dir, 'paused');
+    if (paused !== this.#paused) {
+      this.#paused = paused;
+      this.shards.hold(paused);
+    }
+    if (paused) this.#progressAt = performance.now();
+    this.#note = 'waiting for Redis';
+    await this.#ifRedisAnswers(signal, async (soon) => {
+      const problem = await this.#runs.takeProblem(run.record.run, soon);
+      if (problem !== null) throw new Failure(problem.kind, problem.message);
+      this.#note = paused ? 'paused' : await stuckReason(link, run.record.run, soon);
+    });
+    const { maxWaitMs } = run.record.config;
+    if (this.shards.size > 0 && performance.now() - this.#progressAt > maxWaitMs) {
+      const minutes = Math.round(maxWaitMs / 60_000);
+      const why = this.#note === null ? `shard ${this.shards.oldest} is the oldest` : this.#note;
+      throw new Failure('service', `nothing was committed for ${minutes} min: ${why}`);
+    }
+  }
+
+  /** Talks to Redis, but not for so long that the run's own directory is lost sight of. */
+  async #ifRedisAnswers(signal: AbortSignal, talk: (soon: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#options.link.away) return;
+    const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    try {
+      await talk(AbortSignal.any([signal, late]));
+    } catch (error) {
+      if (signal.aborted || !late.aborted || error instanceof Failure) throw error;
+    }
+  }
+
+  async #feedAgain(signal: AbortSignal): Promise<void> {
+    await this.register(signal);
+    await this.shards.feedAgain(() => this.#look(), signal);
+  }
+}

@@ -1,0 +1,179 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import { FleetRuns, type FleetRun } from '../../queue/redis/fleet-runs.ts';
+import { sinkQueue } from '../../queue/redis/fleet-queues.ts';
+import { Lease } from '../../queue/redis/lease.ts';
+import { type RedisLink } from '../../queue/redis/link.ts';
+import { type ShardResult } from '../../domain/shard.ts';
+import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
+import { HeldRun } from './held-run.ts';
+import { sinkLease } from './stuck-reason.ts';
+
+const LOOK_EVERY_MS = 500;
+const LEASE_MS = 10_000;
+/** Runs that one sink commits at a time; others wait, or go to another sink. */
+const MOST_HELD = 32;
+/** Results of a run that share one synchronisation of its log. */
+const COMMITS_IN_FLIGHT = 16;
+/** After a run could not go on, it is left alone for so long, in milliseconds. */
+const LEAVE_ALONE_MS = 10_000;
+
+export interface FleetSinkOptions {
+  readonly link: RedisLink;
+  /** Under this id the process announces itself. */
+  readonly id: string;
+  /** Absolute folders; run directories outside of them are not touched. */
+  readonly roots: readonly string[];
+  readonly say: (message: string) => void;
+  readonly observer: SinkObserver;
+  /** Aborted when nothing new is to be taken. */
+  readonly drain: AbortSignal;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+export interface SinkObserver {
+  held(runs: number): void;
+  committed(result: ShardResult): void;
+  finished(): void;
+}
+
+interface Held {
+  readonly lease: Lease;
+  readonly end: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Commits the results of every run that is fed and whose directory is below the sink's folders, until drained. Of
+ * several sinks one holds a run at a time; epochs make sure of that even when Redis forgets who. Rejects with the
+ * reason of `drain` or `stop`.
+ */
+export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
+  return new FleetSink(options).run();
+}
+
+class FleetSink {
+  readonly #options: FleetSinkOptions;
+  readonly #runs: FleetRuns;
+  readonly #held = new Map<string, Held>();
+  /** What was said of runs that are not held, so that it is said once. */
+  readonly #said = new Map<string, string>();
+  readonly #leftAloneUntil = new Map<string, number>();
+
+  constructor(options: FleetSinkOptions) {
+    this.#options = options;
+    this.#runs = new FleetRuns(options.link);
+  }
+
+  async run(): Promise<never> {
+    const { drain, stop, link } = this.#options;
+    const ending = AbortSignal.any([drain, stop]);
+    setMaxListeners(0, ending, stop);
+    try {
+      for (;;) {
+        ending.throwIfAborted();
+        if (!link.away) await this.#look(ending);
+        await delay(LOOK_EVERY_MS, undefined, { signal: ending });
+      }
+    } catch (error) {
+      if (!ending.aborted) throw error;
+      throw stop.aborted ? stop.reason : drain.reason;
+    } finally {
+      for (const held of this.#held.values()) held.end.abort(new Failure('interrupted', 'the sink ends'));
+      await Promise.all([...this.#held.values()].map(({ done }) => done));
+    }
+  }
+
+  /** Takes what is fed and free, renews what is held, lets go of what is over. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const fed = new Map((await this.#runs.list(signal)).map((run) => [run.run, run]));
+    for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
+    for (const [name, { lease, end }] of this.#held) {
+      if (!fed.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
+      else if (!(await lease.take(signal))) {
+        this.#options.say(`another sink holds the run ${name} now`);
+        end.abort(new Failure('interrupted', 'another sink holds the run'));
+      }
+    }
+    for (const [name, run] of fed) if (!this.#held.has(name)) await this.#tryToHold(run, signal);
+  }
+
+  async #tryToHold(run: FleetRun, signal: AbortSignal): Promise<void> {
+    const { link, id, roots } = this.#options;
+    const until = this.#leftAloneUntil.get(run.run);
+    if (until !== undefined && performance.now() < until) return;
+    this.#leftAloneUntil.delete(run.run);
+    const found = await findRunDirectory(run, roots);
+    if (found === null) {
+      this.#sayOnce(
+        run.run,
+        `the run ${run.run} is not below a folder of this sink (--root): left to others`,
+      );
+      return;
+    }
+    if (this.#held.size >= MOST_HELD) {
+      this.#sayOnce(run.run, `the run ${run.run} waits: this sink holds ${MOST_HELD} runs already`);
+      return;
+    }
+    const lease = new Lease(link, sinkLease(run.run), id, LEASE_MS);
+    if (!(await lease.take(signal))) {
+      this.#sayOnce(run.run, `another sink holds the run ${run.run}: waiting`);
+      return;
+    }
+    this.#options.say(`committing the run ${run.run}`);
+    const end = new AbortController();
+    const done = this.#hold(run.run, found, lease, end.signal).finally(() => {
+      this.#held.delete(run.run);
+      this.#options.observer.held(this.#held.size);
+    });
+    this.#held.set(run.run, { lease, end, done });
+    this.#options.observer.held(this.#held.size);
+  }
+
+  /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
+  async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
+    const { link, say, stop, observer } = this.#options;
+    const held = new HeldRun({ run: found, say, stop });
+    const queue = sinkQueue(link, name, say);
+    const signal = AbortSignal.any([end, stop]);
+    setMaxListeners(0, signal);
+    try {
+      await queue.consume(
+        async (job) => {
+          const done = await held.take(job);
+          if (done === 'committed' && job.kind === 'result') observer.committed(job.result);
+          if (done === 'finished') {
+            observer.finished();
+            say(`the run ${name} is finished`);
+          }
+        },
+        { concurrency: COMMITS_IN_FLIGHT, signal },
+      );
+    } catch (error) {
+      if (!signal.aborted) await this.#giveUp(name, error);
+    } finally {
+      await held.close();
+      await queue.close();
+      await lease.release();
+    }
+  }
+
+  /** Tells the run's feeder why it cannot go on. */
+  async #giveUp(name: string, error: unknown): Promise<void> {
+    const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
+    const problem = known
+      ? { kind: error.kind, message: error.message }
+      : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
+    this.#options.say(`the run ${name} cannot go on: ${problem.message}`);
+    this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
+    await this.#runs.reportProblem(name, problem, this.#options.stop).catch(() => {});
+  }
+
+  #sayOnce(run: string, line: string): void {
+    if (this.#said.get(run) === line) return;
+    this.#said.set(run, line);
+    this.#options.say(line);
+  }
+}

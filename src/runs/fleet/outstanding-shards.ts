@@ -1,0 +1,156 @@
+import { type Lane } from '../../domain/item.ts';
+
+import { shardBytes, type Shard } from '../../domain/shard.ts';
+import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
+import { type SinkJob } from '../../queue/redis/result-job.ts';
+import { shardJobId, type ShardJob } from '../../queue/redis/shard-job.ts';
+
+/** Shards of a run that are fed and not committed, at most. With it the work of a run in Redis is bounded. */
+export const OUTSTANDING_SHARDS = 64;
+/** Their content in bytes, at most; a single larger shard goes alone. */
+export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
+
+export interface OutstandingOptions {
+  readonly run: string;
+  readonly epoch: number;
+  readonly expectFingerprint: string | null;
+  readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
+  readonly results: RedisQueue<SinkJob>;
+  /** What the verdict log says, as of the last look. */
+  readonly isCommitted: (shard: number) => boolean;
+}
+
+interface Entry {
+  readonly job: ShardJob;
+  readonly bytes: number;
+}
+
+/**
+ * The shards a feeder has handed to the fleet and does not see committed yet. They are kept until then, so that they
+ * can be fed again when Redis or a worker lost them.
+ */
+export class OutstandingShards {
+  readonly #options: OutstandingOptions;
+  readonly #entries = new Map<number, Entry>();
+  readonly #wakeups = new Set<() => void>();
+  #bytes = 0;
+  #held = false;
+
+  constructor(options: OutstandingOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The lowest number among them; null when there are none. */
+  get oldest(): number | null {
+    let oldest: number | null = null;
+    for (const shard of this.#entries.keys()) oldest = Math.min(oldest ?? shard, shard);
+    return oldest;
+  }
+
+  /** While held, nothing more is fed. */
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#wake();
+  }
+
+  /** Feeds a shard; waits while as many are outstanding as may be. */
+  async add(shard: Shard, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const bytes = shardBytes(shard.items);
+    while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
+    const { run, epoch, expectFingerprint } = this.#options;
+    const job: ShardJob = { run, epoch, expectFingerprint, shard };
+    this.#entries.set(shard.shard, { job, bytes });
+    this.#bytes += bytes;
+    await this.#options.queueOf(shard.lane).put(job, signal);
+  }
+
+  /** Lets go of what is committed by now. */
+  settle(): void {
+    for (const [shard, { bytes }] of this.#entries) {
+      if (!this.#options.isCommitted(shard)) continue;
+      this.#entries.delete(shard);
+      this.#bytes -= bytes;
+      this.#wake();
+    }
+  }
+
+  /** Resolves when nothing is outstanding any more. */
+  async drained(signal: AbortSignal): Promise<void> {
+    while (this.#entries.size > 0) await this.#change(signal);
+  }
+
+  /**
+   * Feeds again what is in neither queue and not committed; gives how many shards that were. `look` reads the
+   * verdict log anew. The order of the questions makes sure that a shard on its way is found: a result is handed
+   * over before its shard is acknowledged, and committed before it is itself.
+   */
+  async feedAgain(look: () => Promise<void>, signal: AbortSignal): Promise<number> {
+    const missing: Entry[] = [];
+    for (const entry of this.#entries.values()) {
+      const { shard, run, epoch } = entry.job;
+      const id = shardJobId(run, shard, epoch);
+      if (await this.#options.queueOf(shard.lane).has(id, signal)) continue;
+      if (await this.#options.results.has(id, signal)) continue;
+      missing.push(entry);
+    }
+    if (missing.length === 0) return 0;
+    await look();
+    let fed = 0;
+    for (const { job } of missing) {
+      const { shard, run, epoch } = job;
+      if (!this.#entries.has(shard.shard)) continue;
+      const id = shardJobId(run, shard, epoch);
+      const queue = this.#options.queueOf(shard.lane);
+      // What Redis kept of a job that is in no state any more would keep its name from being used again.
+      await queue.remove(id, signal);
+      await this.#options.results.remove(id, signal);
+      await queue.put(job, signal);
+      fed++;
+    }
+    return fed;
+  }
+
+  /** Takes back what no worker has begun. */
+  async withdraw(signal: AbortSignal): Promise<void> {
+    for (const { job } of this.#entries.values()) {
+      const { shard, run, epoch } = job;
+      await this.#options.queueOf(shard.lane).remove(shardJobId(run, shard, epoch), signal);
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.#entries.size === 0) return true;
+    return this.#entries.size < OUTSTANDING_SHARDS && this.#bytes + bytes <= OUTSTANDING_BYTES;
+  }
+
+  #wake(): void {
+    const wakeups = [...this.#wakeups];
+    this.#wakeups.clear();
+    for (const wakeup of wakeups) wakeup();
+  }
+
+  /** Resolves when something was let go of; rejects on abort. */
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#wakeups.delete(wakeup);
+        reject(signal.reason as Error);
+      };
+      const wakeup = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      if (signal.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      this.#wakeups.add(wakeup);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

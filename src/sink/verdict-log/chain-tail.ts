@@ -1,0 +1,140 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RUN_FILES, commitsName } from '../run-files.ts';
+import {
+  lineHash,
+  parseChainLine,
+  type ChainPosition,
+  type CommitLine,
+  type ShardCounts,
+} from './chain-line.ts';
+import { type CommitTable } from './commit-table.ts';
+import { listEpochs } from './epochs.ts';
+import { readChain } from './read-chain.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const NEWLINE = 0x0a;
+/** Between two looks at a log that is being taken over, in milliseconds. */
+const SETTLE_MS = 50;
+
+/**
+ * Follows a verdict log that another process writes. It takes a line for committed under the same rule as the
+ * writer: after reading it no later epoch was there, so that whoever takes over will see it.
+ */
+export class ChainTail {
+  readonly #runDir: string;
+  readonly #signal: AbortSignal;
+  #commits: CommitTable;
+  #position: ChainPosition;
+  /** Bytes of the current epoch's commits that were taken in. */
+  #bytes: number;
+
+  private constructor(runDir: string, signal: AbortSignal, read: WholeChain) {
+    this.#runDir = runDir;
+    this.#signal = signal;
+    this.#commits = read.commits;
+    this.#position = read.position;
+    this.#bytes = read.bytes;
+  }
+
+  /** Reads the chain as it is. Failure('internal') when it does not hold. */
+  static async open(runDir: string, signal: AbortSignal): Promise<ChainTail> {
+    for (;;) {
+      const read = await readWhole(runDir, signal);
+      if (read !== null) return new ChainTail(runDir, signal, read);
+      await delay(SETTLE_MS, undefined, { signal });
+    }
+  }
+
+  /** Number of committed shards. */
+  get shards(): number {
+    return this.#commits.shards;
+  }
+
+  isCommitted(shard: number): boolean {
+    return this.#commits.has(shard);
+  }
+
+  /** Sums over what is committed of a pass. */
+  counts(pass: number): ShardCounts {
+    return this.#commits.counts(pass);
+  }
+
+  /** Takes in what was committed since; gives whether there was anything. */
+  async poll(): Promise<boolean> {
+    const before = this.#commits.shards;
+    const highest = (await listEpochs(this.#runDir)).at(-1) ?? 0;
+    if (highest > this.#position.epoch) {
+      const read = await readWhole(this.#runDir, this.#signal);
+      if (read === null) return false;
+      this.#commits = read.commits;
+      this.#position = read.position;
+      this.#bytes = read.bytes;
+    } else if (this.#position.epoch > 0) {
+      await this.#readOn();
+    }
+    return this.#commits.shards !== before;
+  }
+
+  async #readOn(): Promise<void> {
+    const { epoch } = this.#position;
+    const lines = await completeLines(join(this.#runDir, RUN_FILES.log, commitsName(epoch)), this.#bytes);
+    if (lines.length === 0) return;
+    const commits: CommitLine[] = [];
+    let { head } = this.#position;
+    let bytes = 0;
+    let taken = 0;
+    for (const line of lines) {
+      const parsed = parseChainLine(line);
+      if (parsed === null || parsed.prev !== head) break;
+      head = lineHash(line);
+      bytes += line.length + 1;
+      taken++;
+      if ('shard' in parsed) commits.push(parsed);
+    }
+    const overtaken = ((await listEpochs(this.#runDir)).at(-1) ?? 0) > epoch;
+    if (overtaken) return;
+    for (const commit of commits) this.#commits.add(commit);
+    this.#bytes += bytes;
+    this.#position = { epoch, lines: this.#position.lines + taken, head };
+  }
+}
+
+interface WholeChain {
+  readonly commits: CommitTable;
+  readonly position: ChainPosition;
+  readonly bytes: number;
+}
+
+/** The chain; null while a later epoch was taken that has not said yet what it continues. */
+async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChain | null> {
+  const { commits, position, parts } = await readChain(runDir, { signal });
+  const highest = (await listEpochs(runDir)).at(-1) ?? 0;
+  return highest === position.epoch ? { commits, position, bytes: parts.at(-1)?.bytes ?? 0 } : null;
+}
+
+/** The lines of a file from a byte on, without one that has no newline yet. */
+async function completeLines(path: string, from: number): Promise<Buffer[]> {
+  const file = await open(path, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    for (let at = from; ;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
+      if (bytesRead === 0) break;
+      chunks.push(chunk.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    const all = Buffer.concat(chunks);
+    const lines: Buffer[] = [];
+    let start = 0;
+    for (let end = all.indexOf(NEWLINE); end !== -1; end = all.indexOf(NEWLINE, start)) {
+      lines.push(all.subarray(start, end));
+      start = end + 1;
+    }
+    return lines;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { OUTSTANDING_SHARDS } from '../../src/runs/fleet/outstanding-shards.ts';
+import { type RunStatus } from '../../src/runs/status/run-status.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { redisForTest } from '../helpers/redis.ts';
+import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
+
+const status = async (run: string, redis: string): Promise<RunStatus> => {
+  const done = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis } });
+  expectStatus(done, 0);
+  return (JSON.parse(done.stdout) as RunStatus[])[0]!;
+};
+
+const reaches = (run: string, redis: string, wanted: Partial<RunStatus>): Promise<RunStatus> =>
+  until(async () => {
+    const now = await status(run, redis);
+    return Object.entries(wanted).every(([key, value]) => now[key as keyof RunStatus] === value) && now;
+  }, JSON.stringify(wanted));
+
+it(
+  'a run of a fleet is paused, continued and cancelled, and says what it lacks',
+  { timeout: 120_000 },
+  async () => {
+    const redis = await redisForTest();
+    const folder = await temporaryFolder();
+    const out = join(folder, 'runs');
+    await mkdir(out);
+    await writeComments(folder, 'a.csv', 20_000);
+    const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+
+    const feeder = fleet.enqueue(join(folder, 'a.csv'));
+    const run = await fleet.run();
+    await reaches(run, redis.url, { stuck: 'waiting for a worker (guardsweep worker)' });
+    fleet.worker();
+    await reaches(run, redis.url, { stuck: 'waiting for a sink (guardsweep sink)' });
+    expectStatus(await guardsweep(['pause', run]), 0);
+    await reaches(run, redis.url, { state: 'paused' });
+    fleet.sink();
+    // What was handed out is committed, and nothing more.
+    await until(
+      async () => (await committedShards(run)) >= OUTSTANDING_SHARDS,
+      'what was handed out to be committed',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(await committedShards(run)).toBe(OUTSTANDING_SHARDS);
+    expectStatus(await guardsweep(['cancel', run]), 0);
+    const cancelled = await feeder.finished();
+    expect(cancelled.status).toBe(130);
+    expect(cancelled.stderr).toContain('resume');
+    expect((await status(run, redis.url)).state).toBe('cancelled');
+    expectStatus(await guardsweep(['continue', run]), 0);
+    expectStatus(await fleet.resume(run).finished(), 0);
+    expect(await status(run, redis.url)).toMatchObject({ state: 'finished', judged: 20_000, stuck: null });
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  },
+);
+
+it('a run in one process is paused, continued and cancelled as well', { timeout: 60_000 }, async () => {
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await writeComments(folder, 'a.csv', 60_000);
+  const cli = new Cli(['enqueue', join(folder, 'a.csv'), '--out', out]);
+  const run = await until(() => onlyRun(out), 'a run directory');
+  expectStatus(await guardsweep(['pause', run]), 0);
+  await until(async () => cli.stderr.includes('the run is paused'), 'the pause');
+  expectStatus(await guardsweep(['continue', run]), 0);
+  await until(async () => cli.stderr.includes('the run goes on'), 'the run to go on');
+  expectStatus(await guardsweep(['cancel', run]), 0);
+  expect((await cli.finished()).status).toBe(130);
+  expectStatus(await guardsweep(['resume', run, '--quiet']), 0);
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+});
+
+it('a second sink waits until the first is gone', { timeout: 60_000 }, async () => {
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  await writeComments(folder, 'a.csv', 20_000);
+  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+  const first = fleet.sink();
+  const feeder = fleet.enqueue(join(folder, 'a.csv'));
+  await until(async () => first.stderr.includes('committing the run'), 'the first sink');
+  const second = fleet.sink();
+  await until(async () => second.stderr.includes('another sink holds the run'), 'the second sink to wait');
+  fleet.worker();
+  const run = await fleet.run();
+  await until(async () => (await committedShards(run)) > 1, 'a commit');
+  first.kill('SIGTERM');
+  expect((await first.finished()).status).toBe(130);
+  expectStatus(await feeder.finished(), 0);
+  expect(second.stderr).toContain('is finished');
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+});

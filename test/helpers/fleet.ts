@@ -1,0 +1,57 @@
+import { Cli, type Finished } from './cli.ts';
+import { onlyRun, until } from './run-directory.ts';
+
+export interface FleetOptions {
+  readonly redis: { readonly url: string };
+  /** Folder in which runs are made. */
+  readonly out: string;
+  readonly guards: readonly string[];
+  /** As for `--lock`; default 2s, so that what a killed worker had comes back soon. */
+  readonly lock?: string;
+}
+
+/** Workers, a sink and a feeder as separate processes of the built command line. */
+export class Fleet {
+  readonly #options: FleetOptions;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  worker(options: { readonly redisUrl?: string; readonly args?: readonly string[] } = {}): Cli {
+    const { redis, guards, lock = '2s' } = this.#options;
+    const named = guards.flatMap((guard) => ['--guard', guard]);
+    return new Cli(['worker', ...named, '--lock', lock, ...(options.args ?? [])], {
+      env: { REDIS_URL: options.redisUrl ?? redis.url },
+    });
+  }
+
+  sink(args: readonly string[] = []): Cli {
+    return new Cli(['sink', '--root', this.#options.out, ...args], {
+      env: { REDIS_URL: this.#options.redis.url },
+    });
+  }
+
+  enqueue(path: string, args: readonly string[] = []): Cli {
+    return new Cli(['enqueue', path, '--out', this.#options.out, ...args], {
+      env: { REDIS_URL: this.#options.redis.url },
+    });
+  }
+
+  resume(run: string, args: readonly string[] = []): Cli {
+    return new Cli(['resume', run, ...args], { env: { REDIS_URL: this.#options.redis.url } });
+  }
+
+  /** The run directory, as soon as it is there. */
+  run(): Promise<string> {
+    return until(() => onlyRun(this.#options.out), 'a run directory');
+  }
+}
+
+/** Ends with a summary that says what happened when a process ended otherwise than expected. */
+export function expectStatus(finished: Finished, status: number): void {
+  if (finished.status === status) return;
+  throw new Error(
+    `status ${String(finished.status)} (${String(finished.signal)}) instead of ${status}\n${finished.stderr}\n${finished.stdout}`,
+  );
+}

@@ -1,0 +1,148 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { redisAddressOf, type RedisAddress } from '../../src/config/redis-url.ts';
+import { RedisLink } from '../../src/queue/redis/link.ts';
+
+const NAMES = ['redis-server', 'valkey-server'];
+
+/** The server's binary; installs Debian's package where that is allowed, else says what to install. */
+function redisBinary(): string {
+  const find = (): string | undefined => NAMES.find((name) => spawnSync(name, ['--version']).status === 0);
+  const found = find();
+  if (found !== undefined) return found;
+  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {
+    const quiet = { stdio: 'ignore' } as const;
+    const install = (): boolean =>
+      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], quiet).status === 0;
+    if (!install()) {
+      execFileSync('apt-get', ['update'], quiet);
+      install();
+    }
+    const installed = find();
+    if (installed !== undefined) return installed;
+  }
+  throw new Error(
+    'these tests need redis-server (or valkey-server): install it, e.g. apt-get install redis-server',
+  );
+}
+
+export interface RedisOptions {
+  /** Keep data over a restart; default no. */
+  readonly persistent?: boolean;
+  /** Further settings, as on redis-server's command line. */
+  readonly settings?: readonly string[];
+  /** Listen on a TCP port instead of a socket. */
+  readonly tcp?: boolean;
+}
+
+/** A real server of its own, in a folder of its own. */
+export class TestRedis {
+  readonly folder: string;
+  readonly url: string;
+  readonly port: number;
+  readonly #options: RedisOptions;
+  #child: ChildProcess | null = null;
+
+  private constructor(folder: string, port: number, options: RedisOptions) {
+    this.folder = folder;
+    this.port = port;
+    this.url = port > 0 ? `redis://127.0.0.1:${port}` : `unix://${folder}/redis.sock`;
+    this.#options = options;
+  }
+
+  static async start(options: RedisOptions = {}): Promise<TestRedis> {
+    const folder = await mkdtemp(join(tmpdir(), 'gs-redis-'));
+    const redis = new TestRedis(folder, options.tcp === true ? await freePort() : 0, options);
+    await redis.boot();
+    return redis;
+  }
+
+  get address(): RedisAddress {
+    return redisAddressOf(this.url, {})!;
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  /** Starts the server again, with the data it kept. */
+  async boot(): Promise<void> {
+    const listen =
+      this.port > 0
+        ? ['--port', String(this.port)]
+        : ['--port', '0', '--unixsocket', `${this.folder}/redis.sock`];
+    const keep =
+      this.#options.persistent === true ? ['--appendonly', 'yes'] : ['--appendonly', 'no', '--save', ''];
+    this.#child = spawn(
+      redisBinary(),
+      [
+        ...listen,
+        '--dir',
+        this.folder,
+        ...keep,
+        '--enable-debug-command',
+        'yes',
+        ...(this.#options.settings ?? []),
+      ],
+      { stdio: 'ignore' },
+    );
+    for (let tries = 0; tries < 500; tries++) {
+      if (await this.#listens()) return;
+      await delay(10);
+    }
+    throw new Error('redis-server did not start within five seconds');
+  }
+
+  /** Kills the server as a crash does. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #listens(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = this.port > 0 ? connect(this.port, '127.0.0.1') : connect(`${this.folder}/redis.sock`);
+      socket.on('connect', () => socket.end(() => resolve(true))).on('error', () => resolve(false));
+    });
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A server that is stopped when the test is over. */
+export async function redisForTest(options: RedisOptions = {}): Promise<TestRedis> {
+  const redis = await TestRedis.start(options);
+  onTestFinished(() => redis.stop());
+  return redis;
+}
+
+/** A link to a server that is closed when the test is over. */
+export async function linkForTest(redis: TestRedis, said: string[] = []): Promise<RedisLink> {
+  const link = await RedisLink.open(redis.address, {
+    say: (line) => said.push(line),
+    signal: new AbortController().signal,
+  });
+  onTestFinished(() => link.close());
+  return link;
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { RedisQueue, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
+import { gate } from '../../helpers/gate.ts';
+import { TestRedis, linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { queueConformance } from '../conformance.ts';
+
+const never = new AbortController().signal;
+
+const numbers: JobCodec<number> = {
+  id: (value) => `n-${value}`,
+  encode: (value) => ({ value }),
+  decode: (data) => (data as { value: number }).value,
+};
+
+let shared: TestRedis;
+beforeAll(async () => void (shared = await TestRedis.start()));
+afterAll(() => shared.stop());
+
+let made = 0;
+async function makeNumbers(
+  redis: TestRedis,
+  { bound = 100, name = `numbers-${made++}`, said = [] as string[] } = {},
+): Promise<RedisQueue<number>> {
+  const queue = new RedisQueue<number>(await linkForTest(redis, said), {
+    name,
+    codec: numbers,
+    bound,
+    lockMs: 30_000,
+    unreadable: () => {},
+  });
+  onTestFinished(() => queue.close());
+  return queue;
+}
+
+queueConformance('redis', (bound) => makeNumbers(shared, { bound }));
+
+it('a name that is waiting or being handled is not added twice, and is free again afterwards', async () => {
+  const queue = await makeNumbers(shared);
+  await queue.put(7, never);
+  await queue.put(7, never);
+  expect(await queue.depth(never)).toMatchObject({ waiting: 1 });
+  expect(await queue.has('n-7', never)).toBe(true);
+  const end = new AbortController();
+  const seen: number[] = [];
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 1,
+    signal: end.signal,
+  });
+  await settled(async () => !(await queue.has('n-7', never)));
+  await queue.put(7, never);
+  await settled(() => seen.length === 2);
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+});
+
+it('goes on after Redis was away and lost everything, and says so once', async () => {
+  const redis = await redisForTest();
+  const said: string[] = [];
+  const queue = await makeNumbers(redis, { said });
+  const end = new AbortController();
+  const seen: number[] = [];
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 2,
+    signal: end.signal,
+  });
+  await queue.add(1, never);
+  await settled(() => seen.length === 1);
+  await redis.kill();
+  const adding = queue.put(2, never);
+  await delay(300);
+  await redis.boot();
+  await adding;
+  await settled(() => seen.includes(2));
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+  expect(said.filter((line) => line.includes('away'))).toHaveLength(1);
+  expect(said.filter((line) => line.includes('back'))).toHaveLength(1);
+});
+
+it('ends within seconds although Redis is away', async () => {
+  const redis = await redisForTest();
+  const queue = await makeNumbers(redis);
+  const end = new AbortController();
+  const handling = gate();
+  const handled = gate();
+  const consuming = queue.consume(
+    async () => {
+      handled.open();
+      await handling.opened;
+    },
+    { concurrency: 1, signal: end.signal },
+  );
+  await queue.add(1, never);
+  await handled.opened;
+  await redis.kill();
+  handling.open();
+  end.abort(new Error('ended'));
+  const began = performance.now();
+  await expect(consuming).rejects.toThrow('ended');
+  expect(performance.now() - began).toBeLessThan(5000);
+});

@@ -1,0 +1,48 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder, type Cli } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { redisForTest } from '../helpers/redis.ts';
+import { until } from '../helpers/run-directory.ts';
+
+async function metricsOf(process: Cli): Promise<Map<string, number>> {
+  const url = await until(
+    async () => /metrics at (\S+)/.exec(process.stderr)?.[1],
+    'the address of the metrics',
+  );
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+it('worker and sink count what they do', { timeout: 60_000 }, async () => {
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  await writeComments(folder, 'a.csv', 1000);
+  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+  const worker = fleet.worker({ args: ['--metrics-port', '0'] });
+  const sink = fleet.sink(['--metrics-port', '0']);
+  expectStatus(await fleet.enqueue(join(folder, 'a.csv')).finished(), 0);
+
+  const judged = await metricsOf(worker);
+  expect(judged.get('guardsweep_items_total{lane="text",outcome="ok"}')).toBe(1000);
+  expect(judged.get('guardsweep_shard_items_count{lane="text"}')).toBe(4);
+  expect(judged.get('guardsweep_guard_ready{endpoint="embedded:"}')).toBe(1);
+  expect(judged.get('guardsweep_guard_requests_total{endpoint="embedded:"}')).toBeGreaterThan(0);
+  expect(judged.get('guardsweep_guard_idle_seconds_total')).toBeGreaterThan(0);
+  expect(judged.get('guardsweep_shards_in_flight{lane="text"}')).toBe(0);
+  expect(judged.get('guardsweep_queue_jobs{queue="text",state="waiting"}')).toBe(0);
+  expect(judged.get('guardsweep_redis_up')).toBe(1);
+
+  const committed = await metricsOf(sink);
+  expect(committed.get('guardsweep_items_committed_total{outcome="ok"}')).toBe(1000);
+  expect(committed.get('guardsweep_shards_committed_total')).toBe(4);
+  expect(committed.get('guardsweep_runs_finished_total')).toBe(1);
+});

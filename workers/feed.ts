@@ -1,0 +1,27 @@
+import { type RedisAddress } from '../src/config/redis-url.ts';
+import { RedisLink } from '../src/queue/redis/link.ts';
+import { type Continued } from '../src/runs/continue-run.ts';
+import { type Run } from '../src/runs/create-run.ts';
+import { continueOnFleet, type ContinueOnFleetOptions } from '../src/runs/fleet/continue-on-fleet.ts';
+import { type Service } from './service.ts';
+
+export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
+  readonly redis: RedisAddress;
+  /** The run to be fed; it is asked for once Redis is known to be there. */
+  readonly run: () => Promise<Run>;
+}
+
+/**
+ * A run's feeder: reads, plans and feeds until the run is finished. What it handed out goes on without it, so there
+ * is nothing to drain.
+ */
+export const feed: Service<FeedOptions, Continued> = async (options, { drain, stop }) => {
+  const { say, retry, watch } = options;
+  const ending = AbortSignal.any([drain, stop]);
+  const link = await RedisLink.open(options.redis, { say, signal: ending });
+  try {
+    return await continueOnFleet(await options.run(), { retry, link, stop: ending, say, watch });
+  } finally {
+    link.close();
+  }
+};

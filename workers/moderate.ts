@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type RedisAddress } from '../src/config/redis-url.ts';
+import { type Lane } from '../src/domain/item.ts';
+import { type GuardPool } from '../src/guard/pool.ts';
+import { runFleetWorker } from '../src/moderate/fleet-worker.ts';
+import { RedisLink } from '../src/queue/redis/link.ts';
+import { Presence } from '../src/queue/redis/presence.ts';
+import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { addQueueMetrics } from './queue-metrics.ts';
+import { type Service } from './service.ts';
+import { workerMetrics } from './worker-metrics.ts';
+
+/** A share of the lock: a worker is known to be dead before others get its shards. */
+const FORGOTTEN_SHARE = 0.5;
+
+export interface ModerateOptions {
+  readonly redis: RedisAddress;
+  /** Connects to the guards, once Redis is known to be there. */
+  readonly openGuards: (signal: AbortSignal) => Promise<Guards>;
+  readonly lanes: readonly Lane[];
+  /** Shards of one lane that are judged at a time. */
+  readonly concurrency: number;
+  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  readonly lockMs: number;
+  /** Null: none are served. */
+  readonly metrics: MetricsAddress | null;
+  readonly say: (message: string) => void;
+}
+
+export interface Guards {
+  readonly pool: GuardPool;
+  /** Aborts with a Failure when the guards cannot be used any more. */
+  readonly died: AbortSignal;
+  close(): Promise<void>;
+}
+
+/** A GPU-facing worker: takes shards of any run through its guards until it is drained. */
+export const moderate: Service<ModerateOptions> = async (options, { drain, stop }) => {
+  const { say, lockMs } = options;
+  const link = await RedisLink.open(options.redis, { say, signal: drain });
+  try {
+    const guards = await options.openGuards(drain);
+    const { pool } = guards;
+    const { registry, observer } = workerMetrics(pool);
+    addQueueMetrics(registry, link);
+    const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
+    const id = randomBytes(6).toString('hex');
+    const describe = (): object => ({
+      host: hostname(),
+      pid: process.pid,
+      lanes: options.lanes,
+      concurrency: options.concurrency,
+      guards: pool.status().map(({ name, state }) => ({ name, state: state.name })),
+    });
+    const presence = new Presence(link, 'worker', id, {
+      describe,
+      forgottenAfterMs: lockMs * FORGOTTEN_SHARE,
+    });
+    try {
+      await presence.start();
+      if (metrics !== null) say(`metrics at ${metrics.url}`);
+      say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
+      await runFleetWorker({
+        link,
+        judge: pool,
+        id,
+        lanes: options.lanes,
+        concurrency: options.concurrency,
+        lockMs,
+        say,
+        observer,
+        drain,
+        stop: AbortSignal.any([stop, guards.died]),
+      });
+    } finally {
+      await presence.stop();
+      await metrics?.close();
+      await guards.close();
+    }
+  } finally {
+    link.close();
+  }
+};

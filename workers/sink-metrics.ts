@@ -1,0 +1,40 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import { type SinkObserver } from '../src/runs/fleet/fleet-sink.ts';
+
+export interface SinkMetrics {
+  readonly registry: Registry;
+  readonly observer: SinkObserver;
+}
+
+/** What a sink counts: runs it holds, shards and items it committed, runs it finished. */
+export function sinkMetrics(): SinkMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const held = new Gauge({ name: 'guardsweep_runs_held', help: 'Runs this sink commits', registers });
+  const shards = new Counter({
+    name: 'guardsweep_shards_committed_total',
+    help: 'Shards on disk',
+    registers,
+  });
+  const items = new Counter({
+    name: 'guardsweep_items_committed_total',
+    help: 'Items on disk, by outcome: ok, or the code of an error',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const finished = new Counter({ name: 'guardsweep_runs_finished_total', help: 'Runs finished', registers });
+  return {
+    registry,
+    observer: {
+      held: (runs) => held.set(runs),
+      finished: () => finished.inc(),
+      committed: ({ shard, outcomes }) => {
+        shards.inc();
+        for (const [index, item] of shard.items.entries()) {
+          const failure = item.error ?? outcomes[index]?.failure?.error ?? null;
+          items.inc({ outcome: failure?.code ?? 'ok' });
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type RedisAddress } from '../src/config/redis-url.ts';
+import { RedisLink } from '../src/queue/redis/link.ts';
+import { Presence } from '../src/queue/redis/presence.ts';
+import { runFleetSink } from '../src/runs/fleet/fleet-sink.ts';
+import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { addQueueMetrics } from './queue-metrics.ts';
+import { type Service } from './service.ts';
+import { sinkMetrics } from './sink-metrics.ts';
+
+const FORGOTTEN_AFTER_MS = 10_000;
+
+export interface SinkOptions {
+  readonly redis: RedisAddress;
+  /** Absolute folders in which run directories are. */
+  readonly roots: readonly string[];
+  /** Null: none are served. */
+  readonly metrics: MetricsAddress | null;
+  readonly say: (message: string) => void;
+}
+
+/** A sink: commits what workers return and finishes runs until it is drained. */
+export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
+  const { say, roots } = options;
+  const link = await RedisLink.open(options.redis, { say, signal: drain });
+  try {
+    const { registry, observer } = sinkMetrics();
+    addQueueMetrics(registry, link);
+    const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
+    const id = randomBytes(6).toString('hex');
+    const describe = (): object => ({ host: hostname(), pid: process.pid });
+    const presence = new Presence(link, 'sink', id, { describe, forgottenAfterMs: FORGOTTEN_AFTER_MS });
+    try {
+      await presence.start();
+      if (metrics !== null) say(`metrics at ${metrics.url}`);
+      say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
+      await runFleetSink({ link, id, roots, say, observer, drain, stop });
+    } finally {
+      await presence.stop();
+      await metrics?.close();
+    }
+  } finally {
+    link.close();
+  }
+};

@@ -1,0 +1,132 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LANES, type Lane } from '../src/domain/item.ts';
+import { type WorkerObserver } from '../src/moderate/fleet-worker.ts';
+import { type GuardPool } from '../src/guard/pool.ts';
+
+/** Items of a guard request, as bucket bounds. */
+const ITEMS_OF_A_SHARD = [1, 8, 32, 64, 128, 192, 256];
+
+export interface WorkerMetrics {
+  readonly registry: Registry;
+  readonly observer: WorkerObserver;
+}
+
+/**
+ * What a worker counts: items by outcome, how full shards come, what is in flight, retries by cause, the state of
+ * its guards, and how long they had nothing to do although the worker ran.
+ */
+export function workerMetrics(pool: GuardPool): WorkerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const items = new Counter({
+    name: 'guardsweep_items_total',
+    help: 'Items judged, by lane and outcome: ok, or the code of an error',
+    labelNames: ['lane', 'outcome'],
+    registers,
+  });
+  const shards = new Histogram({
+    name: 'guardsweep_shard_items',
+    help: 'Items of the shards judged',
+    labelNames: ['lane'],
+    buckets: ITEMS_OF_A_SHARD,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'guardsweep_shards_in_flight',
+    help: 'Shards being judged',
+    labelNames: ['lane'],
+    registers,
+  });
+  for (const lane of LANES) inFlight.set({ lane }, 0);
+  let running = 0;
+  let idleSince: number | null = performance.now();
+  const idle = new Counter({
+    name: 'guardsweep_guard_idle_seconds_total',
+    help: 'Time in which this worker had no shard for its guards',
+    registers,
+    collect: () => countIdle(),
+  });
+  const countIdle = (): void => {
+    if (idleSince === null) return;
+    const now = performance.now();
+    idle.inc((now - idleSince) / 1000);
+    idleSince = now;
+  };
+  guardGauges(pool, registers);
+
+  return {
+    registry,
+    observer: {
+      begun: (lane: Lane) => {
+        countIdle();
+        idleSince = null;
+        running++;
+        inFlight.inc({ lane });
+      },
+      ended: (lane, result) => {
+        inFlight.dec({ lane });
+        if (--running === 0) idleSince = performance.now();
+        if (result === null) return;
+        shards.observe({ lane }, result.shard.items.length);
+        for (const [index, item] of result.shard.items.entries()) {
+          const failure = item.error ?? result.outcomes[index]?.failure?.error ?? null;
+          items.inc({ lane, outcome: failure?.code ?? 'ok' });
+        }
+      },
+    },
+  };
+}
+
+function guardGauges(pool: GuardPool, registers: Registry[]): void {
+  const endpoint = ['endpoint'];
+  new Gauge({
+    name: 'guardsweep_guard_ready',
+    help: '1 while a guard endpoint is in use, 0 while it is out',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      for (const { name, state } of pool.status())
+        this.set({ endpoint: name }, state.name === 'ready' ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_guard_items_in_flight',
+    help: 'Items in requests to a guard that are under way',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      for (const { name, inFlight } of pool.status()) this.set({ endpoint: name }, inFlight);
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_guard_items_queued',
+    help: 'Items that wait to be sent to a guard',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      for (const { name, queued } of pool.status()) this.set({ endpoint: name }, queued);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_guard_requests_total',
+    help: 'Requests that a guard answered with verdicts',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, successes } of pool.status()) this.inc({ endpoint: name }, successes);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_guard_retries_total',
+    help: 'Requests sent again, by cause',
+    labelNames: ['endpoint', 'cause'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, retries } of pool.status()) {
+        for (const [cause, count] of Object.entries(retries)) this.inc({ endpoint: name, cause }, count);
+      }
+    },
+  });
+}
