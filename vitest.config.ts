@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/faults/**'],
-    globalSetup: ['test/helpers/build.ts'],
+    exclude: ['test/fleet/**'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -8,29 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { redisAddressOf, type RedisAddress } from '../../src/config/redis-url.ts';
 import { RedisLink } from '../../src/queue/redis/link.ts';
-
-const NAMES = ['redis-server', 'valkey-server'];
-
-/** The server's binary; installs Debian's package where that is allowed, else says what to install. */
-function redisBinary(): string {
-  const find = (): string | undefined => NAMES.find((name) => spawnSync(name, ['--version']).status === 0);
-  const found = find();
-  if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {
-    const quiet = { stdio: 'ignore' } as const;
-    const install = (): boolean =>
-      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], quiet).status === 0;
-    if (!install()) {
-      execFileSync('apt-get', ['update'], quiet);
-      install();
-    }
-    const installed = find();
-    if (installed !== undefined) return installed;
-  }
-  throw new Error(
-    'these tests need redis-server (or valkey-server): install it, e.g. apt-get install redis-server',
-  );
-}
+import { redisBinary } from './redis-binary.ts';
 
 export interface RedisOptions {
   /** Keep data over a restart; default no. */

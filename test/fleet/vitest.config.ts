@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Whole fleets: several processes, a real Redis, deaths and outages at real speed. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/fleet/**/*.test.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 120_000,
+    hookTimeout: 30_000,
+  },
+});
