@@ -1,0 +1,252 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { type Command } from 'commander';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+import { parseGuardUrls } from '../../src/config/guard-url.ts';
+import { redisAddressOf } from '../../src/config/redis-url.ts';
+import { MODEL_NAME } from '../../src/guard/tensors/encode-request.ts';
+import { checkServer } from '../../src/queue/redis/check-server.ts';
+import { serveMetrics } from '../../workers/metrics-server.ts';
+import { output, runsWith, typed } from '../cli/terminal.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { freePort, redisForTest } from '../helpers/redis.ts';
+import { composeServices, projectFile, type Service } from './compose-file.ts';
+
+const PASSWORD = 'a1b2c3';
+const services = composeServices({ REDIS_PASSWORD: PASSWORD });
+const all = Object.entries(services);
+/** Those that run this project's own image. */
+const ours = all.filter(([, { build }]) => build !== undefined);
+const service = (name: string): Service => services[name]!;
+
+function program(): Command {
+  const never = new AbortController().signal;
+  const context = {
+    cwd: '/data',
+    env: {},
+    stdout: output(),
+    stderr: output(),
+    interrupts: { drain: never, stop: never },
+  };
+  return buildProgram(context, runsWith({}), () => {});
+}
+
+/** A command line as the program's own definition reads it. Throws for what it does not know. */
+function read(line: readonly string[]): { options: Record<string, unknown>; operands: string[] } {
+  const [name, ...rest] = line;
+  const command = program().commands.find((candidate) => candidate.name() === name);
+  if (command === undefined) throw new Error(`no such command: ${String(name)}`);
+  const { operands, unknown } = command.parseOptions([...rest]);
+  if (unknown.length > 0) throw new Error(`${name}: no such flag: ${unknown.join(' ')}`);
+  const most = command.registeredArguments.some(({ variadic }) => variadic)
+    ? Infinity
+    : command.registeredArguments.length;
+  const least = command.registeredArguments.filter(({ required }) => required).length;
+  if (operands.length < least || operands.length > most) throw new Error(`${name}: wrong arguments`);
+  return { options: command.opts(), operands };
+}
+
+/** The port inside the container, and the address and port of the host, of `ip:host:container`. */
+function published(port: string): { ip: string; host: string; container: number } {
+  const [, ip = '', host = '', container = ''] = /^(.*):(\d*):(\d+)$/.exec(port) ?? [];
+  return { ip, host, container: Number(container) };
+}
+
+describe('docker-compose.yml', () => {
+  it.each(ours)('%s runs a command that the program has, with flags that it has', (_, { command }) => {
+    expect(() => read(command)).not.toThrow();
+  });
+
+  it('is read by a check that would find a wrong command or flag', () => {
+    expect(() => read(['works'])).toThrow('no such command');
+    expect(() => read(['worker', '--gard', 'embedded:'])).toThrow('no such flag');
+    expect(() => read(['sink', '/data'])).toThrow('wrong arguments');
+  });
+
+  it('needs a password', () => {
+    expect(() => composeServices({})).toThrow('REDIS_PASSWORD');
+  });
+
+  it('publishes on this machine only, and Redis not at all', () => {
+    for (const [name, { ports = [] }] of all) {
+      for (const port of ports) expect([name, published(port).ip]).toEqual([name, '127.0.0.1']);
+    }
+    expect(service('redis').ports).toBeUndefined();
+    const fixed = all.flatMap(([, { ports = [] }]) => ports.map((port) => published(port).host));
+    const named = fixed.filter((port) => port !== '');
+    expect(new Set(named).size).toBe(named.length);
+    // Workers are many, and a port of the host belongs to one.
+    expect(service('worker').ports!.map((port) => published(port).host)).toEqual(['']);
+  });
+
+  it('runs nothing as root, nor lets it become root', () => {
+    for (const [name, { user, cap_drop: dropped, security_opt: security }] of all) {
+      expect(user, name).toMatch(/^[a-z][a-z-]*$/);
+      expect(user, name).not.toBe('root');
+      expect(dropped, name).toEqual(['ALL']);
+      expect(security, name).toContain('no-new-privileges:true');
+    }
+    for (const [name, { read_only: readOnly }] of [...ours, ['redis', service('redis')] as const]) {
+      expect(readOnly, name).toBe(true);
+    }
+  });
+
+  it('mounts the corpus read-only, and the runs where sink and feeder look for them', () => {
+    const feeder = service('feeder');
+    const { options, operands } = read(feeder.command);
+    const mounts = new Map(feeder.volumes!.map((volume) => [volume.split(':')[1]!, volume.split(':')]));
+    for (const corpus of operands) expect(mounts.get(corpus)?.[2]).toBe('ro');
+    expect(existsSync(projectFile(mounts.get(operands[0]!)![0]!))).toBe(true);
+    const sink = read(service('sink').command).options;
+    expect(sink['root']).toEqual([options['out']]);
+    const runs = `runs:${String(options['out'])}`;
+    expect(feeder.volumes).toContain(runs);
+    expect(service('sink').volumes).toEqual([runs]);
+    for (const [name, { volumes = [] }] of all) {
+      for (const volume of volumes) {
+        if (/^[./]/.test(volume)) expect([name, volume]).toEqual([name, expect.stringMatching(/:ro$/)]);
+      }
+    }
+  });
+
+  it('sets only variables that the help names, to values that the program takes', async () => {
+    const { stdout } = await typed(['--help']);
+    const known = [...stdout.split('Environment:')[1]!.matchAll(/^ {2}([A-Z_]+)/gm)].map(([, name]) => name);
+    for (const [name, { environment = {} }] of ours) {
+      for (const variable of Object.keys(environment)) expect(known, name).toContain(variable);
+      const redis = redisAddressOf(undefined, environment);
+      expect(redis, name).toMatchObject({
+        at: { host: 'redis', port: 6379 },
+        password: PASSWORD,
+        tls: false,
+      });
+    }
+    const guards = (value: string): string[] => parseGuardUrls([{ value, place: 'GUARD_URL' }]);
+    expect(guards(service('worker').environment!['GUARD_URL']!)).toEqual(['embedded:']);
+    const text = readFileSync(projectFile('docker-compose.yml'), 'utf8');
+    const advised = /^# +GUARD_URL=(\S+)$/m.exec(text)![1]!;
+    const grpc = /^--grpc-port=(\d+)$/m.exec(service('triton').command.join('\n'))![1]!;
+    expect(guards(advised)).toEqual([`grpc://triton:${grpc}`]);
+  });
+
+  it('gives processes longer to end than they take to drain', () => {
+    const drainSeconds = 10;
+    const lastWordsSeconds = 3;
+    for (const [name, { stop_grace_period: grace }] of ours) {
+      expect(Number.parseInt(grace ?? '10s'), name).toBeGreaterThan(drainSeconds + lastWordsSeconds);
+    }
+  });
+
+  it.each(['worker', 'sink'])('asks %s for its health where it serves metrics', async (name) => {
+    const { command, healthcheck, ports } = service(name);
+    const { options } = read(command);
+    const port = Number(options['metricsPort']);
+    expect(ports!.map((entry) => published(entry).container)).toEqual([port]);
+    // Published ports reach a container from outside of it.
+    expect(options['metricsHost']).toBe('0.0.0.0');
+    const [kind, file, ...args] = healthcheck!.test;
+    expect([kind, file]).toEqual(['CMD', 'node']);
+    expect(args.join(' ')).toContain(`http://127.0.0.1:${port}/metrics`);
+
+    const server = await serveMetrics(new Registry(), { host: '127.0.0.1', port: 0 });
+    const here = args.map((arg) => arg.replace(`:${port}/`, `:${new URL(server.url).port}/`));
+    const healthy = async (): Promise<number> =>
+      (await once(spawn(process.execPath, here, { stdio: 'ignore' }), 'exit'))[0] as number;
+    expect(await healthy()).toBe(0);
+    await server.close();
+    expect(await healthy()).toBe(1);
+  });
+
+  it('starts a Redis that a fleet takes, and that wants the password', async () => {
+    // Finds the binary, or installs it.
+    await redisForTest();
+    const { command, environment, healthcheck } = service('redis');
+    const folder = await temporaryFolder();
+    const port = await freePort();
+    const [shell, flags, script] = command;
+    const here = script!.replace('dir /data', `dir ${folder}\nport ${port}\nbind 127.0.0.1`);
+    expect(here).not.toBe(script);
+    expect(service('redis').volumes).toEqual(['redis:/data']);
+    const env = { PATH: process.env['PATH'], ...environment };
+    const server = spawn(shell!, [flags!, here], { env, stdio: 'ignore' });
+    const exited = once(server, 'exit');
+    onTestFinished(async () => {
+      server.kill('SIGKILL');
+      await exited;
+    });
+    const signal = AbortSignal.timeout(20_000);
+    const at = (password: string) => redisAddressOf(`redis://${password}127.0.0.1:${port}`, {})!;
+    await checkServer(at(`:${PASSWORD}@`), signal);
+    await expect(checkServer(at(''), signal)).rejects.toThrow('wants a password');
+
+    const [kind, check] = healthcheck!.test;
+    expect(kind).toBe('CMD-SHELL');
+    const cli = (rest: string) =>
+      spawnSync('sh', ['-c', rest.replace('redis-cli', `redis-cli -p ${port}`)], { env });
+    expect(cli(check!).status).toBe(0);
+    expect(cli('redis-cli config get appendonly').stdout.toString()).toContain('yes');
+    expect(spawnSync('ps', ['-o', 'args=', '-p', String(server.pid)]).stdout.toString()).not.toContain(
+      PASSWORD,
+    );
+  });
+
+  it('has Triton load the guard, and nothing else, on the ports that it publishes', () => {
+    const { command, image, profiles, ports, healthcheck, volumes } = service('triton');
+    expect(profiles).toEqual(['gpu']);
+    const [, year, month] = /^nvcr\.io\/nvidia\/tritonserver:(\d\d)\.(\d\d)-py3$/.exec(image)!;
+    expect(Number(year) * 100 + Number(month)).toBeGreaterThanOrEqual(2411);
+    expect(command).toContain('--model-control-mode=explicit');
+    expect(command.filter((arg) => arg.startsWith('--load-model='))).toEqual([`--load-model=${MODEL_NAME}`]);
+    const flag = (name: string): string =>
+      command.find((arg) => arg.startsWith(`--${name}=`))!.slice(name.length + 3);
+    const listens = ['http-port', 'grpc-port', 'metrics-port'].map((name) => Number(flag(name)));
+    expect(listens).toEqual([8000, 8001, 8002]);
+    expect(ports!.map((port) => published(port).container)).toEqual(listens);
+    expect(volumes!.map((volume) => volume.split(':').slice(-2))).toEqual([[flag('model-repository'), 'ro']]);
+    expect(healthcheck!.test.at(-1)).toBe(`http://127.0.0.1:${listens[0]}/v2/models/${MODEL_NAME}/ready`);
+  });
+});
+
+describe('Dockerfile', () => {
+  const lines = readFileSync(projectFile('Dockerfile'), 'utf8').replaceAll('\\\n', ' ').split('\n');
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
+  const copied = last
+    .filter((line) => line.startsWith('COPY '))
+    .flatMap((line) =>
+      line
+        .replace(/^COPY (--from=\S+ )?/, '')
+        .split(' ')
+        .slice(0, -1),
+    )
+    .map((path) => path.replace(/^\/build\//, ''));
+  const packageJson = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+    imports: Record<string, string>;
+  };
+
+  it('ends as an ordinary user, with the program as its entry point', () => {
+    expect(last.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
+    const entry = JSON.parse(last.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[];
+    expect(entry).toEqual(['node', `/app/${packageJson.bin['guardsweep']}`]);
+  });
+
+  it('copies everything that the program imports from the package', () => {
+    const needed = Object.values(packageJson.imports).map((path) => path.replace(/^\.\/|\/\*$/g, ''));
+    expect(copied).toEqual(expect.arrayContaining([...needed, 'dist', 'node_modules']));
+  });
+
+  it('copies what is there and what .dockerignore lets in', () => {
+    const ignore = readFileSync(projectFile('.dockerignore'), 'utf8').split('\n');
+    expect(ignore).toContain('*');
+    const context = lines
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+      .flatMap((line) => line.split(' ').slice(1, -1));
+    for (const path of context) {
+      expect(existsSync(projectFile(path)), path).toBe(true);
+      expect(ignore).toContain(`!${path.split('/')[0]}`);
+    }
+  });
+});
