@@ -99,16 +99,18 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
   it('begun by a fleet can be finished in one process, and the other way round', async () => {
     const all = await setup();
     const { fleet, corpus, out } = all;
-    fleet.worker();
+    const worker = fleet.worker();
     fleet.sink();
     const feeder = fleet.enqueue(corpus, ['--guard', 'embedded:']);
     const run = await fleet.run();
     await progressed(run, 2);
-    // The fleet still feeds when this process takes over.
+    // The fleet is not through when this process takes over, however fast it is.
+    worker.kill('SIGSTOP');
     expectStatus(await guardsweep(['resume', run]), 0);
     const overtaken = await feeder.finished();
     expect(overtaken.status).toBe(1);
     expect(overtaken.stderr).toMatch(/another process feeds/);
+    worker.kill('SIGCONT');
     await expectUndisturbed(run, all);
 
     const alone = new Cli(['enqueue', corpus, '--out', `${out}/other`, '--quiet']);
