@@ -26,21 +26,23 @@ async function killedRun(): Promise<{
   const folder = await temporaryFolder();
   const corpus = join(folder, 'uploads');
   await mkdir(corpus);
-  await writeComments(corpus, 'a.csv', 20_000);
+  await writeComments(corpus, 'a.csv', 40_000);
   await writeComments(corpus, 'b.csv', 300, 50_001);
   for (const name of ['c.txt', 'd.txt', 'e.txt']) await writeFile(join(corpus, name), `note ${name}`);
   const guard = await startGuardServer({
     model: 'synthetic',
     grpcPort: 0,
-    synthetic: { serviceTime: 'zero', faults: [{ kind: 'down', after: 2000 }] },
+    synthetic: { serviceTime: 'zero' },
   });
   onTestFinished(() => guard.close());
   const cli = new Cli(['enqueue', corpus, '--out', join(folder, 'runs'), '--guard', guard.address]);
+  const run = await until(() => onlyRun(join(folder, 'runs')), 'a run directory');
+  await until(async () => (await committedShards(run)) > 0, 'a committed shard');
+  guard.synthetic!.setFaults([{ kind: 'down' }]);
   await until(async () => cli.stderr.includes('no guard is ready'), 'the guard to go away');
-  const run = await onlyRun(join(folder, 'runs'));
-  const shards = await until(async () => (await committedShards(run)) || null, 'a committed shard');
   cli.kill('SIGKILL');
   await cli.finished();
+  const shards = await committedShards(run);
   guard.synthetic!.setFaults([]);
   const plan = await jsonLines<PlanFileLine>(join(run, 'plan.jsonl'));
   const planned = plan.filter((line) => 'items' in line).reduce((sum, line) => sum + line.items, 0);
