@@ -66,11 +66,13 @@ describe('a run against guards that fail', () => {
   });
 
   it('stamps every verdict with the fingerprint that was in force, across a version swap', async () => {
-    const { path, out } = await comments(6000);
+    const { path, out } = await comments(30_000);
     const guard = await syntheticGuard();
     const before = guard.synthetic!.fingerprint.id;
-    guard.synthetic!.setFaults([{ kind: 'swap-version', after: 3000 }]);
-    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address]);
+    const cli = new Cli(['enqueue', path, '--out', out, '--guard', guard.address]);
+    await until(async () => (await committedShards(await onlyRun(out))) > 0, 'the first commit');
+    guard.synthetic!.swapVersion();
+    const done = await cli.finished();
     expect(done.status).toBe(0);
     const after = guard.synthetic!.fingerprint.id;
     expect(after).not.toBe(before);
