@@ -39,7 +39,52 @@ export interface MultiturnRequest {
   readonly conversation: number | null;
 }
 
-export type GuardRequest = PromptRequest | ResponseRequest | MultiturnRequest;
+/** A request that travels with its content. */
+export type TextRequest = PromptRequest | ResponseRequest | MultiturnRequest;
+
+/** One frame of an image in normal form, or a file that is in it already, as the guard gets it. */
+export interface ImageRequest {
+  readonly requestType: 'prompt';
+  readonly modality: 'image';
+  readonly image: Buffer;
+  readonly caption: string | null;
+}
+
+/** One window of a clip in normal form, as the guard gets it. */
+export interface AudioRequest {
+  readonly requestType: 'prompt';
+  readonly modality: 'audio';
+  readonly audio: Buffer;
+  readonly transcript: string | null;
+}
+
+export type GuardRequest = TextRequest | ImageRequest | AudioRequest;
+
+/** A media file that is to be judged: its bytes stay where they are until a worker decodes them. */
+export interface MediaRequest {
+  readonly requestType: 'prompt';
+  readonly modality: 'image' | 'audio';
+  readonly file: MediaFile;
+  /** Caption of an image, transcript of a clip. */
+  readonly caption: string | null;
+}
+
+export interface MediaFile {
+  /** Name of the corpus: the first component of the item's source path, which a worker maps to a folder of its own. */
+  readonly corpus: string;
+  /** Relative to the corpus, with `/`; empty when the corpus is the file itself. */
+  readonly path: string;
+  /** Of the file's bytes, 64 hex digits. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What is asked for an item. */
+export type ItemRequest = TextRequest | MediaRequest;
+
+export function isMedia(request: ItemRequest): request is MediaRequest {
+  return request.modality !== 'text';
+}
 
 /** The turns a multiturn request submits. */
 export function history(request: MultiturnRequest): readonly Turn[] {
