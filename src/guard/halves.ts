@@ -79,8 +79,9 @@ function together(first: Judgement, second: Judgement): Judgement {
   };
 }
 
+/** Of texts only: halves of an image or of a clip would be other content. */
 function halfRequests(request: GuardRequest): readonly [GuardRequest, GuardRequest] | null {
-  if (request.requestType === 'multiturn') return null;
+  if (request.requestType === 'multiturn' || request.modality !== 'text') return null;
   const text = request.requestType === 'prompt' ? request.text : request.response;
   const cut = Buffer.byteLength(text) > LONGER_THAN_BYTES ? cutInHalf(text) : null;
   if (cut === null) return null;

@@ -34,8 +34,8 @@ export class NotUsable extends Error {
 
 type DeclaredTensor = readonly [name: string, dataType: string, dims: readonly number[]];
 
-/** The inputs we send. */
-const INPUTS: readonly DeclaredTensor[] = [
+/** The inputs no guard can do without, and those of images and audio, which a guard for texts may lack. */
+const NEEDED_INPUTS: readonly DeclaredTensor[] = [
   ['REQUEST_TYPE', 'TYPE_STRING', [1]],
   ['MODALITY', 'TYPE_STRING', [1]],
   ['TEXT', 'TYPE_STRING', [1]],
@@ -44,6 +44,12 @@ const INPUTS: readonly DeclaredTensor[] = [
   ['MESSAGES', 'TYPE_STRING', [-1, 2]],
   ['CACHE_WRITE', 'TYPE_BOOL', [1]],
 ];
+
+const MEDIA_INPUTS: readonly DeclaredTensor[] = [
+  ['IMAGE', 'TYPE_STRING', [1]],
+  ['AUDIO', 'TYPE_STRING', [1]],
+];
+const INPUTS = [...NEEDED_INPUTS, ...MEDIA_INPUTS];
 
 /** The outputs no verdict can do without, and those that may be missing. */
 const NEEDED_OUTPUTS: readonly DeclaredTensor[] = [
@@ -114,7 +120,7 @@ export function notUsable(error: unknown, { signal }: CallOptions): unknown {
 function readConfig(config: WireModelConfig): Negotiated {
   const mismatch =
     config.input.map((input) => tensorMismatch('input', input, INPUTS)).find(Boolean) ??
-    missing('input', INPUTS, config.input) ??
+    missing('input', NEEDED_INPUTS, config.input) ??
     missing('output', NEEDED_OUTPUTS, config.output) ??
     config.output
       .map((output) => tensorMismatch('output', output, [...NEEDED_OUTPUTS, ...OTHER_OUTPUTS]))

@@ -1,7 +1,7 @@
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest, requestBytes } from '../domain/request.ts';
-import { type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
+import { type GuardRequest } from '../domain/request.ts';
+import { contentBytes, type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
 
 /** Tries that count, after which an item ends in a retryable code. */
 export const MAX_ATTEMPTS = 5;
@@ -28,7 +28,7 @@ export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
   readonly signature: Signature;
-  /** Content size in UTF-8 bytes. */
+  /** Content size as it is sent. */
   readonly bytes: number;
   readonly conversation: Conversation | null;
   state: TaskState = 'idle';
@@ -60,7 +60,7 @@ export class Task implements RequestRow {
     this.request = request;
     this.sessionId = sessionId;
     this.signature = signatureOf(request);
-    this.bytes = requestBytes(request);
+    this.bytes = contentBytes(request);
     this.conversation = conversation;
     conversation?.turns.push(this);
   }

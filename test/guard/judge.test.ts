@@ -2,10 +2,12 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { type GuardRequest, type Turn } from '../../src/domain/request.ts';
 import {
+  audio,
   closeAfterEach,
   connect,
   failure,
   guard,
+  image,
   judge,
   prompt,
   prompts,
@@ -194,4 +196,64 @@ test('a turn that ends in an error does not hold back the turns after it', async
   verdict(outcomes[0]);
   expect(failure(outcomes[1]).error.code).toBe('SEQUENCE_OVERFLOW');
   verdict(outcomes[2]);
+});
+
+test('images and clips travel one by one in base64, beside the texts', async () => {
+  const server = await guard();
+  const pool = await connect([server]);
+  const requests = [
+    image('i'),
+    prompt('a'),
+    image('j', 'caption'),
+    audio('k'),
+    audio('l', 'said'),
+    prompt('b'),
+  ];
+  const outcomes = await judge(pool, requests);
+  const sent = server.seen.map(({ inputs: { REQUEST_TYPE, ...inputs } }) => inputs);
+  const base64 = (text: string): string[] => [Buffer.from(text).toString('base64')];
+  expect(sent).toHaveLength(5);
+  expect(sent).toEqual(
+    expect.arrayContaining([
+      { MODALITY: ['text', 'text'], TEXT: ['a', 'b'] },
+      { MODALITY: ['image'], IMAGE: base64('i') },
+      { MODALITY: ['image'], IMAGE: base64('j'), TEXT: ['caption'] },
+      { MODALITY: ['audio'], AUDIO: base64('k') },
+      { MODALITY: ['audio'], AUDIO: base64('l'), TEXT: ['said'] },
+    ]),
+  );
+  expect(Math.fround(verdict(outcomes[0]).score)).toBe(scoreOf(base64('i')[0]!));
+  expect(verdict(outcomes[2]).coverage).toEqual({ unit: 'frames', judged: 1, total: 1, worst_at: null });
+});
+
+test('large images are bounded in flight by the bytes they take in a message', async () => {
+  let most = 0;
+  const server = await guard({ script: ({ inFlight }) => void (most = Math.max(most, inFlight)) });
+  const pool = await connect([server]);
+  const large = Array.from({ length: 12 }, (_, index) => image(Buffer.alloc(6 * 1024 * 1024, index)));
+  (await judge(pool, large)).map(verdict);
+  // 8 MiB each in a message, and 32 MiB may be under way.
+  expect(most).toBeLessThanOrEqual(4);
+  expect(server.seen).toHaveLength(12);
+});
+
+test('an image the guard refuses without a reason is refused, not cut', async () => {
+  const server = await guard({
+    script: ({ inputs }) => (inputs['IMAGE'] ? { code: status.INVALID_ARGUMENT, details: 'no' } : undefined),
+  });
+  const [outcome] = await judge(await connect([server]), [image('i', 'long words '.repeat(1000))]);
+  expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_REJECTED' }, attempts: 1 });
+  expect(server.seen.filter(({ inputs }) => inputs['IMAGE'])).toHaveLength(1);
+});
+
+test('an image over the message limit of the guard is too large, and the others are judged', async () => {
+  const server = await guard({
+    script: ({ inputs }) =>
+      (inputs['IMAGE']?.[0]?.length ?? 0) > 1000
+        ? { code: status.RESOURCE_EXHAUSTED, details: 'Received message larger than max' }
+        : undefined,
+  });
+  const outcomes = await judge(await connect([server]), [image(Buffer.alloc(2000)), image('i')]);
+  expect(failure(outcomes[0]).error.code).toBe('ITEM_TOO_LARGE');
+  verdict(outcomes[1]);
 });

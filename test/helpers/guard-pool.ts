@@ -1,6 +1,11 @@
 import { afterEach } from 'vitest';
 import { type FailedJudgement, type Judgement, type Outcome } from '../../src/domain/outcome.ts';
-import { type GuardRequest } from '../../src/domain/request.ts';
+import {
+  type AudioRequest,
+  type GuardRequest,
+  type ImageRequest,
+  type PromptRequest,
+} from '../../src/domain/request.ts';
 import { connectGuards, type GuardPool, type PoolOptions } from '../../src/guard/pool.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
 
@@ -32,13 +37,21 @@ export async function connect(
   return pool;
 }
 
-export function prompt(text: string): GuardRequest {
+export function prompt(text: string): PromptRequest {
   return { requestType: 'prompt', modality: 'text', text };
 }
 
 /** `text 0`, `text 1`, … */
-export function prompts(count: number): GuardRequest[] {
+export function prompts(count: number): PromptRequest[] {
   return Array.from({ length: count }, (_, index) => prompt(`text ${index}`));
+}
+
+export function image(bytes: string | Buffer, caption: string | null = null): ImageRequest {
+  return { requestType: 'prompt', modality: 'image', image: Buffer.from(bytes), caption };
+}
+
+export function audio(bytes: string | Buffer, transcript: string | null = null): AudioRequest {
+  return { requestType: 'prompt', modality: 'audio', audio: Buffer.from(bytes), transcript };
 }
 
 export function judge(pool: GuardPool, requests: readonly GuardRequest[]): Promise<Outcome[]> {

@@ -62,7 +62,7 @@ export interface ScriptedGuard {
   readonly seen: SeenRequest[];
   /** Version requests answered. */
   readonly readings: () => number;
-  /** Content of row (text, response, or last message) to the fingerprint in force when it was judged. */
+  /** Content of row (base64 of an image or clip, text, response, or last message) to the fingerprint in force when it was judged. */
   readonly judged: Map<string, string[]>;
   deploy(model: string, version: string): void;
   /** Ends at once, as a killed server does: connections are cut. */
@@ -194,7 +194,10 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     try {
       const scripted = await options.script?.(request);
       if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
-      const contents = strings['RESPONSE_TEXT'] ?? strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
+      const contents = strings['IMAGE'] ??
+        strings['AUDIO'] ??
+        strings['RESPONSE_TEXT'] ??
+        strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
       for (const content of contents) {
         judged.set(content, [...(judged.get(content) ?? []), deployed.model]);
       }

@@ -1,6 +1,13 @@
-import { type GuardRequest, type MultiturnRequest, history } from '../../domain/request.ts';
+import {
+  type AudioRequest,
+  type GuardRequest,
+  history,
+  type ImageRequest,
+  type MultiturnRequest,
+  requestBytes,
+} from '../../domain/request.ts';
 import { type InferRequest, type WireTensor } from './protocol.ts';
-import { encodeBooleans, encodeStrings } from './raw.ts';
+import { base64Length, encodeBase64, encodeBooleans, encodeStrings } from './raw.ts';
 
 /** The name the guard's contract gives its model. */
 export const MODEL_NAME = 'guard';
@@ -12,16 +19,48 @@ const PROMPT_OF_RESPONSE_INPUT = 'TEXT';
  * The kinds of request by the set of inputs they send. A server merges only requests of one set into a batch, so
  * a kind always sends all of its inputs, also where one holds a default.
  */
-export type Signature = 'prompt' | 'response' | 'response-with-prompt' | 'multiturn';
+export type Signature =
+  | 'prompt'
+  | 'response'
+  | 'response-with-prompt'
+  | 'multiturn'
+  | 'image'
+  | 'image-with-caption'
+  | 'audio'
+  | 'audio-with-transcript';
 
-/** Kinds whose rows all have one shape, so that they can share a tensor whatever their content. */
+/**
+ * Kinds that travel in batches. The rows of a conversation differ in shape; images and clips are large, and the
+ * server joins single requests by itself.
+ */
 export function isBatchable(signature: Signature): boolean {
-  return signature !== 'multiturn';
+  return signature === 'prompt' || signature === 'response' || signature === 'response-with-prompt';
 }
 
 export function signatureOf(request: GuardRequest): Signature {
-  if (request.requestType !== 'response') return request.requestType;
-  return request.prompt === null ? 'response' : 'response-with-prompt';
+  switch (request.requestType) {
+    case 'multiturn':
+      return 'multiturn';
+    case 'response':
+      return request.prompt === null ? 'response' : 'response-with-prompt';
+    case 'prompt':
+      switch (request.modality) {
+        case 'text':
+          return 'prompt';
+        case 'image':
+          return request.caption === null ? 'image' : 'image-with-caption';
+        case 'audio':
+          return request.transcript === null ? 'audio' : 'audio-with-transcript';
+      }
+  }
+}
+
+/** Bytes that the content of a request takes in a message: texts in UTF-8, images and clips in base64. */
+export function contentBytes(request: GuardRequest): number {
+  const bytes = requestBytes(request);
+  if (request.modality === 'text') return bytes;
+  const media = request.modality === 'image' ? request.image : request.audio;
+  return bytes - media.length + base64Length(media.length);
 }
 
 /** Whether tensors have a first dimension for the batch: when the model's max_batch_size is at least 1. */
@@ -46,7 +85,8 @@ export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout)
   tensors.constant('MODALITY', request.modality);
   switch (request.requestType) {
     case 'prompt':
-      tensors.strings('TEXT', column(rows, promptText));
+      if (request.modality === 'text') tensors.strings('TEXT', column(rows, promptText));
+      else tensors.media(request);
       break;
     case 'response':
       if (request.prompt !== null) tensors.strings(PROMPT_OF_RESPONSE_INPUT, column(rows, promptOfResponse));
@@ -74,7 +114,7 @@ function column(rows: readonly RequestRow[], cell: (request: GuardRequest) => st
 }
 
 function promptText(request: GuardRequest): string {
-  if (request.requestType !== 'prompt') throw mixed();
+  if (request.requestType !== 'prompt' || request.modality !== 'text') throw mixed();
   return request.text;
 }
 
@@ -121,6 +161,19 @@ class TensorList {
     if (this.#rows !== 1) throw mixed();
     const turns = history(request);
     this.#add('MESSAGES', 'BYTES', [turns.length, 2], encodeStrings(turns.flat()));
+  }
+
+  media(request: ImageRequest | AudioRequest): void {
+    if (this.#rows !== 1) throw mixed();
+    const isImage = request.modality === 'image';
+    this.#add(
+      isImage ? 'IMAGE' : 'AUDIO',
+      'BYTES',
+      [1],
+      encodeBase64(isImage ? request.image : request.audio),
+    );
+    const text = isImage ? request.caption : request.transcript;
+    if (text !== null) this.strings('TEXT', [text]);
   }
 
   request(): InferRequest {

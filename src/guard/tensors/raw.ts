@@ -17,6 +17,20 @@ export function encodeStrings(values: readonly string[]): Buffer {
   return raw;
 }
 
+/** A BYTES tensor of one element: the base64 (RFC 4648, padded, without line breaks) of the bytes. */
+export function encodeBase64(bytes: Buffer): Buffer {
+  const length = base64Length(bytes.length);
+  const raw = Buffer.allocUnsafe(4 + length);
+  raw.writeUInt32LE(length);
+  raw.write(bytes.toString('base64'), 4, 'latin1');
+  return raw;
+}
+
+/** Length of the base64 of so many bytes. */
+export function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
 /** The elements of a BYTES tensor as views into `raw`; null when the framing does not hold. */
 export function decodeBytes(raw: Buffer): Buffer[] | null {
   const elements: Buffer[] = [];

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type GuardRequest, type Turn } from '../../../src/domain/request.ts';
 import {
+  contentBytes,
   encodeRequest,
   encodeVersionRequest,
+  isBatchable,
   signatureOf,
 } from '../../../src/guard/tensors/encode-request.ts';
 import { type InferRequest } from '../../../src/guard/tensors/protocol.ts';
@@ -25,6 +27,7 @@ function read(request: InferRequest): Record<string, { shape: readonly number[];
 
 const text = fc.string({ unit: 'grapheme' });
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text) as fc.Arbitrary<Turn>;
+const bytes = fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array));
 const request: fc.Arbitrary<GuardRequest> = fc.oneof(
   fc.record({ requestType: fc.constant('prompt' as const), modality: fc.constant('text' as const), text }),
   fc.record({
@@ -32,6 +35,18 @@ const request: fc.Arbitrary<GuardRequest> = fc.oneof(
     modality: fc.constant('text' as const),
     prompt: fc.option(text),
     response: text,
+  }),
+  fc.record({
+    requestType: fc.constant('prompt' as const),
+    modality: fc.constant('image' as const),
+    image: bytes,
+    caption: fc.option(text),
+  }),
+  fc.record({
+    requestType: fc.constant('prompt' as const),
+    modality: fc.constant('audio' as const),
+    audio: bytes,
+    transcript: fc.option(text),
   }),
   fc.array(turn, { minLength: 1, maxLength: 6 }).chain((messages) =>
     fc.record({
@@ -54,7 +69,17 @@ test('a single request carries its content and exactly the inputs of its signatu
       inputsOf.set(signatureOf(it), names);
       const one = batched ? [1, 1] : [1];
       expect(tensors['REQUEST_TYPE']).toEqual({ shape: one, values: [it.requestType] });
-      if (it.requestType === 'prompt') expect(tensors['TEXT']).toEqual({ shape: one, values: [it.text] });
+      expect(tensors['MODALITY']).toEqual({ shape: one, values: [it.modality] });
+      if (it.requestType === 'prompt') {
+        const text = it.modality === 'text' ? it.text : it.modality === 'image' ? it.caption : it.transcript;
+        expect(tensors['TEXT']).toEqual(text === null ? undefined : { shape: one, values: [text] });
+      }
+      if (it.modality === 'image') {
+        expect(tensors['IMAGE']).toEqual({ shape: one, values: [it.image.toString('base64')] });
+      }
+      if (it.modality === 'audio') {
+        expect(tensors['AUDIO']).toEqual({ shape: one, values: [it.audio.toString('base64')] });
+      }
       if (it.requestType === 'response') {
         expect(tensors['RESPONSE_TEXT']).toEqual({ shape: one, values: [it.response] });
         expect(tensors['TEXT']?.values ?? null).toEqual(it.prompt === null ? null : [it.prompt]);
@@ -68,7 +93,7 @@ test('a single request carries its content and exactly the inputs of its signatu
       }
     }),
   );
-  expect(new Set(inputsOf.values()).size).toBe(4);
+  expect(new Set(inputsOf.values()).size).toBe(8);
 });
 
 test('row i of a batch is request i', () => {
@@ -94,6 +119,14 @@ test('requests of different signatures never share one', () => {
   ];
   expect(() => encodeRequest(rows, { batched: true })).toThrow();
   expect(() => encodeRequest([rows[0]!, rows[0]!], { batched: false })).toThrow();
+});
+
+test('images and clips go one by one, and count as large as they are sent', () => {
+  const image = { requestType: 'prompt', modality: 'image', image: Buffer.alloc(10), caption: 'é' } as const;
+  const row = { request: image, sessionId: '' };
+  expect(() => encodeRequest([row, row], { batched: true })).toThrow();
+  expect(isBatchable(signatureOf(image))).toBe(false);
+  expect(contentBytes(image)).toBe(16 + 2);
 });
 
 test('a version request asks for nothing else', () => {
