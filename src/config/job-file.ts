@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { checkShape } from './check-shape.ts';
-import { LAYOUTS, OUTPUT_FORMATS, AUDITS } from './run-config.ts';
+import { AUDITS, LAYOUTS, LONG_AUDIO, LONG_TEXT, MOST_FRAMES, OUTPUT_FORMATS } from './run-config.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 const text = z.string().min(1);
@@ -63,6 +63,17 @@ export const JOB_SCHEMA = z
       })
       .optional()
       .meta({ description: 'Gates for pipelines, as shares of 0 to 1. Default: none.' }),
+    frames: z.int().min(1).max(MOST_FRAMES).optional().meta({
+      description: 'Most frames or pages of one image that are judged, evenly spaced. Default: 8.',
+    }),
+    longAudio: z.enum(LONG_AUDIO).optional().meta({
+      description:
+        'Clips over 300 s: all of it in windows (the default), or only the first 300 s (truncate).',
+    }),
+    longText: z.enum(LONG_TEXT).optional().meta({
+      description:
+        "Texts beyond the guard's context: all of it in windows (the default), or an error (error).",
+    }),
     expectFingerprint: text.optional().meta({
       description: 'Stop with 4 unless every guard answers with this fingerprint id. Default: any.',
     }),

@@ -12,12 +12,13 @@ import { isJobFile, readJobFile, type JobFile } from './job-file.ts';
 import { mistake, oneOf, quoted, type Located } from './mistake.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { parseRunName, runNameOf } from './run-name.ts';
+import { judgingOf, type JudgingFlags } from './judging.ts';
 import { DEFAULT_LIMITS, OUTPUT_FORMATS, type OutputFormat, type RunConfig } from './run-config.ts';
 import { resolveSource, type SourceGiven } from './source-config.ts';
 import { type KeyPath } from './yaml-file.ts';
 
 /** Flags of `enqueue` as typed; absent ones were not given. */
-export interface Flags {
+export interface Flags extends JudgingFlags {
   readonly name?: string;
   readonly out?: string;
   readonly guard?: readonly string[];
@@ -194,6 +195,7 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
         : input.fleet === true
           ? DEFAULT_FLEET_MAX_WAIT_MS
           : DEFAULT_MAX_WAIT_MS,
+    judging: judgingOf(flags, file),
     limits: { ...DEFAULT_LIMITS },
   });
 }

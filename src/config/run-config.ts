@@ -25,6 +25,28 @@ export interface SourceConfig {
   readonly layout: Layout | null;
 }
 
+/** What becomes of a clip that is longer than the guard listens to: all of it is judged in windows, or its beginning. */
+export type LongAudio = 'windows' | 'truncate';
+
+export const LONG_AUDIO: readonly LongAudio[] = ['windows', 'truncate'];
+
+/** What becomes of a text or conversation beyond the guard's context: it is judged in windows, or ends as an error. */
+export type LongText = 'windows' | 'error';
+
+export const LONG_TEXT: readonly LongText[] = ['windows', 'error'];
+
+/** How items that do not go to the guard in one piece are judged. */
+export interface Judging {
+  /** Most frames or pages of one image that are judged, 1 … 64. */
+  readonly frames: number;
+  readonly longAudio: LongAudio;
+  readonly longText: LongText;
+}
+
+export const MOST_FRAMES = 64;
+
+export const DEFAULT_JUDGING: Judging = { frames: 8, longAudio: 'windows', longText: 'windows' };
+
 export type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
@@ -56,19 +78,28 @@ export interface RunConfig {
   readonly allowErrors: boolean;
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
+  readonly judging: Judging;
   readonly limits: {
     /** Largest text item in UTF-8 bytes. */
     readonly itemBytes: number;
+    /** Largest media file in bytes. */
+    readonly mediaBytes: number;
     readonly shardItems: number;
     /** Most content bytes in one shard; a single larger item is a shard of its own. */
     readonly shardBytes: number;
+    /** The same two for media files, which take longer and do not travel: their size is that of the files. */
+    readonly mediaShardItems: number;
+    readonly mediaShardBytes: number;
   };
 }
 
 export const DEFAULT_LIMITS: RunConfig['limits'] = {
   itemBytes: 16 * 1024 * 1024,
+  mediaBytes: 200 * 1024 * 1024,
   shardItems: 256,
   shardBytes: 1024 * 1024,
+  mediaShardItems: 32,
+  mediaShardBytes: 64 * 1024 * 1024,
 };
 
 /** run.json: written first, never changed. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type GuardRequest, type Turn } from './request.ts';
+import { NORMALIZATION } from './normalization.ts';
+import { isMedia, type ItemRequest, type Turn } from './request.ts';
 
 /** First field of the canonical form; changes when the form does. */
 const FORM = 'guardsweep-1';
@@ -14,10 +15,16 @@ function field(value: string): string {
  * compute it without a JSON convention. Fields in order: the form's name, request type, modality, and then
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
- * - multiturn: role and content of each submitted turn in turn.
+ * - multiturn: role and content of each submitted turn in turn;
+ * - an image or audio: the SHA-256 of its file in lower-case hex, the version of the rules that bring it into normal
+ *   form, then the caption or transcript if there is one.
  */
-export function canonicalRequest(request: GuardRequest): string {
+export function canonicalRequest(request: ItemRequest): string {
   const head = field(FORM) + field(request.requestType) + field(request.modality);
+  if (isMedia(request)) {
+    const { file, caption } = request;
+    return head + field(file.sha256) + field(NORMALIZATION) + (caption === null ? '' : field(caption));
+  }
   switch (request.requestType) {
     case 'prompt':
       return head + field(request.text);
@@ -35,7 +42,7 @@ export function canonicalRequest(request: GuardRequest): string {
 }
 
 /** SHA-256 of the canonical form, 64 lower-case hex digits. */
-export function contentSha256(request: GuardRequest): string {
+export function contentSha256(request: ItemRequest): string {
   return createHash('sha256').update(canonicalRequest(request)).digest('hex');
 }
 

@@ -1,5 +1,5 @@
 import { type ItemError } from './item-error.ts';
-import { type GuardRequest, type Modality, type RequestType } from './request.ts';
+import { type GuardRequest, type ItemRequest, type Modality, type RequestType } from './request.ts';
 
 /** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';
@@ -30,7 +30,7 @@ interface ItemBase {
 
 /** An item the guard is to judge. */
 export interface JudgedItem extends ItemBase {
-  readonly request: GuardRequest;
+  readonly request: ItemRequest;
   readonly contentSha256: string;
   readonly error: null;
 }
@@ -48,8 +48,9 @@ export interface SettledItem extends ItemBase {
 export type Item = JudgedItem | SettledItem;
 
 /** The lane an item travels in. Settled items travel with text: they cost nothing. */
-export function laneOf(item: Item): Lane {
-  return item.request?.requestType === 'multiturn' ? 'chat' : 'text';
+export function laneOf({ request }: Item): Lane {
+  if (request === null) return 'text';
+  return request.requestType === 'multiturn' ? 'chat' : request.modality;
 }
 
 /** How much of an item the guard judged, in the unit of its kind. */
@@ -61,16 +62,33 @@ export interface Coverage {
   readonly worst_at: number | null;
 }
 
-/** Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation. */
+/** Audio in normal form is a WAV file: a header of 44 bytes, then 16 000 samples of two bytes a second. */
+const WAV_HEADER_BYTES = 44;
+const WAV_BYTES_PER_SECOND = 32_000;
+
+/**
+ * Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation, a frame, seconds
+ * of audio.
+ */
 export function wholeCoverage(request: GuardRequest): Coverage {
-  if (request.requestType === 'multiturn') {
-    return { unit: 'turns', judged: request.turns, total: request.turns, worst_at: null };
+  if (request.requestType === 'multiturn') return whole('turns', request.turns);
+  if (request.requestType === 'response') return whole('chars', codePoints(request.response));
+  switch (request.modality) {
+    case 'text':
+      return whole('chars', codePoints(request.text));
+    case 'image':
+      return whole('frames', 1);
+    case 'audio':
+      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / WAV_BYTES_PER_SECOND);
   }
-  const total = codePoints(request.requestType === 'prompt' ? request.text : request.response);
-  return { unit: 'chars', judged: total, total, worst_at: null };
 }
 
-function codePoints(text: string): number {
+function whole(unit: Coverage['unit'], total: number): Coverage {
+  return { unit, judged: total, total, worst_at: null };
+}
+
+/** Length of a text in Unicode code points; an unpaired surrogate counts as one. */
+export function codePoints(text: string): number {
   let surrogatePairs = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -82,6 +82,7 @@ export interface MediaFile {
 /** What is asked for an item. */
 export type ItemRequest = TextRequest | MediaRequest;
 
+/** Whether an item's content is a media file, which does not travel with it. */
 export function isMedia(request: ItemRequest): request is MediaRequest {
   return request.modality !== 'text';
 }
@@ -93,11 +94,18 @@ export function history(request: MultiturnRequest): readonly Turn[] {
     : request.messages.slice(0, request.turns);
 }
 
-/** Size of a request's content in UTF-8 bytes: the measure for shard bounds and memory bounds. */
-export function requestBytes(request: GuardRequest): number {
+/**
+ * Size of the content that a request holds, in bytes (texts in UTF-8): the measure for shard bounds and memory bounds.
+ * Of a media file that is not read yet it holds the caption only.
+ */
+export function requestBytes(request: GuardRequest | ItemRequest): number {
   switch (request.requestType) {
     case 'prompt':
-      return Buffer.byteLength(request.text);
+      if (request.modality === 'text') return Buffer.byteLength(request.text);
+      if ('file' in request) return Buffer.byteLength(request.caption ?? '');
+      return request.modality === 'image'
+        ? request.image.length + Buffer.byteLength(request.caption ?? '')
+        : request.audio.length + Buffer.byteLength(request.transcript ?? '');
     case 'response':
       return Buffer.byteLength(request.prompt ?? '') + Buffer.byteLength(request.response);
     case 'multiturn': {

@@ -1,7 +1,7 @@
 import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
 import { itemError } from '../domain/item-error.ts';
 import { type Item, type ItemSource, type SettledItem } from '../domain/item.ts';
-import { type GuardRequest, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
+import { type ItemRequest, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import { ID_NAMES } from '../formats/transcripts/columns.ts';
 import { type Draft } from '../formats/transcripts/draft.ts';
@@ -93,7 +93,7 @@ export class ItemMaker {
     return { seq: this.#seq++, id, source, request: null, modality, requestType, contentSha256: null, error };
   }
 
-  #measure(request: GuardRequest): { readonly sha256: () => string; readonly bytes: number } {
+  #measure(request: ItemRequest): { readonly sha256: () => string; readonly bytes: number } {
     return { sha256: () => contentSha256(request), bytes: requestBytes(request) };
   }
 

@@ -29,7 +29,7 @@ export async function moderateShard(
     judged.length === 0
       ? []
       : await judge.judge(
-          judged.map((item) => item.request),
+          judged.map((item) => item.request as GuardRequest),
           options,
         );
   if (answers.length !== judged.length) {

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest, contentSha256 } from '../../src/domain/content-hash.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import { type GuardRequest, type Turn } from '../../src/domain/request.ts';
+import { type ItemRequest, type Turn } from '../../src/domain/request.ts';
 
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
-const request: fc.Arbitrary<GuardRequest> = fc.oneof(
+const request: fc.Arbitrary<ItemRequest> = fc.oneof(
   fc.record({ requestType: fc.constant('prompt'), modality: fc.constant('text'), text: fc.string() }),
   fc.record({
     requestType: fc.constant('response'),
@@ -21,7 +21,7 @@ const request: fc.Arbitrary<GuardRequest> = fc.oneof(
     turns: messages.length,
     conversation: null,
   })),
-) as fc.Arbitrary<GuardRequest>;
+) as fc.Arbitrary<ItemRequest>;
 
 describe('content_sha256', () => {
   it('is the SHA-256 of the fields as netstrings', () => {

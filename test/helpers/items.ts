@@ -1,7 +1,7 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { type JudgedItem, type SettledItem } from '../../src/domain/item.ts';
-import { type GuardRequest } from '../../src/domain/request.ts';
+import { type ItemRequest } from '../../src/domain/request.ts';
 
 const source = (path: string, row: number | null) => ({ path, row, line: row, sha256: null, bytes: null });
 
@@ -9,7 +9,7 @@ export function promptItem(seq: number, text: string, path = 'corpus.csv'): Judg
   return judgedItem(seq, { requestType: 'prompt', modality: 'text', text }, path);
 }
 
-export function judgedItem(seq: number, request: GuardRequest, path = 'corpus.csv'): JudgedItem {
+export function judgedItem(seq: number, request: ItemRequest, path = 'corpus.csv'): JudgedItem {
   return {
     seq,
     id: `${path}#${seq + 1}`,

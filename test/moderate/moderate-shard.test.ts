@@ -29,7 +29,7 @@ function judgement(score: number): Outcome {
 /** A judge whose score is the number the text holds. */
 const judge: Judge = {
   judge: async (requests) =>
-    requests.map((request) => judgement(request.requestType === 'prompt' ? Number(request.text) : 0)),
+    requests.map((request) => judgement('text' in request ? Number(request.text) : 0)),
   fingerprints: new Map([[fingerprint.id, fingerprint]]),
 };
 

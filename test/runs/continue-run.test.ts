@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_JUDGING, DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
@@ -76,6 +76,7 @@ async function create(): Promise<Run> {
     failIf: { flaggedRate: null, errorRate: null },
     allowErrors: false,
     maxWaitMs: 1000,
+    judging: DEFAULT_JUDGING,
     limits: { ...DEFAULT_LIMITS, shardItems: 10 },
   };
   const { sources, skipped } = await expandSources(config.sources, never);
@@ -180,7 +181,7 @@ describe('a run that is continued', () => {
 
 describe('a retry', () => {
   const flaky = (request: GuardRequest): ItemCode | null =>
-    request.requestType === 'prompt' && /[05]$/.test(request.text) ? 'TIMEOUT' : null;
+    'text' in request && /[05]$/.test(request.text) ? 'TIMEOUT' : null;
 
   it('judges again only what may pass, and leaves a finished run alone when no guard is there', async () => {
     await writeFile(join(uploads, 'a.csv'), `${rows('a', 0, 95)}short\n`);

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type OutputFormat, type RunRecord } from '../../src/config/run-config.ts';
+import {
+  DEFAULT_JUDGING,
+  DEFAULT_LIMITS,
+  type OutputFormat,
+  type RunRecord,
+} from '../../src/config/run-config.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage, type Item, type Lane } from '../../src/domain/item.ts';
 import { type Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
+import { type TextRequest } from '../../src/domain/request.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
 import { type PlanClosed, type PlannedShard } from '../../src/ingest/plan-line.ts';
@@ -76,6 +82,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
       maxWaitMs: options.maxWaitMs ?? 1000,
+      judging: DEFAULT_JUDGING,
       limits: DEFAULT_LIMITS,
     },
   };
@@ -151,7 +158,7 @@ export function verdict(item: Item, options: VerdictOptions = {}): Outcome {
       attempts: 1,
       cacheUsage: null,
       moderatedAt: '2026-11-21T02:00:03.120Z',
-      coverage: wholeCoverage(item.request!),
+      coverage: wholeCoverage(item.request as TextRequest),
     },
     failure: null,
   };

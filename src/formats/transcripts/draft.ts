@@ -1,12 +1,12 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type GuardRequest, type Modality, type RequestType } from '../../domain/request.ts';
+import { type ItemRequest, type Modality, type RequestType } from '../../domain/request.ts';
 
 /** An item to be judged, before it has its place in the corpus. */
 export interface JudgedDraft {
   /** What the item's id adds to its record's: empty, or `#` and what tells it from the record's other items. */
   readonly suffix: string;
   /** A `conversation` in it counts from the record's first item: the index of the conversation's first turn. */
-  readonly request: GuardRequest;
+  readonly request: ItemRequest;
   readonly error: null;
 }
 

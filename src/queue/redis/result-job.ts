@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LANES, type Item } from '../../domain/item.ts';
 import { type Outcome } from '../../domain/outcome.ts';
-import { type GuardRequest, type RequestType } from '../../domain/request.ts';
+import { type ItemRequest, type Modality, type RequestType } from '../../domain/request.ts';
 import { type ShardResult } from '../../domain/shard.ts';
 import { type CategoryKey } from '../../domain/taxonomy.ts';
 import { type JobCodec } from './redis-queue.ts';
@@ -150,16 +150,17 @@ function restored({ seq, id, source, modality, type, sha256, error }: z.output<t
   if (error !== null) {
     return { seq, id, source, request: null, modality, requestType: type, contentSha256: null, error };
   }
-  if (sha256 === null || type === null)
-    throw new Error('an item that was judged came without its hash or type');
-  return { seq, id, source, request: emptied(type), contentSha256: sha256, error: null };
+  if (sha256 === null || type === null || modality === null)
+    throw new Error('an item that was judged came without its hash or kind');
+  return { seq, id, source, request: emptied(type, modality), contentSha256: sha256, error: null };
 }
 
 /** A request of a kind whose content stayed with the worker. */
-function emptied(requestType: RequestType): GuardRequest {
+function emptied(requestType: RequestType, modality: Modality): ItemRequest {
   switch (requestType) {
     case 'prompt':
-      return { requestType, modality: 'text', text: '' };
+      if (modality === 'text') return { requestType, modality, text: '' };
+      return { requestType, modality, file: { corpus: '', path: '', sha256: '', bytes: 0 }, caption: null };
     case 'response':
       return { requestType, modality: 'text', prompt: null, response: '' };
     case 'multiturn':

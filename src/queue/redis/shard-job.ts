@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import { ITEM_CODES } from '../../domain/item-error.ts';
-import { ROLES, type GuardRequest, type Turn } from '../../domain/request.ts';
+import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import { type Shard } from '../../domain/shard.ts';
 import { type JobCodec } from './redis-queue.ts';
 
@@ -12,11 +13,23 @@ export interface ShardJob {
   readonly epoch: number;
   /** Fingerprint id that the run accepts from its guards; null: any. */
   readonly expectFingerprint: string | null;
+  readonly judging: Judging;
+  /** Of each corpus that the shard's media are in, a file by which to recognise it. */
+  readonly landmarks: Landmarks;
   readonly shard: Shard;
 }
 
+/** A file of a corpus, by the corpus's name: who has it under a folder has the corpus there. */
+export type Landmarks = Readonly<Record<string, Landmark>>;
+
+export interface Landmark {
+  /** Relative to the corpus, with `/`; empty when the corpus is the file itself. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
 /** Of the form of the jobs below; a worker of another version leaves them alone. */
-const VERSION = 1;
+const VERSION = 2;
 
 /**
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
@@ -44,8 +57,14 @@ export const SOURCE = z.object({
 export const ITEM_ERROR = z.object({ code: z.enum(ITEM_CODES), message: text });
 
 /** A request as it travels: a conversation is named by its place in the job, since its turns share it. */
-const REQUEST = z.discriminatedUnion('requestType', [
+const REQUEST = z.union([
   z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
+  z.object({
+    requestType: z.literal('prompt'),
+    modality: z.enum(['image', 'audio']),
+    file: z.object({ corpus: text, path: text, sha256: text, bytes: count }),
+    caption: text.nullable(),
+  }),
   z.object({
     requestType: z.literal('response'),
     modality: z.literal('text'),
@@ -89,6 +108,12 @@ const JOB = z.object({
   run: z.string().min(1),
   epoch: z.int().min(1),
   expect: text.nullable(),
+  judging: z.object({
+    frames: z.int().min(1).max(MOST_FRAMES),
+    longAudio: z.enum(LONG_AUDIO),
+    longText: z.enum(LONG_TEXT),
+  }),
+  landmarks: z.record(text, z.object({ path: text, bytes: count })),
   shard: count,
   pass: z.int().min(1),
   lane: z.enum(LANES),
@@ -96,18 +121,18 @@ const JOB = z.object({
   items: z.array(ITEM).min(1),
 });
 
-/** The form of a shard in Redis: JSON, texts inline, each conversation once. */
+/** The form of a shard in Redis: JSON, texts inline, each conversation once, media by reference. */
 export const shardJobCodec: JobCodec<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
-  encode({ run, epoch, expectFingerprint, shard }) {
+  encode({ run, epoch, expectFingerprint, judging, landmarks, shard }) {
     const places = new Map<readonly Turn[], number>();
     const place = (messages: readonly Turn[]): number => {
       let index = places.get(messages);
       if (index === undefined) places.set(messages, (index = places.size));
       return index;
     };
-    const pack = (request: GuardRequest): Travelling =>
+    const pack = (request: ItemRequest): Travelling =>
       request.requestType === 'multiturn' ? { ...request, messages: place(request.messages) } : request;
     const items = shard.items.map((item) =>
       item.request === null ? item : { ...item, request: pack(item.request) },
@@ -117,6 +142,8 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       run,
       epoch,
       expect: expectFingerprint,
+      judging,
+      landmarks,
       shard: shard.shard,
       pass: shard.pass,
       lane: shard.lane,
@@ -127,7 +154,7 @@ export const shardJobCodec: JobCodec<ShardJob> = {
 
   decode(data) {
     const job = JOB.parse(data);
-    const unpack = (request: Travelling): GuardRequest => {
+    const unpack = (request: Travelling): ItemRequest => {
       if (request.requestType !== 'multiturn') return request;
       const messages = job.conversations[request.messages];
       if (messages === undefined || request.turns > messages.length) {
@@ -143,6 +170,8 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       run: job.run,
       epoch: job.epoch,
       expectFingerprint: job.expect,
+      judging: job.judging,
+      landmarks: job.landmarks,
       shard: { shard, pass, lane, items },
     };
   },

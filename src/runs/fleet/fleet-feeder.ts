@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
+import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { shardQueue, sinkQueue } from '../../queue/redis/fleet-queues.ts';
@@ -52,6 +53,8 @@ export class FleetFeeder {
       run: run.record.run,
       epoch: options.claim.epoch,
       expectFingerprint: run.record.config.expectFingerprint,
+      judging: run.record.config.judging,
+      landmarks: landmarksOf(run.sources),
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,
       isCommitted: (shard) => options.tail.isCommitted(shard),

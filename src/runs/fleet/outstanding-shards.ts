@@ -1,9 +1,10 @@
+import { type Judging } from '../../config/run-config.ts';
 import { type Lane } from '../../domain/item.ts';
-
+import { isMedia } from '../../domain/request.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { type SinkJob } from '../../queue/redis/result-job.ts';
-import { shardJobId, type ShardJob } from '../../queue/redis/shard-job.ts';
+import { shardJobId, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
 
 /** Shards of a run that are fed and not committed, at most. With it the work of a run in Redis is bounded. */
 export const OUTSTANDING_SHARDS = 64;
@@ -14,6 +15,9 @@ export interface OutstandingOptions {
   readonly run: string;
   readonly epoch: number;
   readonly expectFingerprint: string | null;
+  readonly judging: Judging;
+  /** A file of each corpus, by the corpus's name. */
+  readonly landmarks: Landmarks;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
   readonly results: RedisQueue<SinkJob>;
   /** What the verdict log says, as of the last look. */
@@ -62,8 +66,9 @@ export class OutstandingShards {
     signal.throwIfAborted();
     const bytes = shardBytes(shard.items);
     while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
-    const { run, epoch, expectFingerprint } = this.#options;
-    const job: ShardJob = { run, epoch, expectFingerprint, shard };
+    const { run, epoch, expectFingerprint, judging } = this.#options;
+    const landmarks = this.#landmarksOf(shard);
+    const job: ShardJob = { run, epoch, expectFingerprint, judging, landmarks, shard };
     this.#entries.set(shard.shard, { job, bytes });
     this.#bytes += bytes;
     await this.#options.queueOf(shard.lane).put(job, signal);
@@ -121,6 +126,18 @@ export class OutstandingShards {
       const { shard, run, epoch } = job;
       await this.#options.queueOf(shard.lane).remove(shardJobId(run, shard, epoch), signal);
     }
+  }
+
+  /** Those of the corpora that the shard's media are in. */
+  #landmarksOf({ items }: Shard): Landmarks {
+    const found: Record<string, Landmark> = {};
+    for (const { request } of items) {
+      if (request === null || !isMedia(request)) continue;
+      const { corpus } = request.file;
+      const landmark = this.#options.landmarks[corpus];
+      if (landmark !== undefined) found[corpus] = landmark;
+    }
+    return found;
   }
 
   #hasRoom(bytes: number): boolean {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import { type Item } from '../../../src/domain/item.ts';
 import { type Outcome } from '../../../src/domain/outcome.ts';
-import { ROLES, type GuardRequest, type Turn } from '../../../src/domain/request.ts';
+import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/queue/redis/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/queue/redis/shard-job.ts';
 import { judgedItem, settledItem } from '../../helpers/items.ts';
@@ -12,16 +12,30 @@ import { judgedItem, settledItem } from '../../helpers/items.ts';
 const text = fc.string({ unit: 'binary' });
 const turn = fc.tuple(fc.constantFrom(...ROLES), text) as fc.Arbitrary<Turn>;
 
-const requests: fc.Arbitrary<GuardRequest[]> = fc.oneof(
-  text.map((content): GuardRequest[] => [{ requestType: 'prompt', modality: 'text', text: content }]),
+const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
+  text.map((content): ItemRequest[] => [{ requestType: 'prompt', modality: 'text', text: content }]),
   fc
     .tuple(fc.option(text), text)
-    .map(([prompt, response]): GuardRequest[] => [
+    .map(([prompt, response]): ItemRequest[] => [
       { requestType: 'response', modality: 'text', prompt, response },
+    ]),
+  fc
+    .record({
+      modality: fc.constantFrom('image' as const, 'audio' as const),
+      path: text,
+      caption: fc.option(text),
+    })
+    .map(({ modality, path, caption }): ItemRequest[] => [
+      {
+        requestType: 'prompt',
+        modality,
+        file: { corpus: 'uploads', path, sha256: 'c'.repeat(64), bytes: 12 },
+        caption,
+      },
     ]),
   // The turns of one conversation share it.
   fc.array(turn, { minLength: 1, maxLength: 6 }).map((messages) =>
-    messages.map((_, index): GuardRequest => ({
+    messages.map((_, index): ItemRequest => ({
       requestType: 'multiturn',
       modality: 'text',
       messages,
@@ -35,7 +49,7 @@ const items: fc.Arbitrary<Item[]> = fc
   .array(fc.oneof(requests, fc.constant(null)), { minLength: 1, maxLength: 8 })
   .map((groups) =>
     groups
-      .flatMap((group): (GuardRequest | null)[] => group ?? [null])
+      .flatMap((group): (ItemRequest | null)[] => group ?? [null])
       .map((request, seq) =>
         request === null ? settledItem(seq, 'MALFORMED_ROW') : judgedItem(seq, request),
       ),
@@ -50,6 +64,8 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         run: '20261121T020000Z-test-ab12',
         epoch: 3,
         expectFingerprint: null,
+        judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
+        landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
         shard: { shard: 7, pass: 1, lane: 'chat', items: held },
       };
       const decoded = shardJobCodec.decode(overTheWire(shardJobCodec.encode(job)));
