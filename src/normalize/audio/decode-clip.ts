@@ -1,0 +1,59 @@
+import { type ItemError } from '../../domain/item-error.ts';
+import { type Container } from './container.ts';
+import { refusalByEnd } from './decoder-end.ts';
+import { type Running } from './ffmpeg-process.ts';
+import { inputArguments } from './input-arguments.ts';
+import { Patience } from './patience.ts';
+import { LONGEST_SECONDS, REFUSALS } from './refusals.ts';
+import { SAMPLE_RATE } from './wav.ts';
+import { type AudioWindow, type WindowCutter } from './window-cutter.ts';
+
+/**
+ * The first audio track as 16-bit samples. Mixing down has to be done in 16 bits: in floating point ffmpeg does not
+ * scale the sum, and stereo comes out 3 dB louder.
+ */
+const OUTPUT_ARGUMENTS = [
+  ...['-map', '0:a:0', '-vn', '-sn', '-dn'],
+  ...['-ac', '1', '-ar', String(SAMPLE_RATE), '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
+];
+
+/**
+ * Decodes a clip into `cutter`, and gives out the windows that are filled; the cutter keeps the rest. While a window is
+ * looked at, ffmpeg waits. Returns null when the clip was decoded to its end, else why not. Throws the reason of an
+ * abort; no process is left behind in any case.
+ */
+export async function* decodeClip(
+  container: Container,
+  cutter: WindowCutter,
+  { start, time, signal }: Running,
+): AsyncGenerator<AudioWindow, ItemError | null, void> {
+  signal.throwIfAborted();
+  const decoder = start('ffmpeg', [
+    ...['-nostdin', '-threads', '1'],
+    ...inputArguments(container),
+    ...OUTPUT_ARGUMENTS,
+  ]);
+  const patience = new Patience(time, decoder.kill);
+  signal.addEventListener('abort', decoder.kill);
+  try {
+    for (;;) {
+      const next = await patience.wait(decoder.output.next(), cutter.totalSeconds);
+      if (next.done) break;
+      yield* cutter.take(next.value);
+      if (cutter.totalSeconds > LONGEST_SECONDS) return REFUSALS.tooLong;
+    }
+    const end = await patience.wait(decoder.ended, cutter.totalSeconds);
+    signal.throwIfAborted();
+    if (patience.lost) return REFUSALS.tooSlow;
+    const refusal = refusalByEnd(end);
+    if (refusal !== null) return refusal;
+    if (cutter.totalSeconds > 0) return null;
+    // exit status 0 and nothing decoded: an empty clip, unless something went wrong on the way
+    return end.how === 'exited' && end.complained ? REFUSALS.corrupt : REFUSALS.noSound;
+  } finally {
+    signal.removeEventListener('abort', decoder.kill);
+    decoder.kill();
+    await decoder.output.return();
+    await decoder.ended;
+  }
+}

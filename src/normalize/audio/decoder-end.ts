@@ -1,0 +1,35 @@
+import { type ItemError } from '../../domain/item-error.ts';
+import { type ProcessEnd } from './ffmpeg-process.ts';
+import { REFUSALS } from './refusals.ts';
+
+/** Signals that a program gets for what it did itself: here, for what a file made it do. */
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([
+  'SIGSEGV',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGTRAP',
+]);
+
+/** With this status ffmpeg says that a signal stopped it before it was finished. */
+const STOPPED_BY_SIGNAL = 255;
+
+/** How a shell or the loader says that a program is there but cannot be run: a library of it is missing, say. */
+const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+
+/** The refusal that the end of ffmpeg or ffprobe amounts to; null when it did its work. */
+export function refusalByEnd(end: ProcessEnd): ItemError | null {
+  switch (end.how) {
+    case 'missing':
+      return REFUSALS.ffmpegMissing;
+    case 'no room':
+      return REFUSALS.decoderNotStarted;
+    case 'signalled':
+      return CRASHES.has(end.signal) ? REFUSALS.corrupt : REFUSALS.decoderKilled;
+    case 'exited':
+      if (end.code === 0) return null;
+      if (CANNOT_RUN.has(end.code)) return REFUSALS.ffmpegMissing;
+      return end.code === STOPPED_BY_SIGNAL ? REFUSALS.decoderKilled : REFUSALS.corrupt;
+  }
+}

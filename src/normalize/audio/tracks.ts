@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type ItemError } from '../../domain/item-error.ts';
+import { type Container } from './container.ts';
+import { refusalByEnd } from './decoder-end.ts';
+import { type Running } from './ffmpeg-process.ts';
+import { inputArguments } from './input-arguments.ts';
+import { Patience } from './patience.ts';
+import { REFUSALS } from './refusals.ts';
+
+/** ffprobe's JSON, as far as it is asked for. A cover picture counts as a video track, with this mark. */
+const REPLY = z.object({
+  streams: z.array(
+    z.object({
+      codec_type: z.string().optional(),
+      disposition: z.object({ attached_pic: z.number() }),
+    }),
+  ),
+});
+
+/** A thousand tracks, ffmpeg's own bound, take a tenth of this. */
+const LONGEST_REPLY_BYTES = 1024 * 1024;
+
+/**
+ * Why a file of a container that may hold more than one track cannot be judged; null when sound is all there is, in one
+ * track. With several, a guard hears only the first, and nobody would know of the others. Throws when aborted.
+ */
+export async function refusalByTracks(
+  container: Container,
+  { start, time, signal }: Running,
+): Promise<ItemError | null> {
+  signal.throwIfAborted();
+  const asked = 'stream=codec_type:stream_disposition=attached_pic';
+  const probe = start('ffprobe', [...inputArguments(container), '-show_entries', asked, '-of', 'json']);
+  const patience = new Patience(time, probe.kill);
+  signal.addEventListener('abort', probe.kill);
+  try {
+    const reply = await patience.wait(readReply(probe.output), 0);
+    if (reply === null) return REFUSALS.corrupt;
+    const end = await patience.wait(probe.ended, 0);
+    signal.throwIfAborted();
+    if (patience.lost) return REFUSALS.tooSlow;
+    return refusalByEnd(end) ?? judgeTracks(reply);
+  } finally {
+    signal.removeEventListener('abort', probe.kill);
+    probe.kill();
+    await probe.ended;
+  }
+}
+
+/** All that a process writes; null when that is more than there can be to say. */
+async function readReply(output: AsyncIterable<Buffer>): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of output) {
+    bytes += chunk.length;
+    if (bytes > LONGEST_REPLY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function judgeTracks(reply: string): ItemError | null {
+  const { streams } = REPLY.parse(JSON.parse(reply));
+  const hasPictures = streams.some(
+    ({ codec_type, disposition }) => codec_type === 'video' && disposition.attached_pic === 0,
+  );
+  if (hasPictures) return REFUSALS.pictures;
+  const tracks = streams.filter(({ codec_type }) => codec_type === 'audio').length;
+  if (tracks === 0) return REFUSALS.noTrack;
+  return tracks > 1 ? REFUSALS.manyTracks : null;
+}

@@ -1,0 +1,83 @@
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES, writeWavHeader } from './wav.ts';
+
+/** What a guard hears of a clip in one request: it pads shorter ones with silence and drops what lies behind. */
+export const WINDOW_SECONDS = 300;
+export const WINDOW_BYTES = WINDOW_SECONDS * SAMPLE_RATE * BYTES_PER_SAMPLE;
+
+/** One piece of a clip in normal form. */
+export interface AudioWindow {
+  /** Where it begins in the clip. */
+  readonly startSeconds: number;
+  /** More than 0, at most 300. */
+  readonly seconds: number;
+  /** A whole WAV file: 16 kHz, mono, 16 bits. */
+  readonly wav: Buffer;
+}
+
+const seconds = (bytes: number): number => bytes / BYTES_PER_SAMPLE / SAMPLE_RATE;
+
+/**
+ * Cuts a stream of samples into windows that follow each other without gap or overlap. Holds one window at most;
+ * `windows` bounds how many are made, what comes after them is only counted.
+ */
+export class WindowCutter {
+  readonly #windows: number;
+  #made = 0;
+  #window: Buffer | null = null;
+  #filled = 0;
+  #taken = 0;
+
+  constructor(windows: number) {
+    this.#windows = windows;
+  }
+
+  /** Seconds taken in so far. */
+  get totalSeconds(): number {
+    return seconds(this.#wholeSamples());
+  }
+
+  /** Seconds in the windows given out. */
+  get cutSeconds(): number {
+    return Math.min(this.totalSeconds, this.#made * WINDOW_SECONDS);
+  }
+
+  /** Takes samples in, which may end within one, and gives out each window that they complete. */
+  *take(chunk: Buffer): Generator<AudioWindow, void, void> {
+    for (let from = 0; from < chunk.length;) {
+      if (this.#made === this.#windows) {
+        this.#taken += chunk.length - from;
+        return;
+      }
+      // memory of an allocated buffer that is never written to costs nothing: most clips are far shorter
+      this.#window ??= Buffer.allocUnsafeSlow(WAV_HEADER_BYTES + WINDOW_BYTES);
+      const copied = chunk.copy(this.#window, WAV_HEADER_BYTES + this.#filled, from);
+      from += copied;
+      this.#filled += copied;
+      this.#taken += copied;
+      if (this.#filled === WINDOW_BYTES) yield this.#close(this.#window, WINDOW_BYTES);
+    }
+  }
+
+  /** The samples that have not filled a window; null when there are none. */
+  rest(): AudioWindow | null {
+    const filled = this.#filled - (this.#filled % BYTES_PER_SAMPLE);
+    return this.#window === null || filled === 0 ? null : this.#close(this.#window, filled);
+  }
+
+  #close(window: Buffer, dataBytes: number): AudioWindow {
+    writeWavHeader(window, dataBytes);
+    const startSeconds = this.#made * WINDOW_SECONDS;
+    this.#made++;
+    this.#window = null;
+    this.#filled = 0;
+    return {
+      startSeconds,
+      seconds: seconds(dataBytes),
+      wav: window.subarray(0, WAV_HEADER_BYTES + dataBytes),
+    };
+  }
+
+  #wholeSamples(): number {
+    return this.#taken - (this.#taken % BYTES_PER_SAMPLE);
+  }
+}
