@@ -1,8 +1,9 @@
 import { type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { type LongAudio } from '../../config/run-config.ts';
 import { type ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
-import { type Container, MANY_TRACKS, recogniseContainer } from './container.ts';
+import { MANY_TRACKS, recogniseContainer } from './container.ts';
 import { decodeClip } from './decode-clip.ts';
 import { type FfmpegProcess, type Running, startFfmpeg } from './ffmpeg-process.ts';
 import { DECODE_TIME, type DecodeTime } from './patience.ts';
@@ -18,8 +19,10 @@ export interface NormalAudio {
 
 export interface AudioOptions {
   /** What becomes of a clip longer than one window: all of its windows are given out, or only the first. */
-  readonly long: 'windows' | 'truncate';
+  readonly long: LongAudio;
   readonly signal: AbortSignal;
+  /** Takes the windows one by one, in order; until it has fulfilled its promise, nothing more is decoded. */
+  readonly each: (window: AudioWindow) => Promise<void>;
 }
 
 export interface AudioNormalizerOptions {
@@ -49,42 +52,19 @@ export class AudioNormalizer {
   }
 
   /**
-   * Decodes a clip and gives out its windows one by one, in order; ffmpeg waits while one is looked at. The file is read
-   * at positions, and on Linux ffmpeg opens the very same one anew; elsewhere it shares the descriptor's own position,
-   * which must be where it was on opening.
+   * Decodes a clip and gives its windows to `each`. The file is read at positions, and on Linux ffmpeg opens the very
+   * same one anew; elsewhere it shares the descriptor's own position, which must be where it was on opening.
    *
    * Returns why a clip was refused, which may be known only after some windows were given out: they are void then.
-   * Whatever of a damaged clip can be decoded is its sound, as it is for a player. Throws the reason of an abort, and
-   * what reading the file gives. Whoever stops before the end has to say so with `return`; no process is left behind.
+   * Whatever of a damaged clip can be decoded is its sound, as it is for a player. Rejects with what `each` rejects
+   * with, the reason of an abort, and what reading the file gives; no process is left behind then.
    */
-  async *audio(
-    file: FileHandle,
-    { long, signal }: AudioOptions,
-  ): AsyncGenerator<AudioWindow, NormalAudio | ItemError, void> {
+  async audio(file: FileHandle, { long, signal, each }: AudioOptions): Promise<NormalAudio | ItemError> {
     signal.throwIfAborted();
     if ((await file.stat()).size === 0) return REFUSALS.empty;
     const container = await recogniseContainer(file);
     if (container === null) return REFUSALS.notAudio;
     const cutter = new WindowCutter(long === 'truncate' ? 1 : Infinity);
-    const refusal = yield* this.#decode(file, container, cutter, signal);
-    if (refusal !== null) return refusal;
-    const rest = cutter.rest();
-    if (rest !== null) yield rest;
-    return { windowSeconds: cutter.cutSeconds, totalSeconds: cutter.totalSeconds };
-  }
-
-  /** Ends every process; clips under way throw. Any number of times. */
-  async close(): Promise<void> {
-    this.#closing.abort(new Error('the normalizer was closed'));
-    await Promise.all([...this.#processes].map(({ ended }) => ended));
-  }
-
-  async *#decode(
-    file: FileHandle,
-    container: Container,
-    cutter: WindowCutter,
-    signal: AbortSignal,
-  ): AsyncGenerator<AudioWindow, ItemError | null, void> {
     const running: Running = {
       start: (program, args) => this.#start(program, args, file),
       time: this.#time,
@@ -93,10 +73,21 @@ export class AudioNormalizer {
     await this.#room.enter(WINDOW_BYTES, running.signal);
     try {
       const refusal = MANY_TRACKS.has(container) ? await refusalByTracks(container, running) : null;
-      return refusal ?? (yield* decodeClip(container, cutter, running));
+      if (refusal !== null) return refusal;
+      const stopped = await decodeClip(container, cutter, each, running);
+      if (stopped !== null) return stopped;
     } finally {
       this.#room.leave(WINDOW_BYTES);
     }
+    const rest = cutter.rest();
+    if (rest !== null) await each(rest);
+    return { windowSeconds: cutter.cutSeconds, totalSeconds: cutter.totalSeconds };
+  }
+
+  /** Ends every process; clips under way throw. Any number of times. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the normalizer was closed'));
+    await Promise.all([...this.#processes].map(({ ended }) => ended));
   }
 
   #start(program: 'ffmpeg' | 'ffprobe', args: readonly string[], file: FileHandle): FfmpegProcess {

@@ -18,15 +18,16 @@ const OUTPUT_ARGUMENTS = [
 ];
 
 /**
- * Decodes a clip into `cutter`, and gives out the windows that are filled; the cutter keeps the rest. While a window is
- * looked at, ffmpeg waits. Returns null when the clip was decoded to its end, else why not. Throws the reason of an
- * abort; no process is left behind in any case.
+ * Decodes a clip into `cutter`, and gives each window that is filled to `each`; the cutter keeps the rest. While a
+ * window is being taken, ffmpeg waits. Returns null when the clip was decoded to its end, else why not. Throws what
+ * `each` throws and the reason of an abort; no process is left behind in any case.
  */
-export async function* decodeClip(
+export async function decodeClip(
   container: Container,
   cutter: WindowCutter,
+  each: (window: AudioWindow) => Promise<void>,
   { start, time, signal }: Running,
-): AsyncGenerator<AudioWindow, ItemError | null, void> {
+): Promise<ItemError | null> {
   signal.throwIfAborted();
   const decoder = start('ffmpeg', [
     ...['-nostdin', '-threads', '1'],
@@ -39,7 +40,7 @@ export async function* decodeClip(
     for (;;) {
       const next = await patience.wait(decoder.output.next(), cutter.totalSeconds);
       if (next.done) break;
-      yield* cutter.take(next.value);
+      for (const window of cutter.take(next.value)) await each(window);
       if (cutter.totalSeconds > LONGEST_SECONDS) return REFUSALS.tooLong;
     }
     const end = await patience.wait(decoder.ended, cutter.totalSeconds);

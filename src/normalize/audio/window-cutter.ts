@@ -61,20 +61,18 @@ export class WindowCutter {
   /** The samples that have not filled a window; null when there are none. */
   rest(): AudioWindow | null {
     const filled = this.#filled - (this.#filled % BYTES_PER_SAMPLE);
-    return this.#window === null || filled === 0 ? null : this.#close(this.#window, filled);
+    if (this.#window === null || filled === 0) return null;
+    // a copy, so that a short clip does not keep the memory of a long one
+    return this.#close(Buffer.from(this.#window.subarray(0, WAV_HEADER_BYTES + filled)), filled);
   }
 
-  #close(window: Buffer, dataBytes: number): AudioWindow {
-    writeWavHeader(window, dataBytes);
+  #close(wav: Buffer, dataBytes: number): AudioWindow {
+    writeWavHeader(wav, dataBytes);
     const startSeconds = this.#made * WINDOW_SECONDS;
     this.#made++;
     this.#window = null;
     this.#filled = 0;
-    return {
-      startSeconds,
-      seconds: seconds(dataBytes),
-      wav: window.subarray(0, WAV_HEADER_BYTES + dataBytes),
-    };
+    return { startSeconds, seconds: seconds(dataBytes), wav };
   }
 
   #wholeSamples(): number {
