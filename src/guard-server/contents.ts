@@ -1,12 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { ROLES, type GuardRequest, type Role, type Turn } from '../domain/request.ts';
 import { isAudioContainer } from './audio-container.ts';
+import { decodeBase64 } from './base64.ts';
 import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
 import { type TensorRequest } from './tensor-request.ts';
 
 /** What a request asks for: the artifacts' hashes, or a verdict on one content a row. */
 export type Contents = 'version' | readonly GuardRequest[];
+
+/** Characters of base64 that an image or a clip may have: five times what 300 s of audio in normal form take. */
+const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
 
 /**
  * Reads the rows of a request and checks them by their REQUEST_TYPE, as the guard's contract demands. The first row
@@ -75,18 +79,16 @@ function readPrompt(request: TensorRequest, row: number): GuardRequest {
       throw refused(request.id, 'MISSING_PAYLOAD', 'a prompt request needs MODALITY');
     case 'text':
       return { requestType: 'prompt', modality, text: readText(request, 'TEXT', row) };
-    case 'image':
-      readBase64(request, 'IMAGE', row);
-      throw refused(request.id, 'PROBE_NOT_LOADED', 'this guard has no probe for images');
+    case 'image': {
+      const image = readMedia(request, 'IMAGE', row);
+      return { requestType: 'prompt', modality, image, caption: readCaption(request, row) };
+    }
     case 'audio': {
-      if (!isAudioContainer(readBase64(request, 'AUDIO', row))) {
+      const audio = readMedia(request, 'AUDIO', row);
+      if (!isAudioContainer(audio)) {
         throw refused(request.id, 'UNSUPPORTED_AUDIO_TYPE', 'AUDIO holds none of MP3, WAV, FLAC, OGG, M4A');
       }
-      const transcript = readString(request, 'TEXT', row);
-      if (transcript === null) {
-        throw refused(request.id, 'PROBE_NOT_LOADED', 'this guard judges audio by its transcript only');
-      }
-      return { requestType: 'prompt', modality: 'text', text: notBlank(request, 'TEXT', transcript) };
+      return { requestType: 'prompt', modality, audio, transcript: readCaption(request, row) };
     }
     default:
       throw refused(request.id, 'GUARD_REJECTED', 'MODALITY is none of text, image, audio');
@@ -157,15 +159,23 @@ function decodeText(request: TensorRequest, input: string, element: Buffer): str
   return element.toString();
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+/** The text beside an image or a clip; null without one. */
+function readCaption(request: TensorRequest, row: number): string | null {
+  const caption = readString(request, 'TEXT', row);
+  return caption === null ? null : notBlank(request, 'TEXT', caption);
+}
 
-/** The bytes of a media input; an empty one counts as missing. */
-function readBase64(request: TensorRequest, input: string, row: number): Buffer {
+/** The bytes of an image or a clip; an empty input counts as missing. */
+function readMedia(request: TensorRequest, input: 'IMAGE' | 'AUDIO', row: number): Buffer {
   const element = request.strings.get(input)?.[row];
   if (element === undefined || element.length === 0) {
     throw refused(request.id, 'MISSING_PAYLOAD', `${input} is missing`);
   }
-  const text = element.toString('latin1');
-  if (!BASE64.test(text)) throw refused(request.id, 'GUARD_REJECTED', `${input} is not base64`);
-  return Buffer.from(text, 'base64');
+  if (element.length > MAX_MEDIA_BASE64) {
+    const text = `${input} is longer than ${MAX_MEDIA_BASE64} characters of base64`;
+    throw refused(request.id, 'GUARD_REJECTED', text);
+  }
+  const bytes = decodeBase64(element);
+  if (bytes === null) throw refused(request.id, 'GUARD_REJECTED', `${input} is not base64`);
+  return bytes;
 }

@@ -14,11 +14,18 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Tokens of everything a request submits; each text is counted by itself. */
+/** Tokens of all text that a request submits; each text is counted by itself, images and sounds are not. */
 export function tokensOf(request: GuardRequest): number {
   switch (request.requestType) {
     case 'prompt':
-      return tokensOfText(request.text);
+      switch (request.modality) {
+        case 'text':
+          return tokensOfText(request.text);
+        case 'image':
+          return tokensOfText(request.caption ?? '');
+        case 'audio':
+          return tokensOfText(request.transcript ?? '');
+      }
     case 'response':
       return tokensOfText(request.prompt ?? '') + tokensOfText(request.response);
     case 'multiturn': {

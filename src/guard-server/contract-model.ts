@@ -4,8 +4,8 @@ import { readContents, readSession } from './contents.ts';
 import { CACHE_USAGE_COUNT } from './definition.ts';
 import { type Execution, type Model, type OutputTensor, type Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
-import { type TextProbe } from './probe.ts';
-import { RequestError } from './request-error.ts';
+import { type Probe } from './probe.ts';
+import { refused, RequestError } from './request-error.ts';
 import { SessionCache } from './session-cache.ts';
 import { type TensorRequest } from './tensor-request.ts';
 
@@ -17,11 +17,11 @@ const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_COUNT).f
 /** A probe behind the guard's contract: validation, isolation of bad requests, verdicts, hashes. */
 export class ContractModel implements Model {
   readonly version: string;
-  readonly #probe: TextProbe;
+  readonly #probe: Probe;
   readonly #contextTokens: number;
   readonly #sessions = new SessionCache();
 
-  constructor(probe: TextProbe, options: { version: string; contextTokens: number }) {
+  constructor(probe: Probe, options: { version: string; contextTokens: number }) {
     this.version = options.version;
     this.#probe = probe;
     this.#contextTokens = options.contextTokens;
@@ -47,7 +47,8 @@ export class ContractModel implements Model {
     if (contents === 'version') return versionTensors(request, this.#probe.artifacts);
     const rows: RowVerdict[] = [];
     for (const [row, content] of contents.entries()) {
-      const scores = this.#probe.judge(content);
+      const scores = await this.#probe.judge(content);
+      if ('refusal' in scores) throw refused(request.id, scores.refusal, scores.text);
       let cacheUsage = NO_CACHE_USAGE;
       const session = content.requestType === 'multiturn' ? readSession(request, row) : null;
       if (content.requestType === 'multiturn' && session !== null) {

@@ -169,13 +169,40 @@ describe('verdicts', () => {
     expect(output(conversation, 'SCORE')).toHaveLength(1);
   });
 
-  it('judges audio by its transcript', async () => {
-    const wav = Buffer.concat([Buffer.from('RIFF....WAVEfmt '), Buffer.alloc(16)]).toString('base64');
-    const reply = await client.infer({
-      tensors: [column('MODALITY', ['audio']), column('AUDIO', [wav]), column('TEXT', ['two'])],
-    });
-    const text = await client.infer({ tensors: promptInputs(['two']) });
-    expect(output(reply, 'SCORE')).toEqual(output(text, 'SCORE'));
+  it.each([
+    ['image', 'IMAGE', '\x89PNG and more'],
+    ['audio', 'AUDIO', 'RIFF....WAVEfmt and more'],
+  ])('judges %s by its bytes and by the text beside it', async (modality, input, bytes) => {
+    const score = async (content: string, text: string | null) => {
+      const encoded = Buffer.from(content, 'latin1').toString('base64');
+      const tensors = [column('MODALITY', [modality]), column(input, [encoded])];
+      const beside = text === null ? [] : [column('TEXT', [text])];
+      return output(await client.infer({ tensors: [...tensors, ...beside] }), 'SCORE')[0];
+    };
+    const scores = [
+      await score(bytes, null),
+      await score(bytes, 'one'),
+      await score(bytes, 'two'),
+      await score(`${bytes}.`, null),
+    ];
+    expect(new Set(scores).size).toBe(4);
+    expect(await score(bytes, 'one')).toBe(scores[1]);
+  });
+
+  it('judges images of one execution, each on its own', async () => {
+    const images = Array.from({ length: 8 }, (_, index) => Buffer.from(`image ${index}`).toString('base64'));
+    const columns = (of: string[]) => [
+      column(
+        'MODALITY',
+        of.map(() => 'image'),
+      ),
+      column('IMAGE', of),
+    ];
+    const together = output(await client.infer({ tensors: columns(images) }), 'SCORE');
+    const alone = await Promise.all(
+      images.map(async (image) => output(await client.infer({ tensors: columns([image]) }), 'SCORE')[0]),
+    );
+    expect(together).toEqual(alone);
   });
 
   it('answers version with the hashes and nothing else', async () => {

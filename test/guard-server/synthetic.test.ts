@@ -208,6 +208,23 @@ describe('service time', () => {
     expect(executionMs(REFERENCE_SERVICE_TIME, requests)).toBeCloseTo(ms);
   });
 
+  it('of an image or a clip lies where its size puts it between the reference figures', () => {
+    const media = (input: string, ...sizes: number[]): TensorRequest => ({
+      ...rows(...sizes.map(() => 4096)),
+      strings: new Map([
+        [input, sizes.map((size) => Buffer.alloc(size))],
+        ['TEXT', sizes.map(() => Buffer.alloc(4096))],
+      ]),
+    });
+    const ms = (input: string, ...sizes: number[]) =>
+      executionMs(REFERENCE_SERVICE_TIME, [media(input, ...sizes)]);
+    expect(ms('IMAGE', 5000)).toBe(140);
+    expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
+    expect(ms('AUDIO', 5000)).toBe(100);
+    expect(ms('AUDIO', 5999)).toBeCloseTo(130, 1);
+    expect(ms('IMAGE', 5000, 5500, 5100)).toBe(155);
+  });
+
   it('counts all texts of a row', () => {
     const conversation: TensorRequest = {
       ...rows(1, 1),

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto';
 import { contentSha256 } from '../../domain/content-hash.ts';
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
-import { type GuardRequest } from '../../domain/request.ts';
+import { type GuardRequest, type ItemRequest } from '../../domain/request.ts';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
-import { type ProbeScores, type TextProbe } from '../probe.ts';
+import { type Probe, type ProbeScores } from '../probe.ts';
 
 const FLAG_FROM = 0.5;
 
 /**
  * Scores by the hash of the content: the same on every machine, in every batch and in every version, and meaning
  * nothing. About a fifth of all contents is flagged, each in at least one category.
- * `onJudged` hears the `content_sha256` of every content.
+ * `onJudged` hears the `content_sha256` of every content; of an image or a clip, that of a file with the very bytes
+ * that were sent.
  */
-export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): TextProbe {
+export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): Probe {
   return {
     artifacts: syntheticFingerprint(version).artifacts,
     judge(content: GuardRequest): ProbeScores {
-      const hash = contentSha256(content);
+      const hash = contentSha256(asItem(content));
       onJudged(hash);
       return scoresOf(Buffer.from(hash, 'hex'));
     },
@@ -30,6 +31,15 @@ export function syntheticFingerprint(version: number): Fingerprint {
     ['synthetic-rule', sha256('scores by the hash of the content')],
     ['synthetic-weights', sha256(`version ${version}`)],
   ])!;
+}
+
+function asItem(content: GuardRequest): ItemRequest {
+  if (content.modality === 'text') return content;
+  const [bytes, caption] =
+    content.modality === 'image' ? [content.image, content.caption] : [content.audio, content.transcript];
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const file = { corpus: '', path: '', sha256, bytes: bytes.length };
+  return { requestType: 'prompt', modality: content.modality, file, caption };
 }
 
 function scoresOf(hash: Buffer): ProbeScores {

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+/** The classes of the image network, in the order of its outputs. */
+export const IMAGE_CLASSES = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'] as const;
+
+export type ImageClass = (typeof IMAGE_CLASSES)[number];
+
+/**
+ * The chance that a picture of a class belongs to the category Sexual Content, and the probability from which on it is
+ * flagged. The network's class «Sexy» runs from swimwear to nudity; it counts by half, so that with no other class
+ * beside it it stays below the flag, and above what a cautious policy sends to review. Nobody has fitted these
+ * numbers to pictures.
+ */
+const RULES = {
+  share: { Drawing: 0, Hentai: 1, Neutral: 0, Porn: 1, Sexy: 0.5 } satisfies Record<ImageClass, number>,
+  flagFrom: 0.5,
+} as const;
+
+/** SHA-256 in hex, by artifact name. */
+export function hashImageRules(): Readonly<Record<string, string>> {
+  const rules = JSON.stringify(RULES);
+  return { 'lite-image-rules': createHash('sha256').update(rules).digest('hex') };
+}
+
+export interface SexualContent {
+  /** Probability in single precision, 0 … 1. */
+  readonly probability: number;
+  readonly flagged: boolean;
+}
+
+/** What the probabilities of the classes (in their order, summing to 1) say of Sexual Content. */
+export function sexualContent(classes: ArrayLike<number>): SexualContent {
+  let sum = 0;
+  for (const [index, name] of IMAGE_CLASSES.entries()) sum += RULES.share[name] * classes[index]!;
+  const probability = Math.fround(Math.min(1, sum));
+  return { probability, flagged: probability >= RULES.flagFrom };
+}
