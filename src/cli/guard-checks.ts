@@ -21,7 +21,9 @@ export async function checkGuard(
         signal,
         token: guardToken(env),
       });
-      return { what, ok: true, found: `ready, ${fingerprint.id}`, todo: null };
+      const found =
+        fingerprint?.id ?? 'judges; no fingerprint: over REST it does not tell which model it runs';
+      return { what, ok: true, found: `ready, ${found}`, todo: null };
     } finally {
       await guards.close();
     }

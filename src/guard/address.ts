@@ -5,13 +5,21 @@ import { Failure } from '../domain/failure.ts';
 
 /** A guard the run may use. */
 export interface GuardEndpoint {
-  /** As recorded: `embedded:`, `grpc://host:8001`. */
+  /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`. */
   readonly name: string;
-  /** Where it is: `grpc://host:port` or `grpcs://host:port`; port 8001 when left out. */
+  /**
+   * Where it is: `grpc://host:port` or `grpcs://host:port`, port 8001 when left out; or the base address of its REST
+   * endpoints, `http://host:port` or `https://host`.
+   */
   readonly address: string;
 }
 
-/** Where to connect, and as whom. */
+/** Whether an endpoint is reached over REST. */
+export function isRest({ address }: GuardEndpoint): boolean {
+  return /^https?:/i.test(address);
+}
+
+/** Where to connect over gRPC, and as whom. */
 export interface GuardAddress {
   /** A gRPC target: `host:port`. */
   readonly target: string;
@@ -54,11 +62,21 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
   return {
     target: `${host}:${port}`,
     secure: url!.protocol === 'grpcs:',
-    loopback: host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.')),
+    loopback: isLoopback(host),
     authority: null,
     serverName: host,
     port,
   };
+}
+
+/** Whether a host, as in a URL, is this machine by its very name. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+export interface LookupOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -70,7 +88,7 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
  */
 export async function expandEndpoint(
   endpoint: GuardEndpoint,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { timeoutMs, signal }: LookupOptions,
   find: Lookup = lookupAll,
 ): Promise<GuardTarget[]> {
   const { port, ...address } = parseAddress(endpoint);

@@ -1,10 +1,11 @@
 import { CallError, type Fault, type OutReason } from './call-error.ts';
-import { type CallOptions, type GuardChannel } from './channel.ts';
-import { decodeReply } from './tensors/decode-reply.ts';
-import { encodeRequest, type TensorLayout } from './tensors/encode-request.ts';
+import { type CallOptions, type ReadyGuard } from './connection.ts';
 
 /** Harmless in any policy; short, so that it costs the guard next to nothing. */
-const HARMLESS_TEXT = 'The library opens at nine on weekdays.';
+export const HARMLESS_ROW = {
+  request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
+  sessionId: '',
+} as const;
 
 /**
  * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which
@@ -19,19 +20,12 @@ export type CanaryResult =
  * the verdict says, it is `judged`. Rejects only when the signal is aborted.
  */
 export async function tryHarmlessText(
-  channel: GuardChannel,
-  layout: TensorLayout,
+  guard: Pick<ReadyGuard, 'judge'>,
   options: CallOptions,
 ): Promise<CanaryResult> {
-  const request = { requestType: 'prompt', modality: 'text', text: HARMLESS_TEXT } as const;
   try {
-    const reply = await channel.call(
-      'ModelInfer',
-      encodeRequest([{ request, sessionId: '' }], layout),
-      options,
-    );
-    const judged = decodeReply(reply, 1, layout)?.[0] != null;
-    return judged ? { kind: 'judged' } : failed('fails on harmless text');
+    const { answers } = await guard.judge([HARMLESS_ROW], options);
+    return answers?.[0] != null ? { kind: 'judged' } : failed('fails on harmless text');
   } catch (error) {
     if (error instanceof CallError) return interpret(error.fault);
     throw error;
@@ -41,6 +35,7 @@ export async function tryHarmlessText(
 function interpret(fault: Fault): CanaryResult {
   switch (fault.kind) {
     case 'overload':
+    case 'rate':
       return { kind: 'overloaded' };
     case 'execution':
       return { kind: 'shared-failure' };

@@ -11,21 +11,15 @@ export interface ConcurrencyPolicy {
   overloaded(): void;
 }
 
-/** Requests in flight that keep one instance busy while the next request travels. */
-const REQUESTS_PER_INSTANCE = 2;
-/** For a model that does not batch. */
-const LEAST_ROWS = 8;
-const MOST_ROWS = 1024;
-
-/** Starts at what the model's instances can use; halves when overloaded, and grows back by one row for every limit's worth of answers. */
-export class InstanceConcurrency implements ConcurrencyPolicy {
+/** Halves when overloaded, and grows by one row for every limit's worth of answers. */
+export class AdaptiveConcurrency implements ConcurrencyPolicy {
   readonly #most: number;
   #limit: number;
 
-  constructor(instances: number, maxBatchSize: number) {
-    const rows = instances * Math.max(1, maxBatchSize) * REQUESTS_PER_INSTANCE;
-    this.#most = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, rows));
-    this.#limit = this.#most;
+  /** In rows; `start` is at most `most`. */
+  constructor(start: number, most: number) {
+    this.#limit = start;
+    this.#most = most;
   }
 
   get limit(): number {
@@ -39,4 +33,17 @@ export class InstanceConcurrency implements ConcurrencyPolicy {
   overloaded(): void {
     this.#limit = Math.max(1, this.#limit / 2);
   }
+}
+
+/** Requests in flight that keep one instance busy while the next request travels. */
+const REQUESTS_PER_INSTANCE = 2;
+/** For a model that does not batch. */
+const LEAST_ROWS = 8;
+const MOST_ROWS = 1024;
+
+/** Begins with what the model's instances can use, and never goes beyond it. */
+export function instanceConcurrency(instances: number, maxBatchSize: number): ConcurrencyPolicy {
+  const rows = instances * Math.max(1, maxBatchSize) * REQUESTS_PER_INSTANCE;
+  const most = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, rows));
+  return new AdaptiveConcurrency(most, most);
 }

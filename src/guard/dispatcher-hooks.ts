@@ -1,11 +1,22 @@
 import { type ItemCode } from '../domain/item-error.ts';
 import { type OutReason } from './call-error.ts';
-import { type Reading } from './negotiate.ts';
+import { type Reading } from './connection.ts';
 
 export interface DispatcherOptions {
   /** The endpoint as recorded in outcomes. */
   readonly endpoint: string;
   readonly requestTimeoutMs: number;
+}
+
+/** Why an endpoint is taken out; what is left out is false, or nothing. */
+export interface Outage {
+  readonly reason: OutReason;
+  /** Only a changed setting can help. */
+  readonly fatal?: boolean;
+  /** See Fault. */
+  readonly reached?: boolean;
+  /** It asked to be left alone for so long, in milliseconds. */
+  readonly leaveAloneMs?: number;
 }
 
 /** What a dispatcher tells its endpoint. */
@@ -16,7 +27,7 @@ export interface DispatcherHooks {
   retried(cause: ItemCode | 'MODEL_CHANGED'): void;
   /** A version reading; false when that model must not be used. */
   accept(reading: Reading): boolean;
-  /** The endpoint is of no use any more; to be answered with `stop`. `reached`: see Fault. */
-  down(reason: OutReason, fatal: boolean, reached: boolean): void;
+  /** The endpoint is of no use any more; to be answered with `stop`. */
+  down(why: Outage): void;
   crashed(error: unknown): void;
 }

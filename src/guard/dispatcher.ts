@@ -2,19 +2,16 @@ import { type ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
-import { type CallOptions, type GuardChannel } from './channel.ts';
-import { type ConcurrencyPolicy } from './concurrency.ts';
+import { type CallOptions, type ReadyGuard, type Reply } from './connection.ts';
 import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
 import { halvesOf } from './halves.ts';
 import { type HeldAnswer, verdictOf } from './held-answer.ts';
-import { type Negotiated, type Reading, readVersion } from './negotiate.ts';
+import { Overloads } from './overloads.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
 import { ReadingFailures } from './reading-failures.ts';
 import { type Flight, Sender } from './sender.ts';
+import { type Stamping, Unstamped } from './stamping.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
-import { decodeReply } from './tensors/decode-reply.ts';
-import { encodeRequest } from './tensors/encode-request.ts';
-import { type InferResponse } from './tensors/protocol.ts';
 import { VersionBrackets } from './version-brackets.ts';
 
 /** Times an item is judged again because the model kept changing, before it ends in an error. */
@@ -23,6 +20,8 @@ const MAX_REJUDGED = 50;
 const DROPS_BEFORE_ALONE = 2;
 const RETRY_BASE_MS = 50;
 const RETRY_CAP_MS = 5000;
+/** A guard that asks to be left alone for longer is taken out, so that its work can go elsewhere. */
+const LONGEST_PAUSE_MS = 10_000;
 
 /**
  * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
@@ -30,12 +29,10 @@ const RETRY_CAP_MS = 5000;
  * tests of the endpoint. When the endpoint goes down the dispatcher is stopped, and its undone tasks go elsewhere.
  */
 export class Dispatcher {
-  readonly #channel: GuardChannel;
-  readonly #model: Negotiated;
-  readonly #concurrency: ConcurrencyPolicy;
+  readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
   readonly #hooks: DispatcherHooks;
-  readonly #brackets: VersionBrackets<HeldAnswer>;
+  readonly #stamping: Stamping<HeldAnswer>;
   readonly #sender: Sender;
   /** Every task that is this dispatcher's to bring to an end. */
   readonly #tasks = new Set<Task>();
@@ -43,45 +40,42 @@ export class Dispatcher {
   readonly #controller = new AbortController();
   readonly #proof: ProofOfLife;
   readonly #readingFailures = new ReadingFailures(RETRY_BASE_MS, RETRY_CAP_MS);
-  /** Overloads in a row; while positive nothing has succeeded since. */
-  #overloads = 0;
-  #overloadedAt = 0;
+  readonly #overloads = new Overloads();
   #stopped = false;
 
-  constructor(
-    channel: GuardChannel,
-    model: Negotiated,
-    concurrency: ConcurrencyPolicy,
-    first: Reading,
-    options: DispatcherOptions,
-    hooks: DispatcherHooks,
-  ) {
-    this.#channel = channel;
-    this.#model = model;
-    this.#concurrency = concurrency;
+  constructor(guard: ReadyGuard, options: DispatcherOptions, hooks: DispatcherHooks) {
+    this.#guard = guard;
     this.#options = options;
     this.#hooks = hooks;
-    this.#proof = new ProofOfLife(() =>
-      tryHarmlessText(channel, model, this.#callOptions(this.#controller.signal)),
-    );
-    this.#brackets = new VersionBrackets(first, {
-      read: () => readVersion(channel, model, this.#callOptions(this.#controller.signal)),
+    this.#proof = new ProofOfLife(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
+    this.#stamping = this.#makeStamping();
+    this.#sender = new Sender(guard.maxBatchSize, guard.concurrency, {
+      open: () => !this.#stamping.suspected,
+      stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
+      fly: (flight) => this.#fly(flight),
+      sent: () => this.#stamping.consider(),
+      crashed: (error) => hooks.crashed(error),
+    });
+  }
+
+  #makeStamping(): Stamping<HeldAnswer> {
+    const { version } = this.#guard;
+    const hooks = {
+      stamped: (held: readonly HeldAnswer[], id: string | null) => this.#stamped(held, id),
+      voided: (held: readonly HeldAnswer[]) => this.#voided(held),
+    };
+    if (version === null) return new Unstamped(hooks);
+    return new VersionBrackets(version.first, {
+      ...hooks,
+      read: () => version.read(this.#callOptions(this.#controller.signal)),
       load: () => this.#sender.load,
       accept: (reading) => {
         this.#readingFailures.succeeded();
-        if (!hooks.accept(reading)) return false;
+        if (!this.#hooks.accept(reading)) return false;
         this.#sender.wake();
         return true;
       },
-      closed: (held, fingerprintId) => this.#closed(held, fingerprintId),
       failed: (error) => this.#readingFailed(error),
-    });
-    this.#sender = new Sender(model.maxBatchSize, concurrency, {
-      open: () => !this.#brackets.suspected,
-      stamp: () => ({ epoch: this.#brackets.epoch, successes: this.#proof.successes }),
-      fly: (flight) => this.#fly(flight),
-      sent: () => this.#brackets.consider(),
-      crashed: (error) => hooks.crashed(error),
     });
   }
 
@@ -101,7 +95,7 @@ export class Dispatcher {
    * nor while it cannot say its version, without which no answer becomes a verdict.
    */
   get usable(): boolean {
-    return this.#overloads === 0 && !this.#readingFailures.any;
+    return !this.#overloads.any && !this.#readingFailures.any;
   }
 
   accept(task: Task): void {
@@ -122,7 +116,7 @@ export class Dispatcher {
    */
   stop(reached: boolean): Task[] {
     this.#stopped = true;
-    this.#brackets.stop();
+    this.#stamping.stop();
     this.#controller.abort();
     this.#sender.stop();
     if (reached) for (const { tasks } of this.#sender.flights) tasks.forEach((task) => this.#noteDrop(task));
@@ -142,12 +136,10 @@ export class Dispatcher {
   }
 
   async #fly(flight: Flight): Promise<void> {
-    const request = encodeRequest(flight.tasks, this.#model);
-    const options = this.#callOptions(flight.controller.signal);
-    let reply: InferResponse | null = null;
+    let reply: Reply | null = null;
     let fault: Fault | null = null;
     try {
-      reply = await this.#channel.call('ModelInfer', request, options);
+      reply = await this.#guard.judge(flight.tasks, this.#callOptions(flight.controller.signal));
     } catch (error) {
       if (error instanceof CallError) fault = error.fault;
       else if (!flight.controller.signal.aborted) throw error;
@@ -165,10 +157,9 @@ export class Dispatcher {
 
   // Replies
 
-  async #replied(flight: Flight, reply: InferResponse): Promise<void> {
-    const answers = decodeReply(reply, flight.tasks.length, this.#model);
+  async #replied(flight: Flight, { answers, modelVersion }: Reply): Promise<void> {
     const invalid: Task[] = [];
-    const current = this.#brackets.replied(flight.epoch, reply.model_version);
+    const current = this.#stamping.replied(flight.epoch, modelVersion);
     const latencyMs = Math.round((performance.now() - flight.sentAt) * 100) / 100;
     const moderatedAt = new Date().toISOString();
     let valid = false;
@@ -182,7 +173,7 @@ export class Dispatcher {
       valid = true;
       task.clearSuspicion();
       if (current) {
-        this.#brackets.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
+        this.#stamping.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
         task.state = 'held';
         this.#advance(task);
       } else {
@@ -191,7 +182,7 @@ export class Dispatcher {
     }
     if (valid) this.#succeeded();
     // Before anything is waited for: what was answered must not wait for what was not.
-    this.#brackets.consider();
+    this.#stamping.consider();
     if (invalid.length === 0) return;
     if (flight.tasks.length > 1) this.#sendAsSingles(invalid, 'INVALID_REPLY', 0);
     else await this.#refused(flight, 'INVALID_REPLY');
@@ -199,23 +190,23 @@ export class Dispatcher {
 
   #succeeded(): void {
     this.#proof.succeeded();
-    this.#overloads = 0;
-    this.#concurrency.succeeded();
+    this.#overloads.passed();
+    this.#guard.concurrency.succeeded();
     this.#hooks.succeeded();
   }
 
-  #closed(held: readonly HeldAnswer[], fingerprintId: string | null): void {
+  #stamped(held: readonly HeldAnswer[], fingerprintId: string | null): void {
     for (const one of held) {
       const { task } = one;
       if (task.abandoned) continue;
-      if (fingerprintId === null) {
-        this.#judgeAgain(task);
-      } else {
-        this.#tasks.delete(task);
-        const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
-        if (instead !== null) this.#judgeAgain(instead);
-      }
+      this.#tasks.delete(task);
+      const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+      if (instead !== null) this.#judgeAgain(instead);
     }
+  }
+
+  #voided(held: readonly HeldAnswer[]): void {
+    for (const { task } of held) if (!task.abandoned) this.#judgeAgain(task);
   }
 
   /** The model changed around this answer. Costs no try. */
@@ -243,10 +234,10 @@ export class Dispatcher {
     const single = flight.tasks.length === 1;
     switch (fault.kind) {
       case 'endpoint':
-        this.#hooks.down(fault.reason, false, fault.reached);
+        this.#hooks.down({ reason: fault.reason, reached: fault.reached });
         return;
       case 'fatal':
-        this.#hooks.down(fault.reason, true, false);
+        this.#hooks.down({ reason: fault.reason, fatal: true });
         return;
       case 'too-large':
         if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
@@ -259,6 +250,9 @@ export class Dispatcher {
         return;
       case 'overload':
         await this.#overload(flight, tasks);
+        return;
+      case 'rate':
+        this.#rateLimited(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
         if (fault.named) this.#succeeded();
@@ -312,17 +306,30 @@ export class Dispatcher {
   /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
   async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
     const alone = this.#sender.flights.size === 0 && this.#proof.successes === flight.successes;
-    // Requests turned away together are one overload.
-    if (flight.sentAt >= this.#overloadedAt) {
-      this.#overloadedAt = performance.now();
-      this.#concurrency.overloaded();
-      this.#overloads++;
-      this.#sender.pause(this.#delayMs(this.#overloads));
-    }
+    this.#slowDown(flight, 0);
     if (alone && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
     } else if (!this.#stopped) {
       this.#sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+    }
+  }
+
+  /** Too many requests, whichever they were: never a try of an item. A long wait is spent on other endpoints. */
+  #rateLimited(flight: Flight, tasks: readonly Task[], retryAfterMs: number): void {
+    if (retryAfterMs > LONGEST_PAUSE_MS) {
+      this.#hooks.down({ reason: 'rate limited', leaveAloneMs: retryAfterMs });
+      return;
+    }
+    this.#slowDown(flight, retryAfterMs);
+    this.#sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+  }
+
+  /** Less at a time, after a pause of at least so long. */
+  #slowDown(flight: Flight, atLeastMs: number): void {
+    const inRow = this.#overloads.count(flight.sentAt);
+    if (inRow !== null) this.#guard.concurrency.overloaded();
+    if (inRow !== null || atLeastMs > 0) {
+      this.#sender.pause(atLeastMs + (inRow === null ? 0 : this.#delayMs(inRow)));
     }
   }
 
@@ -337,7 +344,7 @@ export class Dispatcher {
     }
     if (this.#stopped) return 'no';
     if (proof.kind === 'dead') {
-      this.#hooks.down(proof.reason, proof.fatal, false);
+      this.#hooks.down({ reason: proof.reason, fatal: proof.fatal });
       return 'no';
     }
     if (proof.kind === 'unclear') return 'unclear';
@@ -348,7 +355,7 @@ export class Dispatcher {
   #readingFailed(error: unknown): number | null {
     const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
     if (next.kind === 'again') return next.delayMs;
-    if (next.kind === 'down') this.#hooks.down(next.reason, next.fatal, false);
+    if (next.kind === 'down') this.#hooks.down({ reason: next.reason, fatal: next.fatal });
     else this.#hooks.crashed(error);
     return null;
   }

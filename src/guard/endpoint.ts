@@ -1,20 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServiceDefinition } from '@grpc/grpc-js';
 import { type ItemCode } from '../domain/item-error.ts';
-import { type GuardTarget } from './address.ts';
 import { backoffMs } from './backoff.ts';
 import { type OutReason } from './call-error.ts';
-import { tryHarmlessText } from './canary.ts';
-import { GuardChannel } from './channel.ts';
-import { InstanceConcurrency } from './concurrency.ts';
+import { type Connection, type Reading, type ReadyGuard } from './connection.ts';
+import { type Outage } from './dispatcher-hooks.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { negotiate, type Negotiated, notUsable, NotUsable, type Reading, readVersion } from './negotiate.ts';
+import { mayReturn, NotUsable } from './not-usable.ts';
 import { type Task } from './task.ts';
+import { type Signature } from './tensors/encode-request.ts';
 
-/** Longest wait for an answer to a question of readiness. */
-const PROBE_TIMEOUT_MS = 5000;
 const PROBE_BASE_MS = 200;
 const PROBE_CAP_MS = 5000;
+
+export type EndpointKind = 'triton' | 'rest';
+
+/** One server at one address, and how to reach it. */
+export interface EndpointTarget {
+  /** As recorded in outcomes. */
+  readonly name: string;
+  readonly kind: EndpointKind;
+  /** Whether a guard of this kind may take such requests, as far as that is known before it is asked. */
+  readonly takes: (signature: Signature) => boolean;
+  /** A connection of its own, so that a new one begins afresh. */
+  readonly connect: () => Connection;
+}
 
 export type EndpointState =
   | { readonly name: 'ready' }
@@ -31,24 +40,19 @@ export type EndpointState =
 
 export interface EndpointStatus {
   readonly name: string;
-  readonly kind: 'triton';
+  readonly kind: EndpointKind;
   readonly state: EndpointState;
   /** Items in requests that are under way. */
   readonly inFlight: number;
   /** Items waiting here to be sent, or answered and waiting for a version reading. */
   readonly queued: number;
-  /** Id of the last fingerprint read; null before the first. */
+  /** Id of the last fingerprint read; null before the first, and for a guard that tells none. */
   readonly fingerprint: string | null;
   readonly modelVersion: string | null;
   /** Requests answered with verdicts. */
   readonly successes: number;
   /** Requests sent again, by cause. */
   readonly retries: Readonly<Partial<Record<ItemCode | 'MODEL_CHANGED', number>>>;
-}
-
-export interface EndpointOptions {
-  readonly requestTimeoutMs: number;
-  readonly token: string | null;
 }
 
 export interface EndpointHooks {
@@ -58,7 +62,7 @@ export interface EndpointHooks {
   /** Taken out; these tasks need another endpoint. */
   out(undone: readonly Task[]): void;
   succeeded(): void;
-  /** A version reading; false when that model must not be used. */
+  /** A version reading, of a guard that tells its version; false when that model must not be used. */
   accept(reading: Reading): boolean;
   crashed(error: unknown): void;
 }
@@ -69,14 +73,15 @@ export interface EndpointHooks {
  */
 export class Endpoint {
   readonly name: string;
-  readonly #target: GuardTarget;
-  readonly #service: ServiceDefinition;
-  readonly #options: EndpointOptions;
+  readonly #target: EndpointTarget;
+  readonly #requestTimeoutMs: number;
   readonly #hooks: EndpointHooks;
   readonly #life = new AbortController();
   readonly #retries: Partial<Record<ItemCode | 'MODEL_CHANGED', number>> = {};
   #state: EndpointState;
-  #channel: GuardChannel | null = null;
+  #connection: Connection | null = null;
+  /** As it was when it was last in use. */
+  #guard: ReadyGuard | null = null;
   #dispatcher: Dispatcher | null = null;
   #reading: Reading | null = null;
   #successes = 0;
@@ -85,16 +90,10 @@ export class Endpoint {
   /** The last way into use, settled once it is over; never rejects. */
   #entering: Promise<void> = Promise.resolve();
 
-  constructor(
-    target: GuardTarget,
-    service: ServiceDefinition,
-    options: EndpointOptions,
-    hooks: EndpointHooks,
-  ) {
+  constructor(target: EndpointTarget, requestTimeoutMs: number, hooks: EndpointHooks) {
     this.name = target.name;
     this.#target = target;
-    this.#service = service;
-    this.#options = options;
+    this.#requestTimeoutMs = requestTimeoutMs;
     this.#hooks = hooks;
     this.#state = outState('no connection', false);
   }
@@ -108,11 +107,16 @@ export class Endpoint {
     return this.#dispatcher;
   }
 
+  /** Whether it takes such requests, as far as is known. */
+  takes(signature: Signature): boolean {
+    return (this.#guard ?? this.#target).takes(signature);
+  }
+
   get status(): EndpointStatus {
     const inFlight = this.#dispatcher?.inFlight ?? 0;
     return {
       name: this.name,
-      kind: 'triton',
+      kind: this.#target.kind,
       state: this.#state,
       inFlight,
       queued: (this.#dispatcher?.load ?? 0) - inFlight,
@@ -125,7 +129,7 @@ export class Endpoint {
 
   /** Resolves once the endpoint is in use, or closed. */
   async start(): Promise<void> {
-    this.#beginToEnter(true);
+    this.#beginToEnter(true, 0);
     await this.#entering;
   }
 
@@ -137,68 +141,56 @@ export class Endpoint {
     return undone;
   }
 
-  #beginToEnter(first: boolean): void {
-    this.#entering = this.#enter(first).catch((error: unknown) => this.#hooks.crashed(error));
+  #beginToEnter(first: boolean, afterMs: number): void {
+    this.#entering = this.#enter(first, afterMs).catch((error: unknown) => this.#hooks.crashed(error));
   }
 
-  async #enter(first: boolean): Promise<void> {
+  async #enter(first: boolean, afterMs: number): Promise<void> {
     const { signal } = this.#life;
+    if (afterMs > 0) await this.#pause(afterMs);
     while (!signal.aborted) {
-      const channel = new GuardChannel(this.#target.address, this.#service, this.#options.token);
+      const connection = this.#target.connect();
       try {
-        const { model, reading } = await this.#probe(channel, first);
+        // An endpoint that failed has to show that it judges again.
+        const guard = await connection.open({
+          requestTimeoutMs: this.#requestTimeoutMs,
+          prove: !first,
+          signal,
+        });
         // Closed after the last answer, when there was no call left to end.
         signal.throwIfAborted();
-        this.#use(channel, model, reading);
+        this.#use(connection, guard);
         return;
       } catch (error) {
-        channel.close();
+        connection.close();
         if (signal.aborted) return;
         if (!(error instanceof NotUsable)) throw error;
-        // A model that was there before may be reloading.
-        const fatal = error.fatal && (first || error.reason !== 'unknown model');
+        // What was there before may be about to come back.
+        const fatal = error.fatal && (first || !mayReturn(error.reason));
         this.#state = { ...outState(error.reason, fatal, error.message), since: this.#since() };
         if (first && fatal) this.#hooks.unusable(error);
       }
-      await sleep(backoffMs(++this.#probes, PROBE_BASE_MS, PROBE_CAP_MS), undefined, { signal }).catch(
-        () => {},
-      );
+      await this.#pause(backoffMs(++this.#probes, PROBE_BASE_MS, PROBE_CAP_MS));
     }
   }
 
-  async #probe(
-    channel: GuardChannel,
-    first: boolean,
-  ): Promise<{ readonly model: Negotiated; readonly reading: Reading }> {
-    const { signal } = this.#life;
-    const model = await negotiate(channel, { timeoutMs: PROBE_TIMEOUT_MS, signal });
-    const options = { timeoutMs: this.#options.requestTimeoutMs, signal };
-    let reading: Reading;
-    try {
-      reading = await readVersion(channel, model, options);
-    } catch (error) {
-      throw notUsable(error, options);
-    }
-    // An endpoint that failed has to show that it judges again, or it would come and go without end.
-    const canary = first ? null : await tryHarmlessText(channel, model, options);
-    if (canary?.kind === 'failed') throw new NotUsable(canary.reason, canary.fatal);
-    if (canary?.kind === 'shared-failure') throw new NotUsable('fails on harmless text', false);
-    return { model, reading };
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#life.signal }).catch(() => {});
   }
 
-  #use(channel: GuardChannel, model: Negotiated, reading: Reading): void {
-    this.#reading = reading;
-    if (!this.#hooks.accept(reading)) {
-      channel.close();
-      return;
+  #use(connection: Connection, guard: ReadyGuard): void {
+    this.#guard = guard;
+    if (guard.version !== null) {
+      this.#reading = guard.version.first;
+      if (!this.#hooks.accept(this.#reading)) {
+        connection.close();
+        return;
+      }
     }
-    this.#channel = channel;
+    this.#connection = connection;
     this.#dispatcher = new Dispatcher(
-      channel,
-      model,
-      new InstanceConcurrency(model.instances, model.maxBatchSize),
-      reading,
-      { endpoint: this.name, requestTimeoutMs: this.#options.requestTimeoutMs },
+      guard,
+      { endpoint: this.name, requestTimeoutMs: this.#requestTimeoutMs },
       {
         succeeded: () => {
           this.#successes++;
@@ -210,7 +202,7 @@ export class Endpoint {
           this.#reading = next;
           return this.#hooks.accept(next);
         },
-        down: (reason, fatal, reached) => this.#takeOut(reason, fatal, reached),
+        down: (why) => this.#takeOut(why),
         crashed: (error) => this.#hooks.crashed(error),
       },
     );
@@ -218,19 +210,19 @@ export class Endpoint {
     this.#hooks.ready();
   }
 
-  #takeOut(reason: OutReason, fatal: boolean, reached: boolean): void {
+  #takeOut({ reason, fatal = false, reached = false, leaveAloneMs = 0 }: Outage): void {
     if (this.#dispatcher === null) return;
     this.#state = outState(reason, fatal);
     const undone = this.#leave(reached);
-    this.#beginToEnter(false);
+    this.#beginToEnter(false, leaveAloneMs);
     this.#hooks.out(undone);
   }
 
   #leave(reached: boolean): Task[] {
     const undone = this.#dispatcher?.stop(reached) ?? [];
     this.#dispatcher = null;
-    this.#channel?.close();
-    this.#channel = null;
+    this.#connection?.close();
+    this.#connection = null;
     return undone;
   }
 

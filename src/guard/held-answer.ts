@@ -1,7 +1,7 @@
 import { wholeCoverage } from '../domain/item.ts';
 import { type Outcome } from '../domain/outcome.ts';
+import { type Answer } from './answer.ts';
 import { type Task } from './task.ts';
-import { type Answer } from './tensors/decode-reply.ts';
 
 /** An answer that is not yet a verdict: it is not known yet which model gave it. */
 export interface HeldAnswer {
@@ -12,8 +12,8 @@ export interface HeldAnswer {
   readonly moderatedAt: string;
 }
 
-/** The verdict an answer becomes once its fingerprint is known. */
-export function verdictOf(held: HeldAnswer, endpoint: string, fingerprint: string): Outcome {
+/** The verdict an answer becomes; `fingerprint` is null for a guard that has none to tell. */
+export function verdictOf(held: HeldAnswer, endpoint: string, fingerprint: string | null): Outcome {
   const { task, answer, latencyMs, moderatedAt } = held;
   return {
     judgement: {

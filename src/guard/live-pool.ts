@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import { type ServiceDefinition } from '@grpc/grpc-js';
 import { Failure } from '../domain/failure.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
 import { type GuardRequest } from '../domain/request.ts';
-import { type GuardTarget } from './address.ts';
 import { Admission } from './admission.ts';
-import { Endpoint, type EndpointStatus } from './endpoint.ts';
+import { type Reading } from './connection.ts';
+import { type Dispatcher } from './dispatcher.ts';
+import { Endpoint, type EndpointStatus, type EndpointTarget } from './endpoint.ts';
 import { Judging } from './judging.ts';
-import { type Reading } from './negotiate.ts';
 import { type GuardPool, type JudgeOptions } from './pool.ts';
 import { Conversation, Task } from './task.ts';
+import { type Signature } from './tensors/encode-request.ts';
 
 /** Once one guard is ready, how long the start waits for the others, in milliseconds. */
 const OTHERS_TIMEOUT_MS = 5000;
@@ -21,12 +21,7 @@ const PLACE_TOGETHER = 64;
 /** How often a pool that waits for a slow guard looks whether it still does, in milliseconds. */
 const WATCH_MS = 1000;
 
-export interface PoolTarget {
-  readonly target: GuardTarget;
-  readonly token: string | null;
-}
-
-/** A pool of Triton endpoints: places tasks, moves them when an endpoint goes out, and gives up when none returns. */
+/** A pool of endpoints: places tasks, moves them when an endpoint goes out, and gives up when none returns. */
 export class LivePool implements GuardPool {
   readonly #endpoints: readonly Endpoint[];
   readonly #expectFingerprint: string | null;
@@ -35,8 +30,10 @@ export class LivePool implements GuardPool {
   readonly #listeners = new Set<(endpoints: readonly EndpointStatus[]) => void>();
   readonly #admission = new Admission(MAX_ITEMS);
   readonly #live = new Set<Judging>();
-  /** Tasks without an endpoint. */
+  /** Tasks without an endpoint: those that would take them are out. */
   #parked: Task[] = [];
+  /** Since when there have been any. */
+  #parkedAt = 0;
   #sessions = 0;
   /** When something was last judged, or work came in with nothing else under way. */
   #progressAt = 0;
@@ -46,32 +43,25 @@ export class LivePool implements GuardPool {
   #refuseStart: ((failure: Failure) => void) | null = null;
 
   constructor(
-    targets: readonly PoolTarget[],
-    service: ServiceDefinition,
+    targets: readonly EndpointTarget[],
     requestTimeoutMs: number,
     expectFingerprint: string | null,
     maxWaitMs: number,
   ) {
     this.#expectFingerprint = expectFingerprint;
     this.#maxWaitMs = maxWaitMs;
-    this.#endpoints = targets.map(({ target, token }) => {
-      const endpoint: Endpoint = new Endpoint(
-        target,
-        service,
-        { requestTimeoutMs, token },
-        {
-          ready: () => this.#ready(),
-          unusable: (error) =>
-            this.#refuseStart?.(
-              new Failure('service', `guard ${endpoint.name}: ${error.message}`, { cause: error }),
-            ),
-          out: (undone) => this.#out(undone),
-          succeeded: () => (this.#progressAt = performance.now()),
-          accept: (reading) => this.#accept(endpoint, reading),
-          crashed: (error) =>
-            this.#fail(new Failure('internal', 'the guard client failed', { cause: error })),
-        },
-      );
+    this.#endpoints = targets.map((target) => {
+      const endpoint: Endpoint = new Endpoint(target, requestTimeoutMs, {
+        ready: () => this.#ready(),
+        unusable: (error) =>
+          this.#refuseStart?.(
+            new Failure('service', `guard ${endpoint.name}: ${error.message}`, { cause: error }),
+          ),
+        out: (undone) => this.#out(undone),
+        succeeded: () => (this.#progressAt = performance.now()),
+        accept: (reading) => this.#accept(endpoint, reading),
+        crashed: (error) => this.#fail(new Failure('internal', 'the guard client failed', { cause: error })),
+      });
       return endpoint;
     });
   }
@@ -173,25 +163,39 @@ export class LivePool implements GuardPool {
 
   #place(tasks: readonly Task[]): void {
     for (let from = 0; from < tasks.length; from += PLACE_TOGETHER) {
-      const together = tasks.slice(from, from + PLACE_TOGETHER);
-      const dispatcher = this.#leastLoaded();
-      if (dispatcher === null) this.#parked.push(...together);
-      else for (const task of together) dispatcher.accept(task);
+      const chosen = new Map<Signature, Dispatcher | null>();
+      for (const task of tasks.slice(from, from + PLACE_TOGETHER)) {
+        const { signature } = task;
+        if (!chosen.has(signature)) chosen.set(signature, this.#leastLoaded(signature));
+        const dispatcher = chosen.get(signature)!;
+        if (dispatcher !== null) dispatcher.accept(task);
+        else if (this.#endpoints.some((endpoint) => endpoint.takes(signature))) this.#park(task);
+        else task.settleNotTaken();
+      }
     }
   }
 
-  #leastLoaded(): Endpoint['dispatcher'] {
-    let least: Endpoint['dispatcher'] = null;
-    for (const { dispatcher } of this.#endpoints) {
-      if (dispatcher !== null && (least === null || dispatcher.load < least.load)) least = dispatcher;
+  #park(task: Task): void {
+    if (this.#parked.length === 0) this.#parkedAt = performance.now();
+    this.#parked.push(task);
+  }
+
+  #leastLoaded(signature: Signature): Dispatcher | null {
+    let least: Dispatcher | null = null;
+    for (const endpoint of this.#endpoints) {
+      const { dispatcher } = endpoint;
+      if (dispatcher === null || !endpoint.takes(signature)) continue;
+      if (least === null || dispatcher.load < least.load) least = dispatcher;
     }
     return least;
   }
 
   #ready(): void {
     const parked = this.#parked;
+    const parkedAt = this.#parkedAt;
     this.#parked = [];
     this.#place(parked.filter((task) => !task.abandoned));
+    if (this.#parked.length > 0) this.#parkedAt = parkedAt;
     this.#tellListeners();
   }
 
@@ -243,18 +247,27 @@ export class LivePool implements GuardPool {
     return this.#endpoints.some(({ dispatcher }) => dispatcher?.usable === true);
   }
 
-  /** While anything is being judged, watches for the moment when no guard has been of use for too long. */
+  /**
+   * While anything is being judged, watches for the moment when no guard has been of use for too long, or none of
+   * those that take what is parked.
+   */
   #keepWatch(): void {
     if (this.#watch !== null) return;
     const now = performance.now();
-    const due = this.#progressAt + this.#maxWaitMs;
+    const due = Math.min(this.#progressAt, this.#waitingSince()) + this.#maxWaitMs;
     const waitMs = due > now ? due - now : Math.min(WATCH_MS, this.#maxWaitMs);
     this.#watch = setTimeout(() => {
       this.#watch = null;
-      const overdue = performance.now() >= this.#progressAt + this.#maxWaitMs;
-      if (overdue && !this.#usable()) this.#fail(this.#unreachable(this.#maxWaitMs));
+      const latest = performance.now() - this.#maxWaitMs;
+      const useless = this.#progressAt <= latest && !this.#usable();
+      if (useless || this.#waitingSince() <= latest) this.#fail(this.#unreachable(this.#maxWaitMs));
       else if (this.#live.size > 0) this.#keepWatch();
     }, Math.ceil(waitMs));
+  }
+
+  /** Since when tasks have waited for an endpoint that takes them, though others may be judging. */
+  #waitingSince(): number {
+    return this.#parked.length === 0 ? Number.POSITIVE_INFINITY : this.#parkedAt;
   }
 
   #endWatch(): void {

@@ -2,16 +2,16 @@ import { Failure } from '../domain/failure.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
 import { type GuardRequest } from '../domain/request.ts';
-import { expandEndpoint, type GuardEndpoint } from './address.ts';
+import { type GuardEndpoint } from './address.ts';
 import { type EndpointStatus } from './endpoint.ts';
+import { endpointTargets } from './endpoint-targets.ts';
 import { LivePool } from './live-pool.ts';
-import { loadService } from './tensors/protocol.ts';
 
 export { type GuardEndpoint } from './address.ts';
-export { type EndpointState, type EndpointStatus } from './endpoint.ts';
+export { type EndpointKind, type EndpointState, type EndpointStatus } from './endpoint.ts';
 
 export interface PoolOptions {
-  /** Fingerprint id that every guard must have; null: any. */
+  /** Fingerprint id that every guard must have; null: any. No guard over REST has one. */
   readonly expectFingerprint: string | null;
   /** How long requests wait while no guard is of use, in milliseconds since the last verdict. */
   readonly maxWaitMs: number;
@@ -19,7 +19,7 @@ export interface PoolOptions {
   readonly startTimeoutMs?: number;
   /** Longest time for one request to the guard, in milliseconds. Default 60 000. */
   readonly requestTimeoutMs?: number;
-  /** Bearer token to send to an endpoint; null or left out: none. */
+  /** Bearer token or key to send to an endpoint; null or left out: none. */
   readonly token?: (endpoint: GuardEndpoint) => string | null;
 }
 
@@ -56,7 +56,8 @@ export interface GuardPool {
  * Connects to every guard and waits until they are ready and negotiated. Those that cannot be reached are left to
  * be asked again later, as long as one is ready: the others have 5 s more, none ready within `startTimeoutMs` is a
  * Failure('service'). So is, at once, any guard that needs a changed setting: wrong key, unknown model, tensors that
- * are not the contract's, another fingerprint than expected. Rejects with the signal's reason when aborted.
+ * are not the contract's, another fingerprint than expected. A guard over REST, of which no fingerprint can be expected,
+ * is a Failure('usage') when one is. Rejects with the signal's reason when aborted.
  */
 export async function connectGuards(
   endpoints: readonly GuardEndpoint[],
@@ -67,17 +68,13 @@ export async function connectGuards(
   signal.throwIfAborted();
   const begunAt = performance.now();
   const startTimeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
-  const service = loadService();
-  const withTokens = endpoints.map((endpoint) => ({ endpoint, token: options.token?.(endpoint) ?? null }));
-  const lookup = { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal };
-  const targets = await Promise.all(
-    withTokens.map(async ({ endpoint, token }) =>
-      (await expandEndpoint(endpoint, lookup)).map((target) => ({ target, token })),
-    ),
-  );
+  const targets = await endpointTargets(endpoints, {
+    expectFingerprint: options.expectFingerprint,
+    token: options.token ?? (() => null),
+    lookup: { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal },
+  });
   const pool = new LivePool(
-    targets.flat(),
-    service,
+    targets,
     options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     options.expectFingerprint,
     options.maxWaitMs,

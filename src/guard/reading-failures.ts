@@ -1,7 +1,7 @@
 import { backoffMs } from './backoff.ts';
 import { CallError, type OutReason } from './call-error.ts';
-import { type CallOptions } from './channel.ts';
-import { notUsable, NotUsable } from './negotiate.ts';
+import { type CallOptions } from './connection.ts';
+import { notUsable, NotUsable } from './not-usable.ts';
 
 /** Version readings that may fail in a row before the endpoint is taken out. */
 const MAX_FAILED = 3;

@@ -84,10 +84,20 @@ export class Task implements RequestRow {
 
   /** Ends the item as an error. `counted` tells whether the try that ended it is one more than `attempts`. */
   settleError(code: ItemCode, endpoint: string | null, counted: boolean): void {
+    this.#settleFailed(code, messageOf(code), endpoint, counted);
+  }
+
+  /** Ends the item, and the turns after it, because none of the guards takes such requests. */
+  settleNotTaken(): void {
+    this.#settleFailed('PROBE_NOT_LOADED', notTaken(this.request), null, false);
+    this.conversation?.next()?.settleNotTaken();
+  }
+
+  #settleFailed(code: ItemCode, message: string, endpoint: string | null, counted: boolean): void {
     this.settle({
       judgement: null,
       failure: {
-        error: itemError(code, messageOf(code)),
+        error: itemError(code, message),
         attempts: this.attempts + (counted ? 1 : 0),
         endpoint,
         moderatedAt: new Date().toISOString(),
@@ -114,6 +124,13 @@ export class Conversation {
   }
 }
 
+function notTaken({ requestType, modality }: GuardRequest): string {
+  if (requestType === 'prompt')
+    return `none of the guards takes ${modality === 'image' ? 'images' : modality}`;
+  const what = requestType === 'response' ? 'responses' : 'conversations';
+  return `none of the guards takes ${what}: over REST a guard judges prompts only`;
+}
+
 /** What the record says of each error that a guard can give: our own words, since a guard's can quote content. */
 function messageOf(code: ItemCode): string {
   switch (code) {
@@ -127,6 +144,8 @@ function messageOf(code: ItemCode): string {
       return 'the guard found blank content';
     case 'UNSUPPORTED_AUDIO_TYPE':
       return 'the guard does not accept the type of audio';
+    case 'UNSUPPORTED_TYPE':
+      return 'the guard does not accept the type of file';
     case 'SEQUENCE_OVERFLOW':
       return 'the content exceeds the context window of the guard';
     case 'PROBE_NOT_LOADED':

@@ -1,4 +1,5 @@
-import { type Reading } from './negotiate.ts';
+import { type Reading } from './connection.ts';
+import { type Stamping, type StampingHooks } from './stamping.ts';
 
 /** How busy the endpoint is, which decides how soon a reading is worth its cost. */
 export type Load = 'busy' | 'starved' | 'idle';
@@ -9,14 +10,12 @@ export type Load = 'busy' | 'starved' | 'idle';
  */
 const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 250, starved: 50, idle: 0 };
 
-export interface BracketHooks<Held> {
+export interface BracketHooks<Held> extends StampingHooks<Held> {
   /** Asks the guard for its version. */
   read(): Promise<Reading>;
   load(): Load;
   /** Called with every reading; false stops here, because that model must not be used. */
   accept(reading: Reading): boolean;
-  /** The brackets of these are closed: the fingerprint is the one they were judged under, or null to judge again. */
-  closed(held: readonly Held[], fingerprintId: string | null): void;
   /** A reading failed: how many milliseconds to wait before the next, or null when the endpoint is given up. */
   failed(error: unknown): number | null;
 }
@@ -31,7 +30,7 @@ interface Bracket<Held> {
  * model that the readings before its request and after its reply agree on; readings are shared by everything they
  * lie around. An epoch ends with every sign of a change: a result whose epoch is over is judged again.
  */
-export class VersionBrackets<Held> {
+export class VersionBrackets<Held> implements Stamping<Held> {
   readonly #hooks: BracketHooks<Held>;
   #current: Reading;
   #epoch = 0;
@@ -54,21 +53,15 @@ export class VersionBrackets<Held> {
     this.#hooks = hooks;
   }
 
-  /** To be noted when a request is sent. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Whether a change is suspected: nothing sent now could be stamped, so nothing should be sent. */
   get suspected(): boolean {
     return this.#suspected;
   }
 
-  /**
-   * A reply came in: true when its results may be held, false when they are void already because the model changed
-   * since `epoch`, as a reading or this reply's own model version shows.
-   */
-  replied(epoch: number, modelVersion: string): boolean {
+  replied(epoch: number, modelVersion: string | null): boolean {
     if (epoch !== this.#epoch) return false;
     if (modelVersion === this.#current.modelVersion) return true;
     this.#epoch++;
@@ -81,7 +74,7 @@ export class VersionBrackets<Held> {
     this.#waiting.push({ held, epoch });
   }
 
-  /** Begins a reading, now or when its time has come, if anything waits for one. Call after every change of load. */
+  /** Begins a reading, now or when its time has come, if anything waits for one. */
   consider(): void {
     if (this.#stopped || this.#reading) return;
     if (this.#waiting.length === 0 && !this.#suspected) return;
@@ -160,8 +153,8 @@ export class VersionBrackets<Held> {
     const kept: Held[] = [];
     const voided: Held[] = [];
     for (const { held, epoch } of closing) (epoch === this.#epoch ? kept : voided).push(held);
-    if (kept.length > 0) this.#hooks.closed(kept, reading.fingerprint.id);
-    if (voided.length > 0) this.#hooks.closed(voided, null);
+    if (kept.length > 0) this.#hooks.stamped(kept, reading.fingerprint.id);
+    if (voided.length > 0) this.#hooks.voided(voided);
     this.consider();
   }
 }

@@ -5,15 +5,20 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../src/guard/address.ts';
 import { Endpoint } from '../../src/guard/endpoint.ts';
 import { type InferResponse, loadService } from '../../src/guard/tensors/protocol.ts';
+import { TritonConnection } from '../../src/guard/triton/triton-connection.ts';
 import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
 
 closeAfterEach();
 
 function endpointAt(address: string, service: ServiceDefinition = loadService()): Endpoint {
   return new Endpoint(
-    { name: address, address: parseAddress({ name: address, address }) },
-    service,
-    { requestTimeoutMs: 60_000, token: null },
+    {
+      name: address,
+      kind: 'triton',
+      takes: () => true,
+      connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
+    },
+    60_000,
     {
       ready: () => {},
       unusable: () => {},

@@ -102,7 +102,7 @@ test('waits for a guard that is still loading', async () => {
 test('goes on with the guards there are, and takes in the others when they come', async () => {
   const port = await closedPort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 400 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
   const joined = new Promise<void>((resolve) => {
     pool.onStateChange((endpoints) => {

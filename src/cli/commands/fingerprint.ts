@@ -9,7 +9,11 @@ import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-function asText({ name, model, modelVersion, fingerprint }: EndpointReading): string {
+function asText(reading: EndpointReading): string {
+  if (reading.kind === 'rest') {
+    return `${reading.name}  judges, and has no fingerprint: over REST a guard does not tell which model it runs\n`;
+  }
+  const { name, model, modelVersion, fingerprint } = reading;
   const artifacts = Object.entries(fingerprint.artifacts).map(
     ([artifact, sha256]) => `  ${sha256}  ${artifact}\n`,
   );

@@ -1,4 +1,5 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { type Answer } from '../answer.ts';
 import { type TensorLayout } from './encode-request.ts';
 import { type InferResponse, type WireTensor } from './protocol.ts';
 import { decodeBooleans, decodeFloats, decodeInts } from './raw.ts';
@@ -6,15 +7,6 @@ import { shortestFloat } from './shortest-float.ts';
 
 /** Width of CACHE_USAGE. */
 export const CACHE_USAGE_WIDTH = 8;
-
-/** What the guard answered for one row; the rules for null are those of `Judgement`. */
-export interface Answer {
-  readonly score: number;
-  readonly flagged: boolean;
-  readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
-  readonly subcategoryFlags: readonly CategoryKey[] | null;
-  readonly cacheUsage: readonly number[] | null;
-}
 
 /**
  * The answers in a reply to a request of `rows` rows, answer i being row i's; null in place of an answer whose

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { classify, type Fault } from '../../src/guard/call-error.ts';
+import { type Fault } from '../../../src/guard/call-error.ts';
+import { classify } from '../../../src/guard/triton/grpc-fault.ts';
 
 const rows: [code: status, details: string, fault: Fault][] = [
   [status.NOT_FOUND, "Request for unknown model: 'guard' is not found", endpoint('unknown model', false)],

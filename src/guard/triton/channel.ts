@@ -5,10 +5,13 @@ import {
   type MethodDefinition,
   type ServiceDefinition,
   type ServiceError,
+  status,
 } from '@grpc/grpc-js';
-import { CallError, classify } from './call-error.ts';
-import { type GuardAddress } from './address.ts';
-import { type InferRequest, type InferResponse, type WireModelConfig } from './tensors/protocol.ts';
+import { type GuardAddress } from '../address.ts';
+import { CallError } from '../call-error.ts';
+import { type CallOptions } from '../connection.ts';
+import { type InferRequest, type InferResponse, type WireModelConfig } from '../tensors/protocol.ts';
+import { classify } from './grpc-fault.ts';
 
 /** The calls we make, by request and reply. */
 interface Calls {
@@ -16,11 +19,6 @@ interface Calls {
   ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
   ModelConfig: [request: { name: string }, reply: { readonly config: WireModelConfig | null }];
   ModelInfer: [request: InferRequest, reply: InferResponse];
-}
-
-export interface CallOptions {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** One connection to one guard. Calls fail with `CallError`, or with the signal's reason once it is aborted. */
@@ -76,7 +74,7 @@ export class GuardChannel {
         (error: ServiceError | null, reply?: Calls[M][1]) => {
           signal.removeEventListener('abort', abort);
           if (signal.aborted) reject(signal.reason as Error);
-          else if (error !== null) reject(new CallError(error.code, classify(error.code, error.details)));
+          else if (error !== null) reject(failed(error));
           else resolve(reply!);
         },
       );
@@ -88,4 +86,8 @@ export class GuardChannel {
   close(): void {
     this.#client.close();
   }
+}
+
+function failed({ code, details }: ServiceError): CallError {
+  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details));
 }

@@ -1,9 +1,9 @@
-import { CallError, type OutReason } from './call-error.ts';
-import { type CallOptions, type GuardChannel } from './channel.ts';
-import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from './tensors/encode-request.ts';
-import { type WireModelConfig } from './tensors/protocol.ts';
-import { decodeVersionReply } from './tensors/version-reply.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
+import { type CallOptions, type Reading } from '../connection.ts';
+import { NotUsable, notUsable } from '../not-usable.ts';
+import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
+import { type WireModelConfig } from '../tensors/protocol.ts';
+import { decodeVersionReply } from '../tensors/version-reply.ts';
+import { type GuardChannel } from './channel.ts';
 
 /** What the endpoint's model takes, as its configuration says. */
 export interface Negotiated extends TensorLayout {
@@ -11,25 +11,8 @@ export interface Negotiated extends TensorLayout {
   readonly maxBatchSize: number;
   /** How many requests the server can work on at the same time, 1 or more. */
   readonly instances: number;
-}
-
-/** Which model answered, at one moment. */
-export interface Reading {
-  readonly fingerprint: Fingerprint;
-  readonly modelVersion: string;
-}
-
-/** The endpoint cannot be used: `fatal` when trying again will not help, `detail` naming what is wrong. */
-export class NotUsable extends Error {
-  override readonly name = 'NotUsable';
-  readonly reason: OutReason;
-  readonly fatal: boolean;
-
-  constructor(reason: OutReason, fatal: boolean, detail: string = reason) {
-    super(detail);
-    this.reason = reason;
-    this.fatal = fatal;
-  }
+  /** Which of IMAGE and AUDIO it declares. */
+  readonly mediaInputs: ReadonlySet<string>;
 }
 
 type DeclaredTensor = readonly [name: string, dataType: string, dims: readonly number[]];
@@ -95,28 +78,6 @@ export async function readVersion(
   return { fingerprint, modelVersion: reply.model_version };
 }
 
-/** Translates what a call before or between judging can throw into what it means for the endpoint. */
-export function notUsable(error: unknown, { signal }: CallOptions): unknown {
-  if (!(error instanceof CallError) || signal.aborted) return error;
-  const { fault } = error;
-  switch (fault.kind) {
-    case 'fatal':
-      return new NotUsable(fault.reason, true);
-    case 'endpoint': {
-      const unknown = fault.reason === 'unknown model';
-      return new NotUsable(fault.reason, unknown, unknown ? `it has no model ${MODEL_NAME}` : undefined);
-    }
-    case 'refused':
-      return new NotUsable('not a guard', true, 'it does not speak the inference protocol for this model');
-    case 'attempt':
-      return new NotUsable(fault.code === 'TIMEOUT' ? 'no answer in time' : 'not ready', false);
-    case 'execution':
-    case 'overload':
-    case 'too-large':
-      return new NotUsable('not ready', false);
-  }
-}
-
 function readConfig(config: WireModelConfig): Negotiated {
   const mismatch =
     config.input.map((input) => tensorMismatch('input', input, INPUTS)).find(Boolean) ??
@@ -135,6 +96,9 @@ function readConfig(config: WireModelConfig): Negotiated {
     maxBatchSize: Math.max(0, config.max_batch_size),
     batched: config.max_batch_size > 0,
     instances: Math.max(1, instances),
+    mediaInputs: new Set(
+      MEDIA_INPUTS.map(([name]) => name).filter((name) => config.input.some((input) => input.name === name)),
+    ),
   };
 }
 

@@ -1,0 +1,31 @@
+import { Failure } from '../../domain/failure.ts';
+import { type GuardEndpoint, isLoopback } from '../address.ts';
+
+/** Where the REST endpoints of a guard are. */
+export interface BaseAddress {
+  /** Without the brackets of an IPv6 address. */
+  readonly host: string;
+  readonly port: number;
+  readonly secure: boolean;
+  readonly loopback: boolean;
+  /** Goes before `/v1/…`; empty, or beginning with a slash and not ending with one. */
+  readonly path: string;
+}
+
+/** Reads the address of an endpoint over REST. Failure('usage') when it is not a plain http:// or https:// URL. */
+export function parseBaseAddress({ name, address }: GuardEndpoint): BaseAddress {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  const plain =
+    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!plain || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Failure('usage', `guard ${name}: the address must look like https://host or http://host:9000`);
+  }
+  const secure = url.protocol === 'https:';
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    secure,
+    loopback: isLoopback(url.hostname),
+    path: url.pathname.replace(/\/+$/, ''),
+  };
+}

@@ -1,0 +1,22 @@
+import { CATEGORIES, type CategoryKey } from '../../domain/taxonomy.ts';
+
+/**
+ * The category that a key of `subcategory_flags` names, in whatever spelling: the contract does not show its keys.
+ * Case, separators, «and» or «&», and what stands in parentheses make no difference: `violent_crimes`,
+ * `Violent Crimes`, `violentCrimes`, `Suicide and Self-Harm`. Null for any other name.
+ */
+export function categoryOf(name: string): CategoryKey | null {
+  const plain = plainName(name);
+  const found = CATEGORIES.find(({ key, label }) => plain === plainName(key) || plain === plainName(label));
+  return found?.key ?? null;
+}
+
+function plainName(name: string): string {
+  return name
+    .replace(/([a-z])(?=[A-Z])/g, '$1 ')
+    .toLowerCase()
+    .replace(/\(.*?\)/g, '')
+    .replace(/(^|[^a-z])and(?=[^a-z])/g, '$1')
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/cbrne$/, '');
+}

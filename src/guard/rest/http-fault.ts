@@ -1,0 +1,101 @@
+import { type ItemCode } from '../../domain/item-error.ts';
+import { type Modality } from '../../domain/request.ts';
+import { type Fault } from '../call-error.ts';
+import { namedError } from '../named-errors.ts';
+
+/** Statuses with which a guard answers for one request; only there can a body name a failure of the contract. */
+const REQUEST_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422, 500, 501]);
+/** Longest wait that is believed, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+
+const REJECTED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
+
+/** What a 415 says of each kind of content. */
+const UNSUPPORTED: Readonly<Record<Modality, ItemCode>> = {
+  text: 'GUARD_REJECTED',
+  image: 'UNSUPPORTED_TYPE',
+  audio: 'UNSUPPORTED_AUDIO_TYPE',
+};
+
+export interface HttpFailure {
+  /** Any but 200 … 299. */
+  readonly status: number;
+  /** The header as sent. */
+  readonly retryAfter: string | null;
+  readonly body: string;
+  /** Which of the paths was asked. */
+  readonly modality: Modality;
+}
+
+/** Classifies an HTTP status and what comes with it (RFC 9110); the body is read here and nowhere else. */
+export function classifyHttp({ status, retryAfter, body, modality }: HttpFailure): Fault {
+  const named = REQUEST_STATUSES.has(status) ? namedError(body.trim()) : null;
+  if (named !== null) return { kind: 'refused', code: named, named: true };
+  if (status >= 300 && status < 400)
+    return { kind: 'endpoint', reason: 'redirects elsewhere', reached: false };
+  switch (status) {
+    case 401:
+    case 403:
+    case 407:
+      return { kind: 'fatal', reason: 'not authorised' };
+    case 404:
+    case 405:
+    case 410:
+      // The contract has one path for each kind of content, and no guard is without that of texts.
+      return modality === 'text'
+        ? { kind: 'endpoint', reason: 'unknown path', reached: false }
+        : { kind: 'refused', code: 'PROBE_NOT_LOADED', named: false };
+    case 408:
+    case 504:
+      return { kind: 'attempt', code: 'TIMEOUT' };
+    case 413:
+      return { kind: 'too-large' };
+    case 415:
+      return { kind: 'refused', code: UNSUPPORTED[modality], named: false };
+    case 429:
+      return { kind: 'rate', retryAfterMs: retryAfterMs(retryAfter) };
+    case 503: {
+      const waitMs = retryAfterMs(retryAfter);
+      return waitMs === null
+        ? { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }
+        : { kind: 'rate', retryAfterMs: waitMs };
+    }
+    case 502:
+      return { kind: 'attempt', code: 'GUARD_UNAVAILABLE' };
+    default:
+      return status >= 500 ? { kind: 'attempt', code: 'GUARD_INTERNAL' } : REJECTED;
+  }
+}
+
+/** Milliseconds that a Retry-After header asks for, in seconds or as a date; null when it says neither. */
+export function retryAfterMs(header: string | null, now: number = Date.now()): number | null {
+  const text = header?.trim() ?? '';
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** Codes of Node and OpenSSL for a certificate that does not hold. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
+/** A connection that was never there; with any other code the request may have been running. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPROTO',
+]);
+
+/** Classifies the code of a Node error that ended a request without a reply. */
+export function connectionFault(code: string): Fault {
+  if (CERTIFICATE.test(code)) {
+    return { kind: 'endpoint', reason: 'certificate not trusted', reached: false };
+  }
+  const never = NOT_CONNECTED.has(code) || code.startsWith('ERR_SSL');
+  return never
+    ? { kind: 'endpoint', reason: 'no connection', reached: false }
+    : { kind: 'endpoint', reason: 'connection lost', reached: true };
+}

@@ -1,0 +1,110 @@
+import {
+  type AudioRequest,
+  type GuardRequest,
+  type ImageRequest,
+  type Modality,
+} from '../../domain/request.ts';
+import { type Answer } from '../answer.ts';
+import { CallError } from '../call-error.ts';
+import { HARMLESS_ROW } from '../canary.ts';
+import { AdaptiveConcurrency } from '../concurrency.ts';
+import { type CallOptions, type Connection, type OpenOptions, type ReadyGuard } from '../connection.ts';
+import { NotUsable, notUsable } from '../not-usable.ts';
+import { type RequestRow, type Signature } from '../tensors/encode-request.ts';
+import { type BaseAddress } from './base-address.ts';
+import { type HttpBody, HttpClient } from './http-client.ts';
+import { classifyHttp } from './http-fault.ts';
+import { fileForm } from './multipart.ts';
+import { decodeVerdict, worstOf } from './rest-verdict.ts';
+
+/** Requests in flight at first, and at most: what such a guard can take is not known, and is found out. */
+const FIRST_IN_FLIGHT = 8;
+const MOST_IN_FLIGHT = 32;
+
+const PATHS: Readonly<Record<Modality, string>> = {
+  text: '/v1/moderations/text',
+  image: '/v1/moderations/image',
+  audio: '/v1/moderations/audio',
+};
+
+/** The REST contract has paths for prompts only. */
+export function takenOverRest(signature: Signature): boolean {
+  return !(['response', 'response-with-prompt', 'multiturn'] as Signature[]).includes(signature);
+}
+
+/** A guard behind its REST endpoints: the managed one, or the self-hosted reference client. */
+export class RestConnection implements Connection {
+  readonly #client: HttpClient;
+
+  /** Nothing is connected until it is opened. */
+  constructor(base: BaseAddress, key: string | null) {
+    this.#client = new HttpClient(base, key, MOST_IN_FLIGHT + 1);
+  }
+
+  /** The contract has no path that tells whether a guard is ready: it has to judge a harmless text. */
+  async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
+    try {
+      const options = { timeoutMs: requestTimeoutMs, signal };
+      const answer = await this.#judge(HARMLESS_ROW.request, options);
+      if (answer === null) {
+        const detail = 'its reply to a harmless text is not a verdict';
+        throw prove
+          ? new NotUsable('fails on harmless text', false, detail)
+          : new NotUsable('not a guard', true, detail);
+      }
+    } catch (error) {
+      // A guard that is asked too often is a guard all the same.
+      if (!(error instanceof CallError) || error.fault.kind !== 'rate') throw notUsable(error, { signal });
+    }
+    return {
+      maxBatchSize: 0,
+      concurrency: new AdaptiveConcurrency(FIRST_IN_FLIGHT, MOST_IN_FLIGHT),
+      takes: takenOverRest,
+      judge: async ([row]: readonly RequestRow[], options: CallOptions) => ({
+        answers: [await this.#judge(row!.request, options)],
+        modelVersion: null,
+      }),
+      version: null,
+    };
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #judge(request: GuardRequest, options: CallOptions): Promise<Answer | null> {
+    if (request.requestType !== 'prompt') throw new Error('not a request for REST');
+    return request.modality === 'text' ? this.#text(request.text, options) : this.#media(request, options);
+  }
+
+  #text(text: string, options: CallOptions): Promise<Answer | null> {
+    return this.#post('text', jsonBody({ text }), options);
+  }
+
+  /** The contract shows no field for a caption or transcript: it is judged as a text of its own, and the worst counts. */
+  async #media(request: ImageRequest | AudioRequest, options: CallOptions): Promise<Answer | null> {
+    const isImage = request.modality === 'image';
+    const text = isImage ? request.caption : request.transcript;
+    const ofText = text === null ? null : await this.#text(text, options);
+    if (text !== null && ofText === null) return null;
+    const bytes = isImage ? request.image : request.audio;
+    const ofFile = await this.#post(request.modality, fileForm(bytes), options);
+    return ofFile === null || ofText === null ? ofFile : worstOf(ofFile, ofText);
+  }
+
+  /** Null for a reply that is no verdict. */
+  async #post(modality: Modality, body: HttpBody, options: CallOptions): Promise<Answer | null> {
+    const reply = await this.#client.post(PATHS[modality], body, options);
+    const { status } = reply;
+    if (status < 200 || status > 299) {
+      const text = reply.body?.toString('utf8') ?? '';
+      throw new CallError(`HTTP status ${status}`, classifyHttp({ ...reply, body: text, modality }));
+    }
+    if (reply.body === null || !/^application\/(\S+\+)?json\b/i.test(reply.contentType)) return null;
+    return decodeVerdict(reply.body);
+  }
+}
+
+function jsonBody(value: unknown): HttpBody {
+  return { contentType: 'application/json', chunks: [Buffer.from(JSON.stringify(value))] };
+}

@@ -1,0 +1,75 @@
+import { status } from '@grpc/grpc-js';
+import { type Fault, type OutReason } from '../call-error.ts';
+import { namedError } from '../named-errors.ts';
+
+/** Triton's and Python backends' prefix to an error of one request. */
+const REQUEST_ID_PREFIX = /^\[request id: [^\]]{0,256}\]\s*/;
+
+const REFUSED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
+const GUARD_FAILED: Fault = { kind: 'attempt', code: 'GUARD_INTERNAL' };
+const OVERLOAD: Fault = { kind: 'overload' };
+
+function out(reason: OutReason, reached: boolean): Fault {
+  return { kind: 'endpoint', reason, reached };
+}
+
+/** A row: the status, the texts it applies to (none: any), the class. The first row that fits decides. */
+type Row = readonly [code: number, text: RegExp | null, fault: Fault];
+
+/** Texts are those of Triton's core and of grpc-js 1.14, which give several conditions one status. */
+const TABLE: readonly Row[] = [
+  [status.UNAVAILABLE, /exceeds maximum queue size|request timeout expired/i, OVERLOAD],
+  [
+    status.UNAVAILABLE,
+    /shutting down|server is stopping|server exiting|stream refused/i,
+    out('shutting down', false),
+  ],
+  [status.UNAVAILABLE, /not at ready state|server not ready/i, out('not ready', false)],
+  [
+    status.UNAVAILABLE,
+    /no connection established|name resolution failed|failed to start http\/2 stream|channel closed/i,
+    out('no connection', false),
+  ],
+  [status.UNAVAILABLE, /connection dropped|ECONNRESET|ETIMEDOUT|EPIPE/i, out('connection lost', true)],
+  [status.UNAVAILABLE, null, { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
+  [status.NOT_FOUND, null, out('unknown model', false)],
+  [status.UNAUTHENTICATED, null, { kind: 'fatal', reason: 'not authorised' }],
+  [status.PERMISSION_DENIED, null, { kind: 'fatal', reason: 'not authorised' }],
+  [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
+  [status.RESOURCE_EXHAUSTED, null, OVERLOAD],
+  [status.INTERNAL, /stub process .*is not healthy/is, out('model process unhealthy', true)],
+  [status.INTERNAL, /failed to process the request\(s\) for model/i, { kind: 'execution' }],
+  [status.INTERNAL, null, GUARD_FAILED],
+  [status.UNKNOWN, null, GUARD_FAILED],
+  [status.DATA_LOSS, null, GUARD_FAILED],
+  [status.ABORTED, null, GUARD_FAILED],
+  [status.CANCELLED, null, GUARD_FAILED],
+  [status.DEADLINE_EXCEEDED, null, { kind: 'attempt', code: 'TIMEOUT' }],
+  [status.INVALID_ARGUMENT, null, REFUSED],
+  [status.FAILED_PRECONDITION, null, REFUSED],
+  [status.OUT_OF_RANGE, null, REFUSED],
+  [status.ALREADY_EXISTS, null, REFUSED],
+  [status.UNIMPLEMENTED, null, REFUSED],
+];
+
+/** Statuses with which a model answers for one request; only there can a text name a failure of the contract. */
+const MODEL_STATUSES: ReadonlySet<number> = new Set([
+  status.INVALID_ARGUMENT,
+  status.FAILED_PRECONDITION,
+  status.OUT_OF_RANGE,
+  status.INTERNAL,
+  status.UNKNOWN,
+  status.UNIMPLEMENTED,
+]);
+
+/** Classifies a gRPC status and its message; the message is read here and nowhere else. */
+export function classify(code: number, details: string): Fault {
+  if (MODEL_STATUSES.has(code)) {
+    const named = namedError(details.replace(REQUEST_ID_PREFIX, ''));
+    if (named !== null) return { kind: 'refused', code: named, named: true };
+  }
+  for (const [rowStatus, text, fault] of TABLE) {
+    if (rowStatus === code && (text === null || text.test(details))) return fault;
+  }
+  return GUARD_FAILED;
+}
