@@ -11,6 +11,7 @@ const ROOMS = [
   'formats',
   'ingest',
   'queue',
+  'normalize',
   'guard',
   'moderate',
   'sink',
@@ -19,8 +20,14 @@ const ROOMS = [
   'cli',
 ];
 
-/** guard-server is the other side of the wire: it shares only the words and the tensor codec with the client. */
-const ONLY = { 'guard-server': ['domain', 'guard/tensors'] };
+/**
+ * guard-server is the other side of the wire: it shares only the words, the normal form of media and the tensor codec
+ * with the client.
+ */
+const ONLY = { 'guard-server': ['domain', 'normalize', 'guard/tensors'] };
+
+/** Libraries that one room alone knows. */
+const LIBRARIES = [{ room: 'guard-server', regex: '^(nsfwjs|@tensorflow/.*)$' }];
 
 for (const entry of readdirSync('src', { withFileTypes: true })) {
   if (entry.isDirectory() && !ROOMS.includes(entry.name)) {
@@ -38,12 +45,21 @@ const direction = ROOMS.map((room, position) => {
       message: `src/${room} comes before these in the flow of data: imports point only up the list of rooms.`,
     },
   ];
+  if (room !== 'normalize') {
+    patterns.push({
+      regex: '^sharp$',
+      message: 'Only src/normalize knows sharp: images are decoded in one way (normalPixels, Normalizer).',
+    });
+  }
   if (above.length > 0) {
     const exceptions = allowedInside.map((path) => `(?!(\\.\\./)+${path}/)`).join('');
     patterns.push({
       regex: `^${exceptions}(\\.\\./)+(${above.join('|')})/`,
       message: `src/${room} shares only ${(ONLY[room] ?? []).join(' and ')}.`,
     });
+  }
+  for (const { room: owner, regex } of LIBRARIES) {
+    if (owner !== room) patterns.push({ regex, message: `Only src/${owner} knows this library.` });
   }
   return {
     files: [`src/${room}/**/*.ts`],

@@ -1,0 +1,126 @@
+import { type Pixels } from './normal-image.ts';
+
+/**
+ * Bicubic downscaling as the Pillow library does it, to the bit: the kernel is stretched over all source pixels that
+ * a target pixel covers, its weights are fixed-point numbers, and the result of the horizontal pass is rounded to
+ * bytes before the vertical one.
+ */
+
+/** Fractional bits of a weight: a byte times a sum of weights, which overshoots 1 by less than half, fits 32 bits. */
+const WEIGHT_BITS = 22;
+const HALF = 1 << (WEIGHT_BITS - 1);
+const CHANNELS = 3;
+
+/** Half the width of the kernel, in target pixels. */
+const SUPPORT = 2;
+/** The kernel's parameter, usually called a. */
+const SHARPNESS = -0.5;
+
+/** For each target position along one axis: which source positions count, and how much. */
+interface AxisWeights {
+  readonly first: Int32Array;
+  readonly count: Int32Array;
+  /** Those of position i begin at i * stride. */
+  readonly weights: Int32Array;
+  readonly stride: number;
+}
+
+/**
+ * The picture at a smaller size; an axis that keeps its length is not filtered. Neither axis may grow.
+ * Takes about 10 ns a source pixel and memory for width × source height pixels.
+ */
+export function downscale(source: Pixels, width: number, height: number): Pixels {
+  const narrowed = width === source.width ? source : narrow(source, width);
+  return height === source.height ? narrowed : shorten(narrowed, height);
+}
+
+function narrow({ width: sourceWidth, height, rgb }: Pixels, width: number): Pixels {
+  const { first, count, weights, stride } = axisWeights(sourceWidth, width);
+  const result = new Uint8Array(width * height * CHANNELS);
+  let target = 0;
+  for (let row = 0; row < height; row++) {
+    const rowStart = row * sourceWidth * CHANNELS;
+    for (let column = 0; column < width; column++) {
+      let at = rowStart + first[column]! * CHANNELS;
+      let weightAt = column * stride;
+      const end = weightAt + count[column]!;
+      let red = HALF;
+      let green = HALF;
+      let blue = HALF;
+      for (; weightAt < end; weightAt++) {
+        const weight = weights[weightAt]!;
+        red = (red + Math.imul(rgb[at]!, weight)) | 0;
+        green = (green + Math.imul(rgb[at + 1]!, weight)) | 0;
+        blue = (blue + Math.imul(rgb[at + 2]!, weight)) | 0;
+        at += CHANNELS;
+      }
+      result[target] = toByte(red);
+      result[target + 1] = toByte(green);
+      result[target + 2] = toByte(blue);
+      target += CHANNELS;
+    }
+  }
+  return { width, height, rgb: result };
+}
+
+function shorten({ width, height: sourceHeight, rgb }: Pixels, height: number): Pixels {
+  const { first, count, weights, stride } = axisWeights(sourceHeight, height);
+  const rowBytes = width * CHANNELS;
+  const result = new Uint8Array(rowBytes * height);
+  const sums = new Int32Array(rowBytes);
+  for (let row = 0; row < height; row++) {
+    sums.fill(HALF);
+    for (let tap = 0; tap < count[row]!; tap++) {
+      const weight = weights[row * stride + tap]!;
+      const rowStart = (first[row]! + tap) * rowBytes;
+      for (let at = 0; at < rowBytes; at++) {
+        sums[at] = (sums[at]! + Math.imul(rgb[rowStart + at]!, weight)) | 0;
+      }
+    }
+    const target = row * rowBytes;
+    for (let at = 0; at < rowBytes; at++) result[target + at] = toByte(sums[at]!);
+  }
+  return { width, height, rgb: result };
+}
+
+function toByte(sum: number): number {
+  const value = sum >> WEIGHT_BITS;
+  return value < 0 ? 0 : value > 255 ? 255 : value;
+}
+
+function axisWeights(sourceLength: number, length: number): AxisWeights {
+  const scale = sourceLength / length;
+  const reach = SUPPORT * scale;
+  // multiplied by, not divided through: the last bit of the weights depends on it
+  const perSourcePixel = 1 / scale;
+  const stride = Math.ceil(reach) * 2 + 1;
+  const first = new Int32Array(length);
+  const count = new Int32Array(length);
+  const weights = new Int32Array(length * stride);
+  const exact = new Float64Array(stride);
+  for (let position = 0; position < length; position++) {
+    const centre = (position + 0.5) * scale;
+    const from = Math.max(0, Math.trunc(centre - reach + 0.5));
+    const taps = Math.min(sourceLength, Math.trunc(centre + reach + 0.5)) - from;
+    let sum = 0;
+    for (let tap = 0; tap < taps; tap++) {
+      exact[tap] = kernel((tap + from - centre + 0.5) * perSourcePixel);
+      sum += exact[tap]!;
+    }
+    for (let tap = 0; tap < taps; tap++) {
+      const scaled = (exact[tap]! / sum) * 2 ** WEIGHT_BITS;
+      weights[position * stride + tap] = Math.trunc(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+    }
+    first[position] = from;
+    count[position] = taps;
+  }
+  return { first, count, weights, stride };
+}
+
+/** Keys' cubic convolution kernel (1981), in the order of operations that gives the same doubles everywhere. */
+function kernel(offset: number): number {
+  const x = Math.abs(offset);
+  if (x < 1) return ((SHARPNESS + 2) * x - (SHARPNESS + 3)) * x * x + 1;
+  if (x < 2) return (((x - 5) * x + 8) * x - 4) * SHARPNESS;
+  return 0;
+}

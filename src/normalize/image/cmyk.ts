@@ -1,0 +1,19 @@
+/**
+ * Colours of an uncalibrated CMYK picture: each channel is white minus black, less its ink's share of that. `cmyk`
+ * holds `stride` bytes a pixel, the first four of them cyan, magenta, yellow and black, 255 being full ink.
+ * The product of two bytes is divided by 255 and rounded exactly. Gives three bytes a pixel.
+ */
+export function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
+  const pixels = Math.floor(cmyk.length / stride);
+  const rgb = new Uint8Array(pixels * 3);
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const from = pixel * stride;
+    const to = pixel * 3;
+    const light = 255 - cmyk[from + 3]!;
+    for (let ink = 0; ink < 3; ink++) {
+      const product = cmyk[from + ink]! * light + 128;
+      rgb[to + ink] = light - (((product >> 8) + product) >> 8);
+    }
+  }
+  return rgb;
+}

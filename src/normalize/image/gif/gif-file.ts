@@ -1,0 +1,41 @@
+import { type ImageFile } from '../image-file.ts';
+import { checkDecodedPixels, checkFrameSize } from '../limits.ts';
+import { type Pixels } from '../normal-image.ts';
+import { playGif } from './play-gif.ts';
+import { type Gif, readGif } from './read-gif.ts';
+
+/**
+ * Opens a GIF, which is decoded here: libvips gives black where a pixel is transparent, not its stored colour.
+ * Throws a Refusal for a broken structure.
+ */
+export function openGif(bytes: Buffer): ImageFile {
+  const gif = readGif(bytes);
+  const pixels = gif.width * gif.height;
+  return {
+    total: gif.frames.length,
+    decodable: gif.frames.length,
+    plain: isPlain(gif),
+    async measure(chosen) {
+      checkFrameSize(gif.width, gif.height);
+      let decoded = 0;
+      for (let index = 0; index <= (chosen.at(-1) ?? 0); index++) {
+        const { width, height } = gif.frames[index]!;
+        checkFrameSize(width, height);
+        // what is painted of the frame, and the canvas that disposing of it may touch
+        decoded += width * height + (index === 0 ? pixels : 0);
+      }
+      checkDecodedPixels(decoded);
+      return pixels;
+    },
+    async *decode(chosen): AsyncGenerator<Pixels, void, void> {
+      yield* playGif(bytes, gif, chosen);
+    },
+  };
+}
+
+function isPlain({ width, height, frames }: Gif): boolean {
+  const [first] = frames;
+  return (
+    frames.length === 1 && first!.transparent === null && first!.width === width && first!.height === height
+  );
+}

@@ -1,0 +1,81 @@
+import { type ItemError } from '../../domain/item-error.ts';
+import { downscale } from './bicubic.ts';
+import { encodePng } from './encode-png.ts';
+import { chooseFrames } from './frame-choice.ts';
+import { openGif } from './gif/gif-file.ts';
+import { type ImageFile } from './image-file.ts';
+import { openWithLibvips } from './libvips-file.ts';
+import { type NormalFrame, type NormalImage, type Pixels } from './normal-image.ts';
+import { recogniseFormat } from './recognise.ts';
+import { Refusal } from './refusal.ts';
+import { targetSize } from './target-size.ts';
+
+/** Memory that decoding a frame takes a pixel, in bytes: its colours, and the coefficients of a progressive JPEG. */
+const BYTES_PER_PIXEL = 6;
+
+/** Waits until there is room for so many bytes; rejects to give up. */
+export type Admission = (bytes: number) => Promise<void>;
+
+/**
+ * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. At most `frames` (1 or more) of
+ * its frames are given, each as PNG, or as the file itself where that is smaller and read alike by every decoder.
+ * `admit` is asked once, with the memory that decoding needs, before it begins.
+ *
+ * Gives the item error of a file that is refused: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE` (known before
+ * decoding), `CORRUPT_MEDIA`. The work that is not libvips' blocks its thread, about 10 ns a pixel.
+ */
+export async function normalizeImage(
+  bytes: Buffer,
+  frames: number,
+  admit: Admission,
+): Promise<NormalImage | ItemError> {
+  return unlessRefused(async () => {
+    const file = await openImage(bytes);
+    const chosen = chooseFrames(file.decodable, frames);
+    await admit((await file.measure(chosen)) * BYTES_PER_PIXEL);
+    const normal: NormalFrame[] = [];
+    for await (const pixels of file.decode(chosen)) {
+      const small = fit(pixels);
+      const png = await encodePng(small);
+      const isOriginal = file.plain && small === pixels && bytes.length <= png.length;
+      normal.push({
+        index: chosen[normal.length]!,
+        bytes: isOriginal ? bytes : png,
+        width: small.width,
+        height: small.height,
+        form: isOriginal ? 'original' : 'png',
+      });
+    }
+    return { frames: normal, total: file.total };
+  });
+}
+
+/** The normal form of an image's first frame as pixels; else, as `normalizeImage` does, the item error. */
+export async function normalPixels(bytes: Buffer): Promise<Pixels | ItemError> {
+  return unlessRefused(async () => {
+    const file = await openImage(bytes);
+    await file.measure([0]);
+    const { value } = await file.decode([0]).next();
+    return fit(value!);
+  });
+}
+
+async function openImage(bytes: Buffer): Promise<ImageFile> {
+  const format = recogniseFormat(bytes);
+  return format === 'gif' ? openGif(bytes) : openWithLibvips(bytes, format);
+}
+
+/** The picture itself when it is small enough. */
+function fit(pixels: Pixels): Pixels {
+  const { width, height } = targetSize(pixels.width, pixels.height);
+  return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);
+}
+
+async function unlessRefused<T>(work: () => Promise<T>): Promise<T | ItemError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return error.itemError;
+    throw error;
+  }
+}

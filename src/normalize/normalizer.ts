@@ -1,0 +1,45 @@
+import { type FileHandle } from 'node:fs/promises';
+import { type ItemError } from '../domain/item-error.ts';
+import {
+  AudioNormalizer,
+  type AudioNormalizerOptions,
+  type AudioOptions,
+  type NormalAudio,
+} from './audio/audio-normalizer.ts';
+import { ImageNormalizer, type ImageNormalizerOptions, type ImageOptions } from './image/image-normalizer.ts';
+import { type NormalImage } from './image/normal-image.ts';
+
+export interface NormalizerOptions {
+  readonly image?: ImageNormalizerOptions;
+  readonly audio?: AudioNormalizerOptions;
+}
+
+/** Brings images and clips into the form that the guard gets. Starts nothing before the first of its kind. */
+export class Normalizer {
+  readonly #images: ImageNormalizer;
+  readonly #clips: AudioNormalizer;
+
+  private constructor(options: NormalizerOptions) {
+    this.#images = new ImageNormalizer(options.image);
+    this.#clips = new AudioNormalizer(options.audio);
+  }
+
+  static open(options: NormalizerOptions = {}): Normalizer {
+    return new Normalizer(options);
+  }
+
+  /** See {@link ImageNormalizer.image}. */
+  image(bytes: Buffer, options: ImageOptions): Promise<NormalImage | ItemError> {
+    return this.#images.image(bytes, options);
+  }
+
+  /** See {@link AudioNormalizer.audio}. */
+  audio(file: FileHandle, options: AudioOptions): Promise<NormalAudio | ItemError> {
+    return this.#clips.audio(file, options);
+  }
+
+  /** Ends all processes; what is under way rejects. Any number of times. */
+  async close(): Promise<void> {
+    await Promise.all([this.#images.close(), this.#clips.close()]);
+  }
+}
