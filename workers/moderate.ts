@@ -4,6 +4,8 @@ import { type RedisAddress } from '../src/config/redis-url.ts';
 import { type Lane } from '../src/domain/item.ts';
 import { type GuardPool } from '../src/guard/pool.ts';
 import { runFleetWorker } from '../src/moderate/fleet-worker.ts';
+import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
+import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
@@ -19,6 +21,8 @@ export interface ModerateOptions {
   /** Connects to the guards, once Redis is known to be there. */
   readonly openGuards: (signal: AbortSignal) => Promise<Guards>;
   readonly lanes: readonly Lane[];
+  /** By the name of a corpus, the absolute folder in which its media are on this machine. */
+  readonly roots: ReadonlyMap<string, string>;
   /** Shards of one lane that are judged at a time. */
   readonly concurrency: number;
   /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
@@ -53,6 +57,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       concurrency: options.concurrency,
       guards: pool.status().map(({ name, state }) => ({ name, state: state.name })),
     });
+    const normalizer = Normalizer.open({});
     const presence = new Presence(link, 'worker', id, {
       describe,
       forgottenAfterMs: lockMs * FORGOTTEN_SHARE,
@@ -64,6 +69,8 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       await runFleetWorker({
         link,
         judge: pool,
+        normalizer,
+        folders: new CorpusFolders(options.roots),
         id,
         lanes: options.lanes,
         concurrency: options.concurrency,
@@ -76,6 +83,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
     } finally {
       await presence.stop();
       await metrics?.close();
+      await normalizer.close();
       await guards.close();
     }
   } finally {

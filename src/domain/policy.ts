@@ -37,6 +37,11 @@ export interface Decided {
   readonly thresholdUnapplied: boolean;
 }
 
+/** Whether a flag raises the decision by itself, whatever the thresholds: a severe category, or one we do not know. */
+export function hasFloor(flag: string): boolean {
+  return flag === 'child_sexual_exploitation' || !isCategoryKey(flag);
+}
+
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
 /** The severest decision any rule of the policy gives; among equally severe rules, the first in the order below. */

@@ -7,16 +7,25 @@ import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
 import { type RedisLink } from '../queue/redis/link.ts';
 import { type ShardJob } from '../queue/redis/shard-job.ts';
-import { type Judge } from './moderate-shard.ts';
+import { type Judge } from './judge.ts';
+import { type CorpusFolders } from './media/corpus-folders.ts';
+import { type MediaNormalizer } from './media/media-judge.ts';
+import { unseenCorpus } from './media/unseen-corpus.ts';
+import { Moderator } from './moderate-shard.ts';
 import { ResultOutlets } from './result-outlets.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
 /** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
 const OTHER_GUARD_MS = 10_000;
+/** The same for a shard whose media this worker does not have. */
+const OTHER_CORPUS_MS = 10_000;
 
 export interface FleetWorkerOptions {
   readonly link: RedisLink;
   readonly judge: Judge;
+  readonly normalizer: MediaNormalizer;
+  /** The corpora whose media this worker can open. */
+  readonly folders: CorpusFolders;
   /** Under this id the process announces itself. */
   readonly id: string;
   readonly lanes: readonly Lane[];
@@ -49,7 +58,11 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const runs = new FleetRuns(link);
   const outlets = new ResultOutlets(link, runs, say);
   const moderator = new ShardModerator({
-    judge: options.judge,
+    moderator: new Moderator({
+      judge: options.judge,
+      normalizer: options.normalizer,
+      folders: options.folders,
+    }),
     notes: new DeathNotes(link, options.id),
     worker: options.id,
   });
@@ -58,10 +71,20 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   setMaxListeners(0, ending, stop);
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
-    const { run, epoch, shard } = job;
+    const { run, epoch, shard, judging } = job;
     if (!(await runs.isRegistered(run, stop))) return null;
+    const unseen = await unseenCorpus(shard, job.landmarks, options.folders);
+    if (unseen !== null) {
+      const quoted = JSON.stringify(unseen);
+      await runs.noteObstacle(
+        run,
+        `a worker does not have the corpus ${quoted}: --root ${quoted}=<its folder there>`,
+        stop,
+      );
+      throw new GivenBack(OTHER_CORPUS_MS);
+    }
     const name = `${run}-${shard.pass}-${shard.shard}`;
-    const result = await moderator.moderate(name, shard, stop);
+    const result = await moderator.moderate(name, { ...shard, judging }, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
       const message = `a worker's guard has the fingerprint ${other}, expected was ${job.expectFingerprint}`;

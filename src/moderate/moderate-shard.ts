@@ -1,53 +1,92 @@
+import { setMaxListeners } from 'node:events';
+import { type Judging } from '../config/run-config.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type JudgedItem } from '../domain/item.ts';
 import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
+import { isMedia, type MediaRequest, type TextRequest } from '../domain/request.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
+import { type Judge } from './judge.ts';
+import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 
-/** What judging needs of the guards. */
-export interface Judge {
-  /** Outcome i belongs to request i. Rejects only when no guard can be had, or on abort. */
-  judge(
-    requests: readonly GuardRequest[],
-    options: { readonly session: string; readonly signal: AbortSignal },
-  ): Promise<readonly Outcome[]>;
-  /** In full, every fingerprint an outcome may name. */
-  readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+export interface ModerateOptions {
+  readonly judging: Judging;
+  /** Begins the name of every cache session of the shard's conversations. */
+  readonly session: string;
+  readonly signal: AbortSignal;
 }
 
-/**
- * Takes a shard through the guards: one outcome an item, in the order of the items. Items that were settled when
- * they were read pass through. `session` begins the name of every cache session of the shard's conversations.
- */
-export async function moderateShard(
-  shard: Shard,
-  judge: Judge,
-  options: { readonly session: string; readonly signal: AbortSignal },
-): Promise<ShardResult> {
-  const judged = shard.items.filter((item): item is JudgedItem => item.error === null);
-  const answers =
-    judged.length === 0
-      ? []
-      : await judge.judge(
-          judged.map((item) => item.request as GuardRequest),
-          options,
-        );
-  if (answers.length !== judged.length) {
-    throw new Error(`${judged.length} requests were answered by ${answers.length} outcomes`);
+/** Takes shards through the guards. */
+export class Moderator {
+  readonly #judge: Judge;
+  readonly #media: MediaJudge;
+
+  constructor(options: MediaJudgeOptions) {
+    this.#judge = options.judge;
+    this.#media = new MediaJudge(options);
   }
-  let next = 0;
-  const outcomes = shard.items.map((item) => (item.error === null ? answers[next++]! : null));
-  return { shard, outcomes, fingerprints: fingerprintsOf(answers, judge.fingerprints) };
+
+  /**
+   * Gives one outcome an item, in the order of the items; null for those that were settled when they were read.
+   * Rejects only when no guard can be had, or on abort; nothing of the shard is under way any more then.
+   */
+  async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
+    options.signal.throwIfAborted();
+    const ending = new AbortController();
+    setMaxListeners(0, ending.signal, options.signal);
+    const onAbort = (): void => ending.abort(options.signal.reason);
+    options.signal.addEventListener('abort', onAbort, { once: true });
+    const outcomes = new Array<Outcome | null>(shard.items.length).fill(null);
+    const texts: Placed<TextRequest>[] = [];
+    const media: Placed<MediaRequest>[] = [];
+    for (const [index, { request }] of shard.items.entries()) {
+      if (request === null) continue;
+      if (isMedia(request)) media.push({ index, request });
+      else texts.push({ index, request });
+    }
+    const together = { ...options, signal: ending.signal };
+    const works = [
+      this.#judgeTexts(texts, outcomes, together),
+      ...media.map(async ({ index, request }) => {
+        outcomes[index] = await this.#media.moderate(request, together);
+      }),
+    ];
+    // The first failure ends the others, which are waited for: they have files and decoders open.
+    await Promise.all(works.map((work) => work.catch((error: unknown) => ending.abort(error))));
+    options.signal.removeEventListener('abort', onAbort);
+    ending.signal.throwIfAborted();
+    return { shard, outcomes, fingerprints: fingerprintsOf(outcomes, this.#judge.fingerprints) };
+  }
+
+  async #judgeTexts(
+    texts: readonly Placed<TextRequest>[],
+    outcomes: (Outcome | null)[],
+    options: ModerateOptions,
+  ): Promise<void> {
+    if (texts.length === 0) return;
+    const answers = await this.#judge.judge(
+      texts.map(({ request }) => request),
+      { session: options.session, signal: options.signal },
+    );
+    if (answers.length !== texts.length) {
+      throw new Error(`${texts.length} requests were answered by ${answers.length} outcomes`);
+    }
+    for (const [at, { index }] of texts.entries()) outcomes[index] = answers[at]!;
+  }
+}
+
+/** What is asked for the item at an index of its shard. */
+interface Placed<Request> {
+  readonly index: number;
+  readonly request: Request;
 }
 
 function fingerprintsOf(
-  outcomes: readonly Outcome[],
+  outcomes: readonly (Outcome | null)[],
   known: ReadonlyMap<string, Fingerprint>,
 ): readonly Fingerprint[] {
   const named = new Map<string, Fingerprint>();
-  for (const { judgement } of outcomes) {
-    const id = judgement?.fingerprint;
-    if (id === undefined || id === null || named.has(id)) continue;
+  for (const outcome of outcomes) {
+    const id = outcome?.judgement?.fingerprint ?? null;
+    if (id === null || named.has(id)) continue;
     const fingerprint = known.get(id);
     if (fingerprint === undefined) throw new Error(`fingerprint ${id} was stamped but never read`);
     named.set(id, fingerprint);

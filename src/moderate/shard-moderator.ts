@@ -3,11 +3,12 @@ import { itemError } from '../domain/item-error.ts';
 import { type Item } from '../domain/item.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
+import { type Judging } from '../config/run-config.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
 import { type DeathNotes, type Deaths } from '../queue/redis/death-notes.ts';
 import { Isolation } from './isolation.ts';
-import { moderateShard, type Judge } from './moderate-shard.ts';
+import { type Moderator } from './moderate-shard.ts';
 
 /** From the delivery after so many deaths on, a shard is judged item by item. */
 const DEATHS_OF_SHARD = 2;
@@ -16,8 +17,13 @@ const DEATHS_OF_ITEM = 2;
 /** After a failure of ours a shard is left alone for so long, in milliseconds. */
 const LEAVE_ALONE_MS = 1000;
 
+/** A shard as it was delivered: with how its run wants it judged. */
+export interface DeliveredShard extends Shard {
+  readonly judging: Judging;
+}
+
 export interface ModeratorOptions {
-  readonly judge: Judge;
+  readonly moderator: Moderator;
   readonly notes: DeathNotes;
   /** Begins the names of cache sessions; no other process uses it. */
   readonly worker: string;
@@ -38,7 +44,7 @@ export class ShardModerator {
    * no guard can be had, and with `GivenBack` when judging failed by a fault of ours. `forget` is to be called when
    * the result was handed over.
    */
-  async moderate(name: string, shard: Shard, signal: AbortSignal): Promise<ShardResult> {
+  async moderate(name: string, shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
     const { notes } = this.#options;
     const deaths = await notes.begin(name, signal);
     try {
@@ -59,13 +65,18 @@ export class ShardModerator {
     return this.#options.notes.forget(name, signal);
   }
 
-  #judge(shard: Shard, signal: AbortSignal): Promise<ShardResult> {
+  #judge(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
     const session = `${this.#options.worker}-${this.#deliveries++}`;
-    return moderateShard(shard, this.#options.judge, { session, signal });
+    return this.#options.moderator.moderate(shard, { judging: shard.judging, session, signal });
   }
 
   /** The items that are suspected first, and quite alone. */
-  async #oneByOne(name: string, shard: Shard, deaths: Deaths, signal: AbortSignal): Promise<ShardResult> {
+  async #oneByOne(
+    name: string,
+    shard: DeliveredShard,
+    deaths: Deaths,
+    signal: AbortSignal,
+  ): Promise<ShardResult> {
     const outcomes = new Array<Outcome | null>(shard.items.length).fill(null);
     const fingerprints = new Map<string, Fingerprint>();
     const suspicion = (item: Item): number => deaths.ofItem.get(item.seq) ?? 0;
@@ -86,7 +97,12 @@ export class ShardModerator {
     return { shard, outcomes, fingerprints: [...fingerprints.values()] };
   }
 
-  #judgeItem(name: string, single: Shard, alone: boolean, signal: AbortSignal): Promise<ShardResult> {
+  #judgeItem(
+    name: string,
+    single: DeliveredShard,
+    alone: boolean,
+    signal: AbortSignal,
+  ): Promise<ShardResult> {
     const { notes } = this.#options;
     const { seq } = single.items[0]!;
     return this.#isolation.run(alone ? 'alone' : 'suspect', signal, async () => {

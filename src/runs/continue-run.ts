@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
-import { type Judge } from '../moderate/moderate-shard.ts';
+import { type Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/finish.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { type Summary } from '../sink/summary.ts';

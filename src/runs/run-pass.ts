@@ -1,8 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 import { shardBytes, type Shard, type ShardResult } from '../domain/shard.ts';
-import { moderateShard, type Judge } from '../moderate/moderate-shard.ts';
+import { type Judge } from '../moderate/judge.ts';
+import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
+import { Moderator } from '../moderate/moderate-shard.ts';
+import { Normalizer } from '../normalize/normalizer.ts';
 import { ByteBudget } from '../queue/byte-budget.ts';
+import { corpusRoots } from '../ingest/corpus-roots.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { feed, type FeedInput } from './feed.ts';
@@ -41,6 +45,10 @@ export async function runPass(input: PassInput): Promise<void> {
   const draining = AbortSignal.any([input.drain, signal]);
   // As many waits as there are shards in flight listen to these, and what they call.
   setMaxListeners(0, signal, draining);
+  const { judging } = input.record.config;
+  const normalizer = Normalizer.open({});
+  const folders = new CorpusFolders(corpusRoots(input.sources));
+  const moderator = new Moderator({ judge: input.judge, normalizer, folders });
   const session = `${input.record.run}-${input.log.epoch}`;
 
   /** Runs a stage; its failure ends the others, and what it leaves over is let through when it was only drained. */
@@ -66,7 +74,7 @@ export async function runPass(input: PassInput): Promise<void> {
     budget.leave(shardBytes(result.shard.items));
   };
 
-  await Promise.all([
+  const stages = [
     stage(
       () =>
         feed({
@@ -80,7 +88,7 @@ export async function runPass(input: PassInput): Promise<void> {
     stage(
       () =>
         shards.consume(
-          async (shard) => results.add(await moderateShard(shard, input.judge, { session, signal }), signal),
+          async (shard) => results.add(await moderator.moderate(shard, { judging, session, signal }), signal),
           { concurrency: SHARDS_IN_FLIGHT, signal: draining },
         ),
       () => results.close(),
@@ -89,7 +97,12 @@ export async function runPass(input: PassInput): Promise<void> {
       () => results.consume(commit, { concurrency: COMMITS_IN_FLIGHT, signal }),
       () => undefined,
     ),
-  ]);
+  ];
+  try {
+    await Promise.all(stages);
+  } finally {
+    await normalizer.close();
+  }
 
   if (failed.signal.aborted && failed.signal.reason !== input.stop.reason) throw failed.signal.reason;
   if (input.drain.aborted || input.stop.aborted) throw new Failure('interrupted', 'interrupted');

@@ -14,7 +14,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}reuse: true\n`,
-    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, expectFingerprint, allowErrors, maxWait',
+    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],
@@ -116,6 +116,10 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   ],
   [{ textColumn: [''] }, '--text-column: a column name is empty'],
   [{ idColumn: '' }, '--id-column: a column name is empty'],
+  [{ frames: '65' }, '--frames: expected a whole number of 1 to 64, found "65"'],
+  [{ frames: 'all' }, '--frames: expected a whole number of 1 to 64, found "all"'],
+  [{ longAudio: 'cut' }, '--long-audio: "cut" is not known; known: windows, truncate'],
+  [{ longText: 'truncate' }, '--long-text: "truncate" is not known; known: windows, error'],
   [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
   [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
   [

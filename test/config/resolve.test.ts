@@ -18,6 +18,9 @@ output: { dir: ../out, formats: [jsonl] }
 failIf: { flaggedRate: 0.01, errorRate: 0.5 }
 expectFingerprint: ${'AB'.repeat(32)}
 allowErrors: true
+frames: 3
+longAudio: truncate
+longText: error
 maxWait: 1.5h
 `;
 
@@ -52,7 +55,15 @@ describe('a run’s configuration', () => {
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
       maxWaitMs: 600_000,
-      limits: { itemBytes: 16_777_216, shardItems: 256, shardBytes: 1_048_576 },
+      judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
+      limits: {
+        itemBytes: 16_777_216,
+        mediaBytes: 209_715_200,
+        shardItems: 256,
+        shardBytes: 1_048_576,
+        mediaShardItems: 32,
+        mediaShardBytes: 67_108_864,
+      },
     });
   });
 
@@ -101,6 +112,8 @@ describe('a run’s configuration', () => {
         expectFingerprint: `sha256:${'0'.repeat(64)}`,
         maxWait: '30s',
         failIf: ['flagged-rate=0.2'],
+        frames: '64',
+        longAudio: 'windows',
       },
       env: { GUARD_URL: 'grpc://env:8001' },
     });
@@ -112,6 +125,7 @@ describe('a run’s configuration', () => {
       failIf: { flaggedRate: 0.2, errorRate: 0.5 },
       expectFingerprint: `sha256:${'0'.repeat(64)}`,
       maxWaitMs: 30_000,
+      judging: { frames: 64, longAudio: 'windows', longText: 'error' },
     });
     for (const source of config.sources) {
       expect(source).toMatchObject({

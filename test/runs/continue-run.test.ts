@@ -10,7 +10,7 @@ import { type Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { type GuardRequest } from '../../src/domain/request.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
-import { type Judge } from '../../src/moderate/moderate-shard.ts';
+import { type Judge } from '../../src/moderate/judge.ts';
 import { continueRun, type Continued } from '../../src/runs/continue-run.ts';
 import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { findUnfinished, openRun } from '../../src/runs/open-run.ts';

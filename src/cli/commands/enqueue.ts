@@ -80,6 +80,27 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       }),
     )
     .addOption(
+      flag('--frames <count>', {
+        what: 'most frames or pages of one image that are judged, evenly spaced, 1 to 64',
+        fallback: '8',
+        example: '16',
+      }),
+    )
+    .addOption(
+      flag('--long-audio <mode>', {
+        what: 'judge clips over 300 s whole, in windows (windows), or their first 300 s only (truncate)',
+        fallback: 'windows',
+        example: 'truncate',
+      }),
+    )
+    .addOption(
+      flag('--long-text <mode>', {
+        what: "judge texts beyond the guard's context in windows (windows), or end them as errors (error)",
+        fallback: 'windows',
+        example: 'error',
+      }),
+    )
+    .addOption(
       flag('--name <name>', {
         what: 'name of the run: lower-case letters, digits, hyphens',
         fallback: 'after the first path',

@@ -1,11 +1,12 @@
 import { type Command } from 'commander';
 import { moderate } from '../../../workers/moderate.ts';
+import { parseCorpusRoots } from '../../config/corpus-root.ts';
 import { parseDuration } from '../../config/duration.ts';
 import { parseFingerprintId } from '../../config/fingerprint-id.ts';
 import { guardUrlsOf, parseGuardUrls } from '../../config/guard-url.ts';
 import { oneOf } from '../../config/mistake.ts';
 import { Failure } from '../../domain/failure.ts';
-import { LANES } from '../../domain/item.ts';
+import { LANES, type Lane } from '../../domain/item.ts';
 import { type CommandContext } from '../context.ts';
 import { flag, metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
 import { openGuardSession } from '../guard-session.ts';
@@ -16,12 +17,15 @@ interface WorkerOptions extends MetricsFlags {
   readonly redis?: string;
   readonly guard?: readonly string[];
   readonly lanes?: string;
+  readonly root?: readonly string[];
   readonly concurrency?: string;
   readonly lock?: string;
   readonly maxWait?: string;
   readonly expectFingerprint?: string;
 }
 
+/** What a worker takes that has no corpus. */
+const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
 const DEFAULT_CONCURRENCY = 12;
 const MOST_CONCURRENCY = 256;
 const DEFAULT_LOCK_MS = 30_000;
@@ -40,7 +44,7 @@ export function workerCommand(context: CommandContext): Command {
     .addOption(redisFlag())
     .addOption(
       repeatableFlag('--guard <url>', {
-        what: 'guard endpoint: grpc://host:8001, grpcs://host:8001 or embedded:',
+        what: 'guard endpoint: grpc[s]://host:8001, https://host, http://host:9000 (REST) or embedded:',
         fallback: 'GUARD_URL; one has to be named',
         example: 'grpc://127.0.0.1:8001',
       }),
@@ -48,8 +52,15 @@ export function workerCommand(context: CommandContext): Command {
     .addOption(
       flag('--lanes <list>', {
         what: `kinds of shards to take, separated by commas: ${LANES.join(', ')}`,
-        fallback: 'text,chat',
+        fallback: 'text,chat; with --root all',
         example: 'text',
+      }),
+    )
+    .addOption(
+      repeatableFlag('--root <name=folder>', {
+        what: 'where a corpus with images or audio is on this machine, by its name; a folder alone: by its own',
+        fallback: 'none: media are left to others',
+        example: 'uploads=/mnt/uploads',
       }),
     )
     .addOption(
@@ -86,6 +97,10 @@ export function workerCommand(context: CommandContext): Command {
       'after',
       examples([
         ['guardsweep worker --redis redis://queue-1:6379 --guard grpc://127.0.0.1:8001', 'next to a GPU'],
+        [
+          'guardsweep worker --guard grpc://127.0.0.1:8001 --root uploads=/mnt/uploads',
+          'images and audio of the corpus uploads, too',
+        ],
         ['guardsweep worker --guard embedded: --metrics-port 9464', 'with REDIS_URL set, to try it out'],
       ]),
     )
@@ -99,9 +114,12 @@ export function workerCommand(context: CommandContext): Command {
           'a worker needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
         );
       }
-      const lanes = (options.lanes ?? 'text,chat')
-        .split(',')
-        .map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
+      const given = (options.root ?? []).map((value) => ({ value, place: '--root' }));
+      const roots = await parseCorpusRoots(given, context.cwd);
+      const lanes =
+        options.lanes === undefined
+          ? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane))
+          : options.lanes.split(',').map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
       const lockMs = duration('--lock', options.lock, DEFAULT_LOCK_MS);
       if (lockMs < SHORTEST_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
       const config = {
@@ -117,6 +135,7 @@ export function workerCommand(context: CommandContext): Command {
           redis: redisOf(options.redis, env),
           openGuards: (signal) => openGuardSession(config, env, signal),
           lanes: [...new Set(lanes)],
+          roots,
           concurrency: wholeNumber('--concurrency', options.concurrency, DEFAULT_CONCURRENCY, {
             least: 1,
             most: MOST_CONCURRENCY,

@@ -19,6 +19,9 @@ const FLEET_RUN = z.object({ run: z.string().min(1), dir: z.string().min(1), epo
  */
 const KNOWN_MS = 600_000;
 
+/** For so long an obstacle is shown after it was met, in milliseconds: longer than until it is met again. */
+const OBSTACLE_MS = 15_000;
+
 /** The runs that are fed at the moment. A cache: feeders say again and again what is true. */
 export class FleetRuns {
   readonly #link: RedisLink;
@@ -39,7 +42,7 @@ export class FleetRuns {
   async remove(run: string, signal: AbortSignal): Promise<void> {
     const { redis } = this.#link;
     await patiently(async () => {
-      await redis.del(this.#runKey(run), this.#problemKey(run));
+      await redis.del(this.#runKey(run), this.#problemKey(run), this.#obstacleKey(run));
       await redis.srem(this.#link.key('runs'), run);
     }, signal);
   }
@@ -72,12 +75,26 @@ export class FleetRuns {
     return text === null ? null : PROBLEM.parse(JSON.parse(text));
   }
 
+  /** Says what holds the run up at a worker, though others may go on with it; in our own words, for a short time. */
+  async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
+    await patiently(() => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_MS), signal);
+  }
+
+  /** What was noted last, as long as it is true; null when nothing is. */
+  obstacle(run: string, signal: AbortSignal): Promise<string | null> {
+    return patiently(() => this.#link.redis.get(this.#obstacleKey(run)), signal);
+  }
+
   #runKey(run: string): string {
     return this.#link.key('run', run);
   }
 
   #problemKey(run: string): string {
     return this.#link.key('problem', run);
+  }
+
+  #obstacleKey(run: string): string {
+    return this.#link.key('obstacle', run);
   }
 }
 

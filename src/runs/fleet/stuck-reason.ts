@@ -1,10 +1,16 @@
 import { z } from 'zod';
+import { LANES } from '../../domain/item.ts';
+import { readDepths } from '../../queue/redis/depths.ts';
+import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { leaseHolder } from '../../queue/redis/lease.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
 import { listPresent } from '../../queue/redis/presence.ts';
 
 /** What a worker says of itself, as far as it tells why work stands still. */
-const WORKER = z.looseObject({ guards: z.array(z.looseObject({ state: z.string() })) });
+const WORKER = z.looseObject({
+  guards: z.array(z.looseObject({ state: z.string() })),
+  lanes: z.array(z.string()),
+});
 
 /** Name of the lease that the sink of a run holds. */
 export function sinkLease(run: string): string {
@@ -19,9 +25,25 @@ export async function stuckReason(link: RedisLink, run: string, signal: AbortSig
   if ((await leaseHolder(link, sinkLease(run), signal)) === null) {
     return 'waiting for a sink (guardsweep sink)';
   }
-  const down = workers.every(({ details }) => {
-    const worker = WORKER.safeParse(details);
-    return worker.success && worker.data.guards.every(({ state }) => state !== 'ready');
-  });
-  return down ? 'waiting for a guard: none of the workers has one that is ready' : null;
+  const known = workers.flatMap(({ details }) => WORKER.safeParse(details).data ?? []);
+  if (known.length > 0 && known.every(({ guards }) => guards.every(({ state }) => state !== 'ready'))) {
+    return 'waiting for a guard: none of the workers has one that is ready';
+  }
+  return (await untakenLane(link, known, signal)) ?? (await new FleetRuns(link).obstacle(run, signal));
+}
+
+/** A lane in which shards wait and which no worker takes. */
+async function untakenLane(
+  link: RedisLink,
+  workers: readonly { readonly lanes: readonly string[] }[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const taken = new Set(workers.flatMap(({ lanes }) => lanes));
+  const depths = await readDepths(link, signal);
+  const lane = LANES.find(
+    (name) => !taken.has(name) && depths.some(({ queue, waiting }) => queue === name && waiting > 0),
+  );
+  if (lane === undefined) return null;
+  const corpora = lane === 'image' || lane === 'audio' ? ', and --root for the corpora' : '';
+  return `waiting for a worker that takes ${lane} (--lanes${corpora})`;
 }

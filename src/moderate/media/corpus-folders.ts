@@ -1,0 +1,60 @@
+import { constants } from 'node:fs';
+import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, join, sep } from 'node:path';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { type MediaFile } from '../../domain/request.ts';
+
+/** A file of a corpus, by which the corpus is recognised. */
+type Landmark = Pick<MediaFile, 'path' | 'bytes'>;
+
+/** The corpora that this process has, and the only way to open a file in them. */
+export class CorpusFolders {
+  readonly #roots: ReadonlyMap<string, string>;
+
+  /** `roots`: by the corpus's name, the absolute folder it is in; of a corpus that is one file, that file. */
+  constructor(roots: ReadonlyMap<string, string>) {
+    this.#roots = roots;
+  }
+
+  /** Whether a corpus is here: one of the files is, with its size. */
+  async has(corpus: string, landmarks: readonly Landmark[]): Promise<boolean> {
+    for (const { path, bytes } of landmarks) {
+      const real = await this.#locate(corpus, path).catch(() => null);
+      if (real === null) continue;
+      const stats = await stat(real).catch(() => null);
+      if (stats?.isFile() === true && stats.size === bytes) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Opens a media file for reading. What stands in the way is the item's error; a path or a link that leads out of its
+   * corpus is refused like a file that cannot be read.
+   */
+  async open({ corpus, path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
+    let handle: FileHandle | null = null;
+    try {
+      const real = await this.#locate(corpus, path);
+      if (real === null) return itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
+      // A pipe in the place of a file must not be waited for, and a link not be followed any further.
+      handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+      if ((await handle.stat()).isFile()) return handle;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
+      return itemError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
+    }
+    await handle.close();
+    return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');
+  }
+
+  /** The real path of a file; null when that is not inside the corpus. Rejects when there is none. */
+  async #locate(corpus: string, path: string): Promise<string | null> {
+    const root = this.#roots.get(corpus);
+    const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');
+    if (root === undefined || escapes) return null;
+    const realRoot = await realpath(root);
+    if (path === '') return realRoot;
+    const real = await realpath(join(realRoot, path));
+    return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep) ? real : null;
+  }
+}

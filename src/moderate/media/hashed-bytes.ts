@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle } from 'node:fs/promises';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { type MediaFile } from '../../domain/request.ts';
+
+const PIECE_BYTES = 1024 * 1024;
+
+const CHANGED = itemError('SOURCE_CHANGED', 'the file is not the one that was planned');
+
+/** The bytes of a file, if they are those that were planned. */
+export async function readPlanned(
+  handle: FileHandle,
+  file: MediaFile,
+  signal: AbortSignal,
+): Promise<Buffer | ItemError> {
+  const bytes = Buffer.allocUnsafeSlow(file.bytes);
+  return (await hashInto(handle, file, (at) => bytes.subarray(at, at + PIECE_BYTES), signal)) ?? bytes;
+}
+
+/** Reads a file once, to see whether it is the one that was planned; null when it is. */
+export async function checkPlanned(
+  handle: FileHandle,
+  file: MediaFile,
+  signal: AbortSignal,
+): Promise<ItemError | null> {
+  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, file.bytes));
+  return hashInto(handle, file, (at) => piece.subarray(0, Math.min(piece.length, file.bytes - at)), signal);
+}
+
+/** What a file is recognised by while it is open: it says whether somebody wrote to it in between. */
+export async function stateOf(handle: FileHandle): Promise<string> {
+  const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+  return `${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+async function hashInto(
+  handle: FileHandle,
+  file: MediaFile,
+  targetAt: (position: number) => Buffer,
+  signal: AbortSignal,
+): Promise<ItemError | null> {
+  if ((await handle.stat()).size !== file.bytes) return CHANGED;
+  const hash = createHash('sha256');
+  for (let position = 0; position < file.bytes;) {
+    signal.throwIfAborted();
+    const target = targetAt(position);
+    const { bytesRead } = await handle.read(target, 0, target.length, position);
+    if (bytesRead === 0) return CHANGED;
+    hash.update(target.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+  return hash.digest('hex') === file.sha256 ? null : CHANGED;
+}
+
+/** The same, for a file that was written to while it was decoded. */
+export function changedMeanwhile(): ItemError {
+  return CHANGED;
+}

@@ -1,0 +1,184 @@
+import { type FileHandle } from 'node:fs/promises';
+import pLimit from 'p-limit';
+import { type Judging, type LongAudio } from '../../config/run-config.ts';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { type Outcome } from '../../domain/outcome.ts';
+import { type MediaRequest } from '../../domain/request.ts';
+import { ByteBudget } from '../../queue/byte-budget.ts';
+import { type Judge } from '../judge.ts';
+import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
+import { type CorpusFolders } from './corpus-folders.ts';
+import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
+
+/** Files that are open, being decoded or judged at a time, in the whole process. */
+const FILES_AT_ONCE = 32;
+/** Of those, the files that are held in memory to be decoded, together; a single larger one goes alone. */
+const BYTES_AT_ONCE = 256 * 1024 * 1024;
+
+/** What judging needs of whoever brings media into normal form. An ItemError says why a file has none. */
+export interface MediaNormalizer {
+  /** Up to `frames` frames, evenly spaced, and how many the image has. */
+  image(
+    bytes: Buffer,
+    options: { readonly frames: number; readonly signal: AbortSignal },
+  ): Promise<
+    | {
+        readonly frames: readonly { readonly index: number; readonly bytes: Buffer }[];
+        readonly total: number;
+      }
+    | ItemError
+  >;
+  /** Gives the windows of a clip to `each`, one after another, and says how much of it they were. */
+  audio(
+    file: FileHandle,
+    options: {
+      readonly long: LongAudio;
+      readonly signal: AbortSignal;
+      readonly each: (window: { readonly startSeconds: number; readonly wav: Buffer }) => Promise<void>;
+    },
+  ): Promise<{ readonly windowSeconds: number; readonly totalSeconds: number } | ItemError>;
+}
+
+export interface MediaJudgeOptions {
+  readonly judge: Judge;
+  readonly normalizer: MediaNormalizer;
+  readonly folders: CorpusFolders;
+}
+
+export interface MediaOptions {
+  readonly judging: Judging;
+  readonly session: string;
+  readonly signal: AbortSignal;
+}
+
+/** Judges media files: reads what was planned, brings it into normal form, and has every part of it judged. */
+export class MediaJudge {
+  readonly #options: MediaJudgeOptions;
+  readonly #files = pLimit(FILES_AT_ONCE);
+  readonly #memory = new ByteBudget(BYTES_AT_ONCE);
+
+  constructor(options: MediaJudgeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The outcome of one file; everything wrong with it is its outcome, a fault of ours in decoding it included. Rejects
+   * on abort, and as the judge does.
+   */
+  moderate(request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+    return this.#files(async () => {
+      options.signal.throwIfAborted();
+      const file = await this.#options.folders.open(request.file);
+      if ('code' in file) return failed(file);
+      try {
+        return request.modality === 'image'
+          ? await this.#image(file, request, options)
+          : await this.#audio(file, request, options);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  async #image(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+    const parts = await this.#frames(file, request, options);
+    if ('code' in parts) return failed(parts);
+    const { frames, covered } = parts;
+    return judgeParts(
+      async (judge) => {
+        await judge(frames);
+        return covered;
+      },
+      this.#options.judge,
+      options,
+    );
+  }
+
+  /** The frames to judge, without the file they come from, whose bytes are let go of. */
+  async #frames(
+    file: FileHandle,
+    { file: planned, caption }: MediaRequest,
+    { judging, signal }: MediaOptions,
+  ): Promise<{ readonly frames: readonly Part[]; readonly covered: Covered } | ItemError> {
+    await this.#memory.enter(planned.bytes, signal);
+    try {
+      const bytes = await readPlanned(file, planned, signal);
+      if ('code' in bytes) return bytes;
+      const normal = await this.#options.normalizer.image(bytes, { frames: judging.frames, signal });
+      if ('code' in normal) return normal;
+      const frames = normal.frames.map((frame): Part => ({
+        request: { requestType: 'prompt', modality: 'image', image: frame.bytes, caption },
+        at: frame.index,
+      }));
+      return { frames, covered: { unit: 'frames', judged: frames.length, total: normal.total } };
+    } catch (error) {
+      return faultOfOurs(error, signal);
+    } finally {
+      this.#memory.leave(planned.bytes);
+    }
+  }
+
+  async #audio(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+    const { judging, signal } = options;
+    const before = await stateOf(file);
+    const changed = await checkPlanned(file, request.file, signal);
+    if (changed !== null) return failed(changed);
+    const outcome = await judgeParts(
+      (judge) => this.#windows(file, request, judging, judge, signal),
+      this.#options.judge,
+      options,
+    );
+    // The decoder reads the file by itself, after it was hashed.
+    return (await stateOf(file)) === before ? outcome : failed(changedMeanwhile());
+  }
+
+  async #windows(
+    file: FileHandle,
+    { caption }: MediaRequest,
+    { longAudio }: Judging,
+    judge: (group: readonly Part[]) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Covered | ItemError> {
+    let judgeError: unknown = null;
+    try {
+      const heard = await this.#options.normalizer.audio(file, {
+        long: longAudio,
+        signal,
+        each: async ({ startSeconds, wav }) => {
+          try {
+            await judge([
+              {
+                request: { requestType: 'prompt', modality: 'audio', audio: wav, transcript: caption },
+                at: inMilliseconds(startSeconds),
+              },
+            ]);
+          } catch (error) {
+            judgeError = error;
+            throw error;
+          }
+        },
+      });
+      if ('code' in heard) return heard;
+      return {
+        unit: 'seconds',
+        judged: inMilliseconds(heard.windowSeconds),
+        total: inMilliseconds(heard.totalSeconds),
+      };
+    } catch (error) {
+      if (judgeError !== null) throw judgeError;
+      return faultOfOurs(error, signal);
+    }
+  }
+}
+
+/** Decoding must not fail but by saying why; if it does, that costs the one item. Rejects on abort. */
+function faultOfOurs(error: unknown, signal: AbortSignal): ItemError {
+  signal.throwIfAborted();
+  if (!(error instanceof Error)) throw error;
+  return itemError('INTERNAL', 'decoding the file failed by a fault of this program');
+}
+
+/** Seconds, rounded so that a record shows milliseconds. */
+function inMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

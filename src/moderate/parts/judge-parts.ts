@@ -1,0 +1,95 @@
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { type Coverage } from '../../domain/item.ts';
+import { type Outcome } from '../../domain/outcome.ts';
+import { type GuardRequest } from '../../domain/request.ts';
+import { type Judge } from '../judge.ts';
+import { Combination } from './combination.ts';
+
+/** What is asked of the guard for a part of an item. */
+export interface Part {
+  readonly request: GuardRequest;
+  /** Where in the item it begins, in the unit of the item's coverage. */
+  readonly at: number;
+}
+
+/**
+ * Gives the parts of an item in groups to `judge`, each group when the one before it was judged, and says at the end
+ * how much of the item they cover; or which error the item ends in. Lets through what `judge` rejects with.
+ */
+export type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
+
+export type Covered = Omit<Coverage, 'worst_at'>;
+
+/** Times an item's parts are judged because different models judged them, before it ends in an error. */
+const MOST_ROUNDS = 5;
+
+/** Thrown through the parts' giver when there is no use in judging more of them. */
+class Ended extends Error {
+  readonly reason: Outcome | 'models differ';
+
+  constructor(reason: Outcome | 'models differ') {
+    super('judging of the parts has ended');
+    this.reason = reason;
+  }
+}
+
+/**
+ * Judges all parts of an item and combines them into one outcome. A part that fails is the item's failure, and ends
+ * the judging. All parts carry one fingerprint, else all are judged again, for which `parts` is called again; an item
+ * whose parts never agree ends as GUARD_INTERNAL. Rejects as the judge does, and with what `parts` rejects with.
+ */
+export async function judgeParts(
+  parts: Parts,
+  judge: Judge,
+  options: { readonly session: string; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const outcome = await judgeOnce(parts, judge, options);
+    if (outcome !== 'models differ') return outcome;
+  }
+  return failed(
+    itemError('GUARD_INTERNAL', `the model changed between its parts in each of ${MOST_ROUNDS} rounds`),
+  );
+}
+
+/** The outcome of an item that no guard was asked about, or that was given up. */
+export function failed(error: ItemError): Outcome {
+  const moderatedAt = new Date().toISOString();
+  return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt } };
+}
+
+async function judgeOnce(
+  parts: Parts,
+  judge: Judge,
+  options: { readonly session: string; readonly signal: AbortSignal },
+): Promise<Outcome | 'models differ'> {
+  const combination = new Combination();
+  let endpoint: string | null = null;
+  const judgeGroup = async (group: readonly Part[]): Promise<void> => {
+    options.signal.throwIfAborted();
+    const requests = group.map(({ request }) => request);
+    const outcomes = await judge.judge(requests, { ...options, endpoint });
+    for (const [index, { at }] of group.entries()) {
+      const outcome = outcomes[index];
+      if (outcome === undefined) throw new Error('a part was not answered');
+      if (outcome.judgement === null) throw new Ended(outcome);
+      const { fingerprint } = combination;
+      if (fingerprint !== undefined && fingerprint !== outcome.judgement.fingerprint) {
+        throw new Ended('models differ');
+      }
+      combination.add(at, outcome.judgement);
+      endpoint = outcome.judgement.endpoint;
+    }
+  };
+  let end: Covered | ItemError;
+  try {
+    end = await parts(judgeGroup);
+  } catch (error) {
+    if (error instanceof Ended) return error.reason;
+    throw error;
+  }
+  if ('code' in end) return failed(end);
+  const judgement = combination.judgement(end);
+  if (judgement === null) throw new Error('an item without parts was judged');
+  return { judgement, failure: null };
+}

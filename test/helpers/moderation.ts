@@ -1,0 +1,61 @@
+import { DEFAULT_JUDGING, type Judging } from '../../src/config/run-config.ts';
+import { makeFingerprint } from '../../src/domain/fingerprint.ts';
+import { type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import { type Judgement, type Outcome } from '../../src/domain/outcome.ts';
+import { type Judge } from '../../src/moderate/judge.ts';
+import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
+import { type MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
+import { Moderator } from '../../src/moderate/moderate-shard.ts';
+
+/** The model that `judgement` says it was. */
+export const MODEL = makeFingerprint([['weights', 'a'.repeat(64)]])!;
+
+/** A verdict of a guard; what a test does not say is ordinary. */
+export function judgement(score: number, other: Partial<Judgement> = {}): Outcome {
+  return {
+    judgement: {
+      score,
+      flagged: score >= 0.5,
+      subcategoryScores: null,
+      subcategoryFlags: null,
+      fingerprint: MODEL.id,
+      endpoint: 'embedded:',
+      latencyMs: 1,
+      attempts: 1,
+      cacheUsage: null,
+      moderatedAt: '2026-01-01T00:00:00.000Z',
+      coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
+      ...other,
+    },
+    failure: null,
+  };
+}
+
+/** Takes a shard through a judge, in one process; where its media are is said where it has any. */
+export function moderateShard(
+  shard: Pick<Shard, 'items'>,
+  judge: Judge,
+  options: {
+    readonly session?: string;
+    readonly signal?: AbortSignal;
+    readonly judging?: Partial<Judging>;
+    readonly roots?: ReadonlyMap<string, string>;
+    readonly normalizer?: MediaNormalizer;
+  } = {},
+): Promise<ShardResult> {
+  const { roots = new Map<string, string>(), normalizer = NO_MEDIA } = options;
+  const moderator = new Moderator({ judge, normalizer, folders: new CorpusFolders(roots) });
+  return moderator.moderate(
+    { shard: 0, pass: 1, lane: 'text', items: shard.items },
+    {
+      judging: { ...DEFAULT_JUDGING, ...options.judging },
+      session: options.session ?? 'run-1',
+      signal: options.signal ?? new AbortController().signal,
+    },
+  );
+}
+
+const NO_MEDIA: MediaNormalizer = {
+  image: () => Promise.reject(new Error('there are no media here')),
+  audio: () => Promise.reject(new Error('there are no media here')),
+};
