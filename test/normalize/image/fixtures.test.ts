@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { normalizeImage } from '../../../src/normalize/image/normalize-image.ts';
+
+/** Every file in this folder is a test: `<file>.json` or `<file>.error` beside it says what becomes of it. */
+const FOLDER = new URL('../../fixtures/images/', import.meta.url);
+const names = readdirSync(FOLDER);
+
+const read = (name: string): Promise<Buffer> => readFile(new URL(name, FOLDER));
+const normalized = async (name: string) => normalizeImage(await read(name), 8, async () => {});
+
+/** Of the pixels that whoever gets these bytes sees. */
+async function seen(bytes: Buffer): Promise<{ width: number; height: number; rgb_sha256: string }> {
+  const { data, info } = await sharp(bytes).toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
+  expect(info.channels).toBe(3);
+  const rgb_sha256 = createHash('sha256').update(data).digest('hex');
+  return { width: info.width, height: info.height, rgb_sha256 };
+}
+
+describe('pictures come out as the reference has them, pixel for pixel', () => {
+  const pictures = names.filter((name) => names.includes(`${name}.json`));
+  it.each(pictures)('%s', async (name) => {
+    const result = await normalized(name);
+    if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
+    const frames = [];
+    for (const { index, bytes, width, height } of result.frames) {
+      const pixels = await seen(bytes);
+      expect({ width, height }).toEqual({ width: pixels.width, height: pixels.height });
+      frames.push({ index, ...pixels });
+    }
+    expect({ total: result.total, frames }).toEqual(JSON.parse(String(await read(`${name}.json`))));
+  });
+});
+
+describe('files that are refused get the code of their kind', () => {
+  const refused = names.filter((name) => names.includes(`${name}.error`));
+  it.each(refused)('%s', async (name) => {
+    const code = String(await read(`${name}.error`)).trim();
+    expect(await normalized(name)).toMatchObject({ code });
+  });
+});
