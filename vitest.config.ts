@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/fleet/**'],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/fleet/**/*.test.ts'],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 120_000,

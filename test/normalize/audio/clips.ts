@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type LongAudio } from '../../../src/config/run-config.ts';
+import { type ItemError } from '../../../src/domain/item-error.ts';
+import {
+  AudioNormalizer,
+  type AudioNormalizerOptions,
+  type NormalAudio,
+} from '../../../src/normalize/audio/audio-normalizer.ts';
+import { type AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
+
+export const WAV_HEADER_BYTES = 44;
+const RATE = 16_000;
+
+/** A normalizer that ends with the test. */
+export function normalizer(options: AudioNormalizerOptions = {}): AudioNormalizer {
+  const opened = new AudioNormalizer(options);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+/** A folder that goes with the test. */
+export async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'guardsweep-audio-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+export interface Heard {
+  readonly end: NormalAudio | ItemError;
+  readonly windows: readonly AudioWindow[];
+}
+
+/** Has a clip brought into normal form, and keeps all of it. */
+export async function hear(
+  by: AudioNormalizer,
+  path: string,
+  options: { readonly long?: LongAudio; readonly signal?: AbortSignal } = {},
+): Promise<Heard> {
+  const windows: AudioWindow[] = [];
+  const file = await open(path);
+  try {
+    const end = await by.audio(file, {
+      long: options.long ?? 'windows',
+      signal: options.signal ?? new AbortController().signal,
+      each: async (window) => {
+        windows.push(window);
+      },
+    });
+    return { end, windows };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The samples of windows, one after another. */
+export function samples(windows: readonly AudioWindow[]): Buffer {
+  return Buffer.concat(windows.map(({ wav }) => wav.subarray(WAV_HEADER_BYTES)));
+}
+
+/** What ffmpeg makes of a file by its own lights, as 16 kHz mono samples of 16 bits. */
+export function decodedByFfmpeg(path: string): Buffer {
+  const args = ['-loglevel', 'quiet', '-i', path, '-map', '0:a:0', '-ac', '1', '-ar', String(RATE)];
+  return execFileSync('ffmpeg', [...args, '-f', 's16le', '-'], { maxBuffer: 1 << 30 });
+}
+
+/** Writes 16 kHz 16-bit PCM as a WAV file, its channels interleaved. */
+export async function writeWav(path: string, interleaved: Int16Array, channels: number): Promise<void> {
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
+  const data = Buffer.from(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
+  header.write('RIFF');
+  header.writeUInt32LE(36 + data.length, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(RATE, 24);
+  header.writeUInt32LE(RATE * 2 * channels, 28);
+  header.writeUInt16LE(2 * channels, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(data.length, 40);
+  await writeFile(path, Buffer.concat([header, data]));
+}
+
+/** The share of a signal's energy that is at one frequency, 0 … 1. */
+export function toneShare(pcm: Buffer, hertz: number): number {
+  let [real, imaginary, energy] = [0, 0, 0];
+  const count = pcm.length / 2;
+  for (let index = 0; index < count; index++) {
+    const sample = pcm.readInt16LE(index * 2);
+    const angle = (2 * Math.PI * hertz * index) / RATE;
+    real += sample * Math.cos(angle);
+    imaginary += sample * Math.sin(angle);
+    energy += sample * sample;
+  }
+  return (2 * (real * real + imaginary * imaginary)) / (count * energy);
+}

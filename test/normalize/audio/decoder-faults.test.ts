@@ -1,0 +1,210 @@
+import { chmod, mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
+import { REFUSALS } from '../../../src/normalize/audio/refusals.ts';
+import { findProgram } from '../../helpers/debian-program.ts';
+import { settled } from '../../helpers/settled.ts';
+import { folder, hear, normalizer } from './clips.ts';
+import { childrenNamed, isAlive } from './processes.ts';
+
+const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
+const OPUS = fileURLToPath(new URL('../../fixtures/audio/opus.opus', import.meta.url));
+const QUICK = { baseMs: 300, perAudioSecondMs: 0 };
+
+/** A folder to be PATH, with ffmpeg and ffprobe in it, or with shell scripts in their place. */
+async function programs(
+  scripts: { readonly ffmpeg?: string; readonly ffprobe?: string } = {},
+): Promise<string> {
+  const path = join(await folder(), 'bin');
+  await mkdir(path);
+  for (const name of ['ffmpeg', 'ffprobe'] as const) {
+    const script = scripts[name];
+    if (script === undefined) await symlink(findProgram(name), join(path, name));
+    else {
+      await writeFile(join(path, name), `#!/bin/sh\n${script}\n`);
+      await chmod(join(path, name), 0o755);
+    }
+  }
+  return path;
+}
+
+const code = (end: object): unknown => ('code' in end ? end.code : 'heard');
+
+describe('a machine without ffmpeg', () => {
+  it('says what to install, in an outcome that can be retried', async () => {
+    const { end, windows } = await hear(normalizer({ env: { PATH: await folder() } }), MP3);
+    expect({ end, windows }).toEqual({ end: REFUSALS.ffmpegMissing, windows: [] });
+    expect((end as ItemError).message).toContain('apt-get install ffmpeg');
+    expect(isRetryable((end as ItemError).code)).toBe(true);
+  });
+
+  it('says so whether ffmpeg or only ffprobe is missing, may not be run, or lacks a library', async () => {
+    const noProbe = await programs();
+    await rm(join(noProbe, 'ffprobe'));
+    const lame = await programs({ ffmpeg: 'exit 127' });
+    const forbidden = await programs({ ffmpeg: '' });
+    await chmod(join(forbidden, 'ffmpeg'), 0o644);
+    for (const [path, clip] of [
+      [noProbe, OPUS],
+      [lame, MP3],
+      [forbidden, MP3],
+    ] as const) {
+      expect((await hear(normalizer({ env: { PATH: path } }), clip)).end).toBe(REFUSALS.ffmpegMissing);
+    }
+  });
+
+  it('judges again once ffmpeg is there, and stops when it disappears between two clips', async () => {
+    const path = await programs();
+    const by = normalizer({ env: { PATH: path } });
+    expect(code((await hear(by, MP3)).end)).toBe('heard');
+    await rm(join(path, 'ffmpeg'));
+    expect((await hear(by, MP3)).end).toBe(REFUSALS.ffmpegMissing);
+    expect((await hear(by, OPUS)).end).toBe(REFUSALS.ffmpegMissing);
+    await symlink(findProgram('ffmpeg'), join(path, 'ffmpeg'));
+    expect(code((await hear(by, MP3)).end)).toBe('heard');
+  });
+
+  it('still refuses what is no audio for what it is', async () => {
+    const text = fileURLToPath(new URL('../../fixtures/audio/text.mp3', import.meta.url));
+    expect(code((await hear(normalizer({ env: { PATH: '' } }), text)).end)).toBe('UNSUPPORTED_AUDIO_TYPE');
+  });
+});
+
+describe('a decoder that goes wrong', () => {
+  it.each([
+    ['that hangs', 'exec /bin/sleep 1000', 'TIMEOUT'],
+    ['that hangs behind a script', '/bin/sleep 1000', 'TIMEOUT'],
+    ['that hangs in the middle', 'head -c 100000 /dev/zero; exec /bin/sleep 1000', 'TIMEOUT'],
+    ['that closes its output and hangs', 'exec >&- 2>&-; exec /bin/sleep 1000', 'TIMEOUT'],
+    ['that crashes', 'kill -SEGV $$', 'CORRUPT_MEDIA'],
+    ['that is killed', 'kill -KILL $$', 'INTERNAL'],
+    ['that is told to stop', 'head -c 100000 /dev/zero; exit 255', 'INTERNAL'],
+    ['that fails after it decoded something', 'head -c 100000 /dev/zero; exit 1', 'CORRUPT_MEDIA'],
+    ['that decodes nothing and complains', 'echo oh >&2; exit 0', 'CORRUPT_MEDIA'],
+    ['that decodes nothing', 'exit 0', 'EMPTY_CONTENT'],
+    ['that complains without end', 'head -c 30000000 /dev/zero >&2; head -c 64000 /dev/zero', 'heard'],
+  ])('%s', async (_name, script, expected) => {
+    const bin = await programs({ ffmpeg: `PATH=/usr/bin:/bin; export PATH\n${script}` });
+    const time = expected === 'TIMEOUT' ? QUICK : { baseMs: 20_000, perAudioSecondMs: 0 };
+    const { end, windows } = await hear(normalizer({ env: { PATH: bin }, time }), MP3);
+    expect(code(end)).toBe(expected);
+    expect(windows.length).toBe(expected === 'heard' ? 1 : 0);
+    await settled(() => childrenNamed('sleep').length === 0);
+  });
+
+  it('gives up on a probe that hangs, or that has no end of things to say', async () => {
+    const hanging = normalizer({
+      env: { PATH: await programs({ ffprobe: 'exec /bin/sleep 1000' }) },
+      time: QUICK,
+    });
+    expect((await hear(hanging, OPUS)).end).toBe(REFUSALS.tooSlow);
+    const endless = normalizer({ env: { PATH: await programs({ ffprobe: 'exec /bin/cat /dev/zero' }) } });
+    expect((await hear(endless, OPUS)).end).toBe(REFUSALS.corrupt);
+    expect(childrenNamed('sleep').concat(childrenNamed('cat'))).toEqual([]);
+  });
+
+  it('does not count the time that whoever takes a window needs', async () => {
+    const path = await programs({ ffmpeg: 'exec /usr/bin/head -c 20000000 /dev/zero' });
+    const by = normalizer({ env: { PATH: path }, time: { baseMs: 1_500, perAudioSecondMs: 0 } });
+    let taken = 0;
+    const file = await open(MP3);
+    const end = await by.audio(file, {
+      long: 'windows',
+      signal: new AbortController().signal,
+      each: async () => {
+        taken++;
+        await new Promise((resolve) => setTimeout(resolve, 800));
+      },
+    });
+    await file.close();
+    expect({ taken, end }).toEqual({ taken: 3, end: { windowSeconds: 625, totalSeconds: 625 } });
+  });
+});
+
+describe('whoever stops', () => {
+  const WRITES_FOR_EVER = 'echo $$ >"$HOME/pid"; exec /bin/cat /dev/zero';
+
+  async function endless(): Promise<{ by: ReturnType<typeof normalizer>; pid: () => Promise<number> }> {
+    const home = await folder();
+    const by = normalizer({ env: { PATH: await programs({ ffmpeg: WRITES_FOR_EVER }), HOME: home } });
+    return { by, pid: async () => Number(await readFile(join(home, 'pid'), 'utf8')) };
+  }
+
+  it('leaves no process behind when a clip is aborted half-way', async () => {
+    const { by, pid } = await endless();
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    let windows = 0;
+    const file = await open(MP3);
+    const heard = by.audio(file, {
+      long: 'windows',
+      signal: stop.signal,
+      each: async () => {
+        if (++windows === 2) stop.abort(reason);
+      },
+    });
+    await expect(heard).rejects.toBe(reason);
+    await file.close();
+    expect(windows).toBe(2);
+    expect(isAlive(await pid())).toBe(false);
+  });
+
+  it('leaves no process behind when a window is not taken', async () => {
+    const { by, pid } = await endless();
+    const file = await open(MP3);
+    const reason = new Error('no');
+    const heard = by.audio(file, {
+      long: 'windows',
+      signal: new AbortController().signal,
+      each: () => Promise.reject(reason),
+    });
+    await expect(heard).rejects.toBe(reason);
+    await file.close();
+    expect(isAlive(await pid())).toBe(false);
+  });
+
+  it('ends everything when the normalizer is closed, also who still waits for a decoder', async () => {
+    const bin = await programs({ ffmpeg: 'exec /bin/sleep 1000' });
+    const by = normalizer({ decoders: 1, env: { PATH: bin } });
+    const first = hear(by, MP3);
+    const second = hear(by, MP3);
+    const both = Promise.allSettled([first, second]);
+    await settled(() => childrenNamed('sleep').length === 1);
+    await by.close();
+    expect(childrenNamed('sleep')).toEqual([]);
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(hear(by, MP3)).rejects.toThrow('closed');
+    await by.close();
+  });
+
+  it('begins nothing for a signal that was aborted before', async () => {
+    const by = normalizer({ env: { PATH: '' } });
+    await expect(hear(by, MP3, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+  });
+});
+
+it('gives ffmpeg nothing of the environment but where programs and libraries are', async () => {
+  const home = await folder();
+  const bin = await programs({ ffmpeg: '/usr/bin/env >"$HOME/env"; /bin/cat </dev/null' });
+  const env = { PATH: bin, HOME: home, GUARD_API_KEY: 'secret', FFREPORT: 'file=x' };
+  await hear(normalizer({ env }), MP3);
+  const seen = (await readFile(join(home, 'env'), 'utf8')).split('\n').map((line) => line.split('=')[0]);
+  expect(seen.filter((name) => name === 'GUARD_API_KEY' || name === 'FFREPORT')).toEqual([]);
+  expect(seen).toContain('PATH');
+});
+
+it('runs no more decoders side by side than it may', async () => {
+  const home = await folder();
+  const script =
+    'echo in >>"$HOME/log"; /usr/bin/head -c 32000 /dev/zero; /bin/sleep 0.2; echo out >>"$HOME/log"';
+  const by = normalizer({ decoders: 2, env: { PATH: await programs({ ffmpeg: script }), HOME: home } });
+  await Promise.all(Array.from({ length: 6 }, () => hear(by, MP3)));
+  let [inside, most] = [0, 0];
+  for (const line of (await readFile(join(home, 'log'), 'utf8')).trim().split('\n')) {
+    inside += line === 'in' ? 1 : -1;
+    most = Math.max(most, inside);
+  }
+  expect({ inside, most }).toEqual({ inside: 0, most: 2 });
+});

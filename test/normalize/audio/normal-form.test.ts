@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { copyFile, open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { settled } from '../../helpers/settled.ts';
+import { childrenNamed, writtenBytes } from './processes.ts';
+import { decodedByFfmpeg, folder, hear, normalizer, samples, WAV_HEADER_BYTES, writeWav } from './clips.ts';
+
+const FIXTURES = fileURLToPath(new URL('../../fixtures/audio/', import.meta.url));
+
+/** A linear congruential generator: the same noise everywhere. */
+function noise(length: number, seed: number): Int16Array {
+  let state = seed;
+  return Int16Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return state >> 16;
+  });
+}
+
+async function longClip(seconds: number): Promise<string> {
+  const path = join(await folder(), 'long.flac');
+  const source = `anoisesrc=duration=${seconds}:sample_rate=16000:seed=7:amplitude=0.3`;
+  execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', source, path]);
+  return path;
+}
+
+it('leaves a clip that is in normal form as it is, in a file that any player opens', async () => {
+  const { windows } = await hear(normalizer(), `${FIXTURES}plain.wav`);
+  const path = join(await folder(), 'plain.wav');
+  await writeFile(path, windows[0]!.wav);
+  expect(samples(windows).equals(decodedByFfmpeg(`${FIXTURES}plain.wav`))).toBe(true);
+  const again = await hear(normalizer(), path);
+  expect(again.windows[0]!.wav.equals(windows[0]!.wav)).toBe(true);
+  const header = windows[0]!.wav.subarray(0, WAV_HEADER_BYTES);
+  expect(header.toString('hex')).toBe(
+    '52494646a43e000057415645666d74201000000001000100803e0000007d00000200100064617461803e0000',
+  );
+});
+
+it('mixes stereo to half the sum of both sides', async () => {
+  const path = join(await folder(), 'stereo.wav');
+  const sides = noise(2 * 16_000, 20_261_121);
+  await writeWav(path, sides, 2);
+  const { windows } = await hear(normalizer(), path);
+  const mono = samples(windows);
+  expect(mono.length).toBe(sides.length);
+  const farthest = Array.from({ length: 16_000 }, (_, index) =>
+    Math.abs(mono.readInt16LE(2 * index) - (sides[2 * index]! + sides[2 * index + 1]!) / 2),
+  ).reduce((most, difference) => Math.max(most, difference));
+  expect(farthest).toBeLessThanOrEqual(0.5);
+});
+
+it('says the same of the same clip each time, also side by side', async () => {
+  const by = normalizer({ decoders: 3 });
+  const heard = await Promise.all(Array.from({ length: 6 }, () => hear(by, `${FIXTURES}opus.opus`)));
+  const first = heard[0]!.windows[0]!.wav;
+  expect(heard.every(({ windows }) => windows[0]!.wav.equals(first))).toBe(true);
+});
+
+it('cuts a long clip into windows that together are the whole, and takes in no more of it than is asked for', async () => {
+  const path = await longClip(700);
+  const { end, windows } = await hear(normalizer(), path);
+  expect(end).toEqual({ windowSeconds: 700, totalSeconds: 700 });
+  expect(windows.map(({ startSeconds, seconds }) => [startSeconds, seconds])).toEqual([
+    [0, 300],
+    [300, 300],
+    [600, 100],
+  ]);
+  expect(samples(windows).equals(decodedByFfmpeg(path))).toBe(true);
+  const first = await hear(normalizer(), path, { long: 'truncate' });
+  expect(first.end).toEqual({ windowSeconds: 300, totalSeconds: 700 });
+  expect(first.windows.map(({ wav }) => wav.equals(windows[0]!.wav))).toEqual([true]);
+});
+
+it('keeps the last samples of a clip, however few', async () => {
+  const path = join(await folder(), 'one-more.wav');
+  await writeWav(path, noise(300 * 16_000 + 1, 5), 1);
+  const { end, windows } = await hear(normalizer(), path);
+  expect(end).toEqual({ windowSeconds: 300.0000625, totalSeconds: 300.0000625 });
+  expect(windows.map(({ seconds }) => seconds)).toEqual([300, 0.0000625]);
+});
+
+it('hears the file that was opened, whatever has its name by then', async () => {
+  const path = join(await folder(), 'clip.m4a');
+  await copyFile(`${FIXTURES}index-at-end.m4a`, path);
+  const file = await open(path);
+  try {
+    await file.read(Buffer.alloc(1000), 0, 1000, 0); // as hashing does
+    execFileSync('rm', [path]);
+    await copyFile(`${FIXTURES}text.mp3`, path);
+    let bytes = 0;
+    const end = await normalizer().audio(file, {
+      long: 'windows',
+      signal: new AbortController().signal,
+      each: async ({ wav }) => {
+        bytes += wav.length;
+      },
+    });
+    expect(end).toHaveProperty('totalSeconds', (bytes - WAV_HEADER_BYTES) / 32_000);
+  } finally {
+    await file.close();
+  }
+});
+
+it('lets ffmpeg wait while a window is being taken', async () => {
+  const file = await open(await longClip(1300));
+  const written: number[] = [];
+  try {
+    await normalizer({ decoders: 1 }).audio(file, {
+      long: 'windows',
+      signal: new AbortController().signal,
+      each: async () => {
+        const [ffmpeg] = childrenNamed('ffmpeg');
+        if (ffmpeg === undefined) return; // the last window
+        let [before, now] = [-1, writtenBytes(ffmpeg)];
+        await settled(() => {
+          [before, now] = [now, writtenBytes(ffmpeg)];
+          return now === before;
+        });
+        written.push(now);
+      },
+    });
+  } finally {
+    await file.close();
+  }
+  const windowBytes = 300 * 32_000;
+  // besides what was taken: a pipe and a stream's buffer, of 64 KiB each, and what is just being handed on
+  expect(written.map((bytes, index) => bytes - (index + 1) * windowBytes < 512 * 1024)).toEqual(
+    Array<boolean>(4).fill(true),
+  );
+});
