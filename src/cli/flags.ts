@@ -35,7 +35,7 @@ export const quietFlag = (): Option =>
 
 export const guardFlag = (): Option =>
   repeatableFlag('--guard <url>', {
-    what: 'guard endpoint: grpc://host:8001, grpcs://host:8001 or embedded:',
+    what: 'guard endpoint: grpc[s]://host:8001, https://host, http://host:9000 (REST) or embedded:',
     fallback: 'GUARD_URL, else embedded:',
     example: 'grpc://gpu-1:8001',
   });

@@ -7,10 +7,17 @@ import { type Check } from './machine-checks.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
+export interface GuardCheckOptions {
+  /** Every guard that is named, this one among them. */
+  readonly guards: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
 /** Whether a guard answers and says which model it is; the embedded one is started for it. Rejects only on abort. */
 export async function checkGuard(
   url: string,
-  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
+  { guards: all, env, signal }: GuardCheckOptions,
 ): Promise<Check> {
   const what = `guard ${url}`;
   try {
@@ -19,7 +26,7 @@ export async function checkGuard(
       const { fingerprint } = await readEndpoint(guards.endpoints[0]!, {
         timeoutMs: ANSWER_WITHIN_MS,
         signal,
-        token: guardToken(env),
+        token: guardToken(env, all),
       });
       const found =
         fingerprint?.id ?? 'judges; no fingerprint: over REST it does not tell which model it runs';

@@ -31,7 +31,7 @@ export async function openGuardSession(
       {
         expectFingerprint: config.expectFingerprint,
         maxWaitMs: config.maxWaitMs,
-        token: guardToken(env),
+        token: guardToken(env, config.guards),
       },
       AbortSignal.any([signal, died.signal]),
     );

@@ -1,32 +1,89 @@
 import { EMBEDDED_GUARD } from '../config/guard-url.ts';
 import { Failure } from '../domain/failure.ts';
-import { type GuardEndpoint, parseAddress } from '../guard/address.ts';
+import { type GuardEndpoint, isRest, parseAddress } from '../guard/address.ts';
+import { parseBaseAddress } from '../guard/rest/base-address.ts';
 
 /**
- * The bearer token to send to an endpoint: `GUARD_TOKEN__<HOST>` where that is set (host in upper case, every
- * character but letters and digits as `_`), else `GUARD_TOKEN`; an empty variable is none, and the embedded guard gets none.
- * The function throws Failure('usage') rather than let a token leave this machine without TLS.
+ * The bearer token to send to an endpoint, or none; the embedded guard gets none. `guards`: every URL that is
+ * configured. A variable for one host ends in `__<HOST>`, the host in upper case, every character but letters and
+ * digits as `_`; an empty variable is none.
+ * - gRPC: `GUARD_TOKEN__<HOST>` where that is set, else `GUARD_TOKEN`.
+ * - REST: `GUARD_API_KEY__<HOST>` where that is set, else, to the one https host without a key of its own,
+ *   `GUARD_API_KEY`. A guard reached over plain http needs no key.
+ * The function throws Failure('usage') rather than let a token leave this machine without TLS, or go to a host it may
+ * not be meant for.
  */
-export function guardToken(env: NodeJS.ProcessEnv): (endpoint: GuardEndpoint) => string | null {
+export function guardToken(
+  env: NodeJS.ProcessEnv,
+  guards: readonly string[],
+): (endpoint: GuardEndpoint) => string | null {
   return (endpoint) => {
     if (endpoint.name === EMBEDDED_GUARD) return null;
-    const { serverName, secure, loopback } = parseAddress(endpoint);
-    const own = variableOf(serverName);
-    const variable = env[own] === undefined ? 'GUARD_TOKEN' : own;
-    const token = env[variable] || null;
-    if (token !== null && !secure && !loopback) {
-      throw new Failure(
-        'usage',
-        `guard ${endpoint.name}: ${variable} is not sent to another host without TLS; ` +
-          `name it as ${endpoint.address.replace(/^grpc:/, 'grpcs:')}, or unset ${variable}`,
-      );
+    const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : grpcToken(env, endpoint);
+    if (found !== null && !/^[\x21-\x7e]+$/.test(found.token)) {
+      throw new Failure('usage', `guard ${endpoint.name}: ${found.variable} holds characters no token has`);
     }
-    return token;
+    return found?.token ?? null;
   };
 }
 
-function variableOf(host: string): string {
-  return `GUARD_TOKEN__${host
+interface Found {
+  readonly token: string;
+  readonly variable: string;
+}
+
+function grpcToken(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
+  const { serverName, secure, loopback } = parseAddress(endpoint);
+  const own = ownOf(env, 'GUARD_TOKEN', serverName);
+  const found = own === undefined ? valueOf(env, 'GUARD_TOKEN') : own;
+  if (found !== null && !secure && !loopback) throw withoutTls(endpoint, found.variable, /^grpc:/, 'grpcs:');
+  return found;
+}
+
+function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonly string[]): Found | null {
+  const { host, secure, loopback } = parseBaseAddress(endpoint);
+  const own = ownOf(env, 'GUARD_API_KEY', host);
+  if (own !== undefined) {
+    if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable, /^http:/, 'https:');
+    return own;
+  }
+  const shared = secure ? valueOf(env, 'GUARD_API_KEY') : null;
+  const others = guards
+    .map((url) => ({ name: url, address: url }))
+    .filter((guard) => isRest(guard) && parseBaseAddress(guard).secure)
+    .map((guard) => parseBaseAddress(guard).host)
+    .filter((name) => name !== host && ownOf(env, 'GUARD_API_KEY', name) === undefined);
+  if (shared !== null && others.length > 0) {
+    throw new Failure(
+      'usage',
+      `guard ${endpoint.name}: GUARD_API_KEY is for one host; name the key of this one ` +
+        variableOf('GUARD_API_KEY', host),
+    );
+  }
+  return shared;
+}
+
+/** The token for this host alone; null when it is to have none, undefined when nothing is said of it. */
+function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): Found | null | undefined {
+  const variable = variableOf(prefix, host);
+  return env[variable] === undefined ? undefined : valueOf(env, variable);
+}
+
+function valueOf(env: NodeJS.ProcessEnv, variable: string): Found | null {
+  const token = env[variable];
+  return token === undefined || token === '' ? null : { token, variable };
+}
+
+function withoutTls({ name, address }: GuardEndpoint, variable: string, from: RegExp, to: string): Failure {
+  return new Failure(
+    'usage',
+    `guard ${name}: ${variable} is not sent to another host without TLS; ` +
+      `name it as ${address.replace(from, to)}, or unset ${variable}`,
+  );
+}
+
+function variableOf(prefix: string, host: string): string {
+  return `${prefix}__${host
     .replace(/^\[|\]$/g, '')
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '_')}`;

@@ -45,9 +45,12 @@ export function summaryText(summary: Summary): string {
 
 function headlines(summary: Summary): string[] {
   const lines: string[] = [];
-  const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint)).size;
+  const fingerprints = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
+  const models = [...fingerprints].filter((fingerprint) => fingerprint !== null).length;
   if (models > 1)
     lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
+  if (models > 0 && fingerprints.has(null))
+    lines.push('ATTENTION: part of the verdicts do not say which model judged; see the guards below');
   if (summary.status === 'incomplete') {
     lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
   }
@@ -88,6 +91,9 @@ function guards(summary: Summary): string[] {
   const lines = summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
     return `Judged by ${endpoint}, ${fingerprint ?? 'no fingerprint'} (${number(verdicts)} verdicts)`;
   });
+  if (summary.guards.some(({ kind }) => kind === 'rest')) {
+    lines.push('Over REST a guard does not tell which model it runs: those verdicts have no fingerprint.');
+  }
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     lines.push('This is the demonstration guard: «allow» is not evidence that nothing is there.');
   }

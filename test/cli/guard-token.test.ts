@@ -3,7 +3,7 @@ import { guardToken } from '../../src/cli/guard-token.ts';
 import { typed } from './terminal.ts';
 
 const tokenFor = (env: NodeJS.ProcessEnv, address: string): string | null =>
-  guardToken(env)({ name: address, address });
+  guardToken(env, [address])({ name: address, address });
 
 describe('the token of a guard', () => {
   const env = { GUARD_TOKEN: 'for-all', GUARD_TOKEN__GPU_1_EXAMPLE: 'for-one' };
@@ -40,7 +40,50 @@ describe('the token of a guard', () => {
   });
 
   it('is none for the embedded guard', () => {
-    expect(guardToken(env)({ name: 'embedded:', address: 'grpc://127.0.0.1:4711' })).toBeNull();
+    expect(
+      guardToken(env, ['embedded:'])({ name: 'embedded:', address: 'grpc://127.0.0.1:4711' }),
+    ).toBeNull();
+  });
+
+  it('over REST is the key of the one managed endpoint, or of its own host', () => {
+    const keys = { GUARD_API_KEY: 'managed', GUARD_API_KEY__GPU_1: 'own', GUARD_TOKEN: 'for-grpc' };
+    expect(tokenFor(keys, 'https://guard.example/base')).toBe('managed');
+    expect(tokenFor(keys, 'https://gpu-1:8443')).toBe('own');
+    expect(tokenFor({ GUARD_TOKEN: 'for-grpc' }, 'https://guard.example')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'x', GUARD_API_KEY__A: '' }, 'https://a')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'grpcs://gpu-2:8001')).toBeNull();
+  });
+
+  it('over plain http is none, but for a key of its own on this machine', () => {
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'http://gpu-1:9000')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'http://127.0.0.1:9000')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY__127_0_0_1: 'own' }, 'http://127.0.0.1:9000')).toBe('own');
+    expect(() => tokenFor({ GUARD_API_KEY__GPU_1: 'own' }, 'http://gpu-1:9000')).toThrow(
+      'guard http://gpu-1:9000: GUARD_API_KEY__GPU_1 is not sent to another host without TLS; ' +
+        'name it as https://gpu-1:9000, or unset GUARD_API_KEY__GPU_1',
+    );
+  });
+
+  it('never goes to a second host', () => {
+    const guards = ['https://a.example', 'https://b.example', 'grpc://c:8001', 'http://d:9000'];
+    const of = (env: NodeJS.ProcessEnv, name: string) => guardToken(env, guards)({ name, address: name });
+    expect(() => of({ GUARD_API_KEY: 'x' }, 'https://a.example')).toThrow(
+      'guard https://a.example: GUARD_API_KEY is for one host; name the key of this one GUARD_API_KEY__A_EXAMPLE',
+    );
+    const two = { GUARD_API_KEY: 'for-a', GUARD_API_KEY__B_EXAMPLE: 'for-b' };
+    expect(guards.slice(0, 2).map((name) => of(two, name))).toEqual(['for-a', 'for-b']);
+  });
+
+  it('that no header can hold is said at once, and not shown', () => {
+    const key = 'line\nbreak';
+    const said = (() => {
+      try {
+        return tokenFor({ GUARD_API_KEY: key }, 'https://a');
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(said).toBe('guard https://a: GUARD_API_KEY holds characters no token has');
   });
 
   it('ends a command that would send it as plain text with status 2', async () => {

@@ -135,14 +135,23 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
   ],
   [
-    { guard: ['https://guard.example'] },
-    '--guard: REST guards are not supported in this version; name the gRPC port, grpc://host:8001',
+    { guard: ['https://guard.example/v1/moderations'] },
+    '--guard: name the base address of the guard, before /v1, found "https://guard.example/v1/moderations"',
+  ],
+  [
+    { guard: ['http://gpu-1/a/../b'] },
+    '--guard: name the base address of the guard, before /v1, found "http://gpu-1/a/../b"',
+  ],
+  [{ guard: ['https://'] }, '--guard: expected a host and a port of 1 to 65535, found "https://"'],
+  [
+    { guard: ['https://guard.example', 'HTTPS://Guard.Example:443/'] },
+    '--guard: https://guard.example is named twice',
   ],
   [{ guard: ['embedded'] }, '--guard: the embedded guard is written embedded: and nothing after it'],
   [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
   [
     { guard: ['gpu-1:8001'] },
-    '--guard: expected grpc://host:8001, grpcs://host:8001 or embedded:, found "gpu-1:8001"',
+    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000 or embedded:, found "gpu-1:8001"',
   ],
   [
     { guard: ['grpc://gpu-1:80010'] },
@@ -200,8 +209,8 @@ describe('a mistake is one line that names its place', () => {
 
   it('in the environment', async () => {
     const cwd = await workspace({ 'a.csv': '' });
-    expect(await mistakeIn({ cwd, env: { GUARD_URL: 'grpc://a,http://b' } })).toMatch(
-      /^GUARD_URL: REST guards/,
+    expect(await mistakeIn({ cwd, env: { GUARD_URL: 'grpc://a,ftp://b' } })).toMatch(
+      /^GUARD_URL: expected grpc:/,
     );
   });
 
@@ -224,6 +233,8 @@ describe('a mistake is one line that names its place', () => {
       'grpc://u:s3cret@h:1',
       'grpc://h?key=s3cret',
       'ftp://s3cret@h',
+      'https://h?api_key=s3cret',
+      'https://s3cret@h/base',
       'grpc://u:s3cret@h:99999',
     ]) {
       const said = await mistakeIn({ cwd, flags: { guard: [url] } });

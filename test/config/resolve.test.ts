@@ -152,6 +152,24 @@ describe('a run’s configuration', () => {
     expect((await resolved({ cwd, env: { GUARD_URL: ' ' } })).guards).toEqual(['embedded:']);
   });
 
+  it('takes guards over REST by their base address', async () => {
+    const cwd = await workspace(files);
+    const guard = [
+      'https://Guard.Example/',
+      'https://guard.example:8443',
+      'https://guard.example/Team/a',
+      'http://gpu-1',
+      'http://[::1]:9001/',
+    ];
+    expect((await resolved({ cwd, flags: { guard } })).guards).toEqual([
+      'https://guard.example',
+      'https://guard.example:8443',
+      'https://guard.example/Team/a',
+      'http://gpu-1:9000',
+      'http://[::1]:9001',
+    ]);
+  });
+
   it('takes one guard and one text column without brackets', async () => {
     const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
     const cwd = await workspace({ ...files, 'job.yaml': job });

@@ -62,8 +62,20 @@ describe('the summary for people', () => {
     expect(summaryText(SUMMARY)).not.toContain('demonstration guard');
   });
 
+  it('says of verdicts over REST why they name no model, and that it may be another one', () => {
+    const rest = { endpoint: 'https://guard.example', kind: 'rest', fingerprint: null, verdicts: 1 } as const;
+    const alone = summaryText({ ...SUMMARY, guards: [rest] });
+    expect(alone).toContain(
+      'Judged by https://guard.example, no fingerprint (1 verdicts)\nOver REST a guard does not',
+    );
+    expect(alone).not.toContain('ATTENTION');
+    const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');
+    expect(mixed[1]).toMatch(/^ATTENTION: part of the verdicts do not say which model judged/);
+    expect(mixed.join()).not.toContain('different models');
+  });
+
   it('makes several models, and an incomplete run, headlines', () => {
-    const guards = [SUMMARY.guards[0]!, { ...SUMMARY.guards[0]!, fingerprint: null }];
+    const guards = [SUMMARY.guards[0]!, { ...SUMMARY.guards[0]!, fingerprint: 'sha256:bb' }];
     const lines = summaryText({ ...SUMMARY, status: 'incomplete', verdicts: 100, guards }).split('\n');
     expect(lines[1]).toMatch(/^ATTENTION: 2 different models/);
     expect(lines[2]).toMatch(/^INCOMPLETE/);

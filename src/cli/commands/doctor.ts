@@ -41,7 +41,7 @@ export function doctorCommand(context: CommandContext): Command {
       add(checkMemory());
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
       const { env, interrupts } = context;
-      for (const url of urls) add(await checkGuard(url, { env, signal: interrupts.drain }));
+      for (const url of urls) add(await checkGuard(url, { guards: urls, env, signal: interrupts.drain }));
       if (options.json) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {

@@ -39,8 +39,9 @@ export function fingerprintCommand(context: CommandContext): Command {
     )
     .action(async (options: { guard?: readonly string[]; json?: boolean }) => {
       const signal = context.interrupts.drain;
-      const token = guardToken(context.env);
-      const guards = await openGuardEndpoints(endpointUrls(options.guard, context.env));
+      const urls = endpointUrls(options.guard, context.env);
+      const token = guardToken(context.env, urls);
+      const guards = await openGuardEndpoints(urls);
       try {
         const readings: EndpointReading[] = [];
         for (const endpoint of guards.endpoints) {

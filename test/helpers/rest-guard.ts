@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo } from 'node:net';
+import { scoreOf } from './scripted-guard.ts';
+
+/** One request to judge as the guard over REST sees it. */
+export interface SeenModeration {
+  readonly modality: string;
+  /** The text, or the file's bytes in base64. */
+  readonly content: string;
+  /** Null for a text. */
+  readonly file: { readonly name: string; readonly type: string; readonly bytes: Buffer } | null;
+  readonly headers: IncomingMessage['headers'];
+  /** Counted from 0 over all judged requests. */
+  readonly number: number;
+  /** Judged requests under way, this one included. */
+  readonly inFlight: number;
+  /** Whether it is the text with which a client finds out whether a guard judges. */
+  readonly harmless: boolean;
+  /** Resolves when the client gives the request up. */
+  readonly cancelled: Promise<void>;
+}
+
+/**
+ * What a script says of a request: nothing (an ordinary verdict), a reply of its own (the ordinary one where it leaves
+ * something out; a body that is not a string is sent as JSON), a body cut off in the middle, or a lost connection.
+ */
+export type RestScripted =
+  | void
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly contentType?: string;
+      readonly body?: unknown;
+    }
+  | 'cut off'
+  | 'drop';
+
+export interface RestGuardOptions {
+  /** 0 for a free port. */
+  readonly port?: number;
+  readonly script?: (request: SeenModeration) => RestScripted | Promise<RestScripted>;
+  /** PEM; serves over TLS. */
+  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  /** Goes before `/v1/…`. */
+  readonly path?: string;
+}
+
+export interface RestGuard {
+  readonly address: string;
+  readonly port: number;
+  /** Judged requests in order of arrival, without the harmless ones. */
+  readonly seen: SeenModeration[];
+  /** Harmless ones that arrived. */
+  readonly harmless: () => number;
+  /** Connections made so far. */
+  readonly connections: () => number;
+  /** Ends at once, as a killed server does: connections are cut. */
+  kill(): void;
+}
+
+const HARMLESS = 'The library opens at nine on weekdays.';
+
+/** A real HTTP server with the REST endpoints of the guard's contract, whose answers a test decides. */
+export async function startRestGuard(options: RestGuardOptions = {}): Promise<RestGuard> {
+  const { path = '', script = () => {}, tls } = options;
+  const seen: SeenModeration[] = [];
+  let harmless = 0;
+  let connections = 0;
+  let inFlight = 0;
+
+  const moderate = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await bytesOf(message);
+    const modality = message.url!.slice(`${path}/v1/moderations/`.length);
+    const known = ['text', 'image', 'audio'].includes(modality);
+    if (message.method !== 'POST' || !known || !message.url!.startsWith(`${path}/v1/moderations/`)) {
+      send(response, 404, { error: { code: 'NOT_FOUND', message: 'no such path' } });
+      return;
+    }
+    const file = modality === 'text' ? null : fileOf(body, message.headers['content-type'] ?? '');
+    const content = file?.bytes.toString('base64') ?? (JSON.parse(body.toString()) as { text: string }).text;
+    const request: SeenModeration = {
+      modality,
+      content,
+      file,
+      headers: message.headers,
+      number: seen.length,
+      inFlight: ++inFlight,
+      harmless: content === HARMLESS,
+      cancelled: new Promise((resolve) => response.once('close', resolve)),
+    };
+    if (request.harmless) harmless++;
+    else seen.push(request);
+    try {
+      answer(response, await script(request), content);
+    } finally {
+      inFlight--;
+    }
+  };
+
+  const handle = (message: IncomingMessage, response: ServerResponse): void => {
+    // A client that goes away in the middle ends its request, not the server.
+    moderate(message, response).catch(() => response.destroy());
+  };
+  const server: Server = tls
+    ? createTlsServer({ key: tls.key, cert: tls.certificate }, handle)
+    : createServer(handle);
+  server.on('connection', () => connections++);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${path}`,
+    port,
+    seen,
+    harmless: () => harmless,
+    connections: () => connections,
+    kill: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function bytesOf(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The one file of a multipart form; throws when the form is not exactly that. */
+function fileOf(body: Buffer, contentType: string): SeenModeration['file'] {
+  const boundary = /^multipart\/form-data; boundary=([\w-]{1,70})$/.exec(contentType)![1]!;
+  const headEnd = body.indexOf('\r\n\r\n');
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const [, name, type] =
+    /^--([\w-]+)\r\nContent-Disposition: form-data; name="file"; filename="([^"]+)"\r\nContent-Type: (\S+)$/
+      .exec(body.toString('latin1', 0, headEnd))!
+      .slice(1);
+  if (!body.subarray(-tail.length).equals(tail)) throw new Error('the form does not end');
+  return { name: name!, type: type!, bytes: body.subarray(headEnd + 4, -tail.length) };
+}
+
+function answer(response: ServerResponse, scripted: RestScripted, content: string): void {
+  const score = scoreOf(content);
+  const flagged = score >= 0.5;
+  const ordinary = { flagged, score, subcategory_flags: flagged ? { hate: true } : {}, latency_ms: 1.5 };
+  if (scripted === 'drop') {
+    response.destroy();
+  } else if (scripted === 'cut off') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
+    response.write('{"flagged":', () => response.destroy());
+  } else {
+    const { status = 200, headers = {}, contentType, body = ordinary } = scripted ?? {};
+    send(response, status, body, headers, contentType);
+  }
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  contentType = 'application/json; charset=utf-8',
+): void {
+  response.writeHead(status, { ...headers, 'content-type': contentType });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
