@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../domain/failure.ts';
+import { type ItemError } from '../../domain/item-error.ts';
+import { type Pixels } from '../../normalize/image/normal-image.ts';
 import { type ProbeRefusal } from '../probe.ts';
 import { hashModelFiles } from './model-files.ts';
 import { type ImageNetwork } from './network.ts';
@@ -8,7 +10,7 @@ import { hashImageRules, sexualContent, type SexualContent } from './sexual-cont
 /** What looks at an image, once it has been loaded. */
 interface Loaded {
   readonly network: ImageNetwork;
-  readonly decode: (bytes: Buffer) => Promise<Parameters<ImageNetwork['classify']>[0] | null>;
+  readonly normalPixels: (bytes: Buffer) => Promise<Pixels | ItemError>;
 }
 
 /**
@@ -42,21 +44,23 @@ export class ImageProbe {
       this.#loaded = null;
       return { refusal: 'PROBE_NOT_LOADED', text: 'the network for images cannot be loaded here' };
     }
-    const image = await loaded.decode(bytes);
-    if (image === null) return { refusal: 'GUARD_REJECTED', text: 'IMAGE is no picture that can be decoded' };
-    return sexualContent(await loaded.network.classify(image));
+    const pixels = await loaded.normalPixels(bytes);
+    if ('code' in pixels) return { refusal: 'GUARD_REJECTED', text: `IMAGE: ${pixels.message}` };
+    return sexualContent(await loaded.network.classify(pixels));
   }
 
   async #load(): Promise<Loaded> {
-    const [{ ImageNetwork }, { decodeImage }] = await Promise.all([
+    const [{ ImageNetwork }, { normalPixels }, { restrictLibvips }] = await Promise.all([
       import('./network.ts'),
-      import('./decode-image.ts'),
+      import('../../normalize/image/normalize-image.ts'),
+      import('../../normalize/image/restrict-libvips.ts'),
     ]);
+    restrictLibvips();
     const network = await ImageNetwork.load();
     // What was promised to judge images must be what does.
     if (!isDeepStrictEqual(await hashModelFiles(), this.#files)) {
       throw new Failure('internal', 'the embedded image model has changed since the guard was started');
     }
-    return { network, decode: decodeImage };
+    return { network, normalPixels };
   }
 }

@@ -1,14 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { type Pixels } from '../../normalize/image/normal-image.ts';
 import { findModelFiles, type ModelFiles } from './model-files.ts';
-
-/** Pixels as the network takes them: rows from the top, red, green, blue. */
-export interface RgbImage {
-  readonly width: number;
-  readonly height: number;
-  /** `width * height * 3` bytes. */
-  readonly pixels: Uint8Array;
-}
 
 /** Edge of the square that the network looks at; nsfwjs resizes to it, bilinearly and without keeping the aspect. */
 const INPUT_SIZE = 224;
@@ -77,8 +70,8 @@ export class ImageNetwork {
   /**
    * Probabilities of the classes, in their order. Computing keeps this thread busy: around a tenth of a second.
    */
-  async classify({ width, height, pixels }: RgbImage): Promise<Float32Array> {
-    const image = this.#tensorFlow.tensor3d(pixels, [height, width, 3], 'int32');
+  async classify({ width, height, rgb }: Pixels): Promise<Float32Array> {
+    const image = this.#tensorFlow.tensor3d(rgb, [height, width, 3], 'int32');
     let output: Tensor | undefined;
     try {
       output = this.#infer(image);
