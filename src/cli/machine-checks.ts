@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 
 /** One thing a run needs, and whether it is there. */
 export interface Check {
@@ -35,6 +38,25 @@ export function checkMemory(availableBytes = process.availableMemory?.() ?? free
     found: `${mebibytes(availableBytes)} available, ${availableParallelism()} cores`,
     todo: ok ? null : `free at least ${mebibytes(LEAST_MEMORY_BYTES)}`,
   };
+}
+
+const VERSION_WITHIN_MS = 10_000;
+
+/** Whether `ffmpeg` and `ffprobe` are on the PATH of `env` and run: audio is decoded by them. Rejects only on abort. */
+export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
+  const versions: string[] = [];
+  for (const program of ['ffmpeg', 'ffprobe']) {
+    try {
+      const options = { env, signal, timeout: VERSION_WITHIN_MS, killSignal: 'SIGKILL' } as const;
+      const { stdout } = await promisify(execFile)(program, ['-version'], options);
+      versions.push(/ version (\S+)/.exec(stdout)?.[1] ?? 'of an unknown version');
+    } catch {
+      signal.throwIfAborted();
+      const todo = `install it for audio (${INSTALL_FFMPEG}); texts and images are judged without it`;
+      return { what: 'ffmpeg', ok: false, found: `${program} does not run`, todo };
+    }
+  }
+  return { what: 'ffmpeg', ok: true, found: [...new Set(versions)].join(', ffprobe '), todo: null };
 }
 
 async function nearestFolder(folder: string): Promise<{ folder: string; freeBytes: number }> {

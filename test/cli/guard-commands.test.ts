@@ -81,6 +81,7 @@ describe('doctor', () => {
       'ok       nod',
       'ok       mem',
       'ok       out',
+      'ok       ffm',
       'ok       gua',
     ]);
     expect(await readdir(out)).toEqual([]);
@@ -89,14 +90,16 @@ describe('doctor', () => {
   it('says what is missing and what to do, and ends with 4', async () => {
     const out = await folder();
     await writeFile(join(out, 'file'), '');
-    const { status, stdout, stderr } = await typed([
-      ...['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
-    ]);
-    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 2 of 4 checks failed\n' });
+    const { status, stdout, stderr } = await typed(
+      ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
+      { context: { env: { PATH: out } } },
+    );
+    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 5 checks failed\n' });
     expect(JSON.parse(stdout)).toMatchObject([
       { what: 'node', ok: true },
       { what: 'memory', ok: true },
       { ok: false, found: 'not writable (ENOTDIR)', todo: 'name a folder you may write to with --out' },
+      { what: 'ffmpeg', ok: false, found: 'ffmpeg does not run' },
       { what: `guard ${NOBODY}`, ok: false, todo: 'start it, or correct --guard or GUARD_URL' },
     ]);
   });

@@ -5,7 +5,7 @@ import { type CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
 import { guardFlag, jsonFlag, outFlag } from '../flags.ts';
 import { checkGuard } from '../guard-checks.ts';
-import { checkMemory, checkNode, checkOutput, type Check } from '../machine-checks.ts';
+import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../machine-checks.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 function asText({ what, ok, found, todo }: Check): string {
@@ -17,7 +17,7 @@ export function doctorCommand(context: CommandContext): Command {
   return newCommand('doctor', context)
     .summary('check that everything a run needs is there')
     .description(
-      'Check that everything a run needs is there: Node, memory, a writable output folder with space, the guards.\n' +
+      'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards.\n' +
         'Each line says ok or missing, and what to do. Status 4 when anything is missing. Leaves nothing behind.',
     )
     .addOption(guardFlag())
@@ -41,6 +41,7 @@ export function doctorCommand(context: CommandContext): Command {
       add(checkMemory());
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
       const { env, interrupts } = context;
+      add(await checkFfmpeg(env, interrupts.drain));
       for (const url of urls) add(await checkGuard(url, { guards: urls, env, signal: interrupts.drain }));
       if (options.json) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
       const missing = checks.filter(({ ok }) => !ok).length;

@@ -25,7 +25,7 @@ export interface FfmpegProcess {
   /** Settles once the process is gone; never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** Ends it at once; any number of times, also when it is gone. */
-  kill(): void;
+  readonly kill: () => void;
 }
 
 /** What it takes to have a clip's file read by ffmpeg or ffprobe. */

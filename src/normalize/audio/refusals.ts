@@ -3,7 +3,8 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 /** A clip is judged in 300 s windows up to this length: 288 of them. */
 export const LONGEST_SECONDS = 24 * 60 * 60;
 
-const INSTALL = 'Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg';
+/** How ffmpeg and ffprobe get onto a machine. */
+export const INSTALL_FFMPEG = 'Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg';
 
 /**
  * Outcomes of clips that could not be brought into normal form. Where this machine is to blame they are retryable;
@@ -28,5 +29,8 @@ export const REFUSALS = {
     'ffmpeg could not be started: this machine has no room for a process',
   ),
   /** The one that says what to install: compare with it to tell people once, beside the items. */
-  ffmpegMissing: itemError('INTERNAL', `ffmpeg is not installed on the machine that judges (${INSTALL})`),
+  ffmpegMissing: itemError(
+    'INTERNAL',
+    `ffmpeg is not installed on the machine that judges (${INSTALL_FFMPEG})`,
+  ),
 } as const satisfies Record<string, ItemError>;
