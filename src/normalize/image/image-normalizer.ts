@@ -64,12 +64,20 @@ export class ImageNormalizer {
 
   async #decode(bytes: Buffer, frames: number): Promise<NormalImage | ItemError> {
     this.#throwIfClosed();
-    const decoder = this.#idle.pop() ?? this.#start();
+    const decoder = this.#takeIdle() ?? this.#start();
     const result = await decoder.normalize(bytes, frames);
     this.#throwIfClosed();
-    if (decoder.hasEnded) this.#decoders.delete(decoder);
-    else this.#idle.push(decoder);
+    this.#idle.push(decoder);
     return result;
+  }
+
+  /** A process that waits for an image; one that has ended, over its last image or since, is let go of. */
+  #takeIdle(): DecoderProcess | null {
+    for (let decoder = this.#idle.pop(); decoder !== undefined; decoder = this.#idle.pop()) {
+      if (!decoder.hasEnded) return decoder;
+      this.#decoders.delete(decoder);
+    }
+    return null;
   }
 
   #start(): DecoderProcess {

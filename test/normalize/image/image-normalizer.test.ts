@@ -1,0 +1,113 @@
+import { getEventListeners, once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { type ItemError } from '../../../src/domain/item-error.ts';
+import { type NormalImage } from '../../../src/normalize/image/normal-image.ts';
+import { imageNormalizer, startedProcesses } from '../../helpers/normalizer.ts';
+import { drawn } from '../../helpers/pictures.ts';
+
+const signal = new AbortController().signal;
+const options = { frames: 8, signal };
+/** Takes long enough to decode that something can happen meanwhile. */
+const large = await drawn(4000, 3000).jpeg({ quality: 60 }).toBuffer();
+const small = await drawn(40, 30).png().toBuffer();
+
+function image(result: NormalImage | ItemError): NormalImage {
+  if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
+  return result;
+}
+
+it('gives the normal form of many images, decoded in as many processes as it may have', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 2 });
+  expect(started.all).toHaveLength(0);
+  const results = await Promise.all(
+    Array.from({ length: 9 }, (_, turn) => normalizer.image(turn % 3 === 0 ? large : small, options)),
+  );
+  for (const [turn, result] of results.entries()) {
+    const { frames, total } = image(result);
+    expect(total).toBe(1);
+    expect(frames).toMatchObject([
+      turn % 3 === 0 ? { index: 0, width: 512, height: 384 } : { index: 0, width: 40, height: 30 },
+    ]);
+  }
+  expect(started.all).toHaveLength(2);
+});
+
+it('gives the very bytes of a file that is in normal form already', async () => {
+  const photo = await drawn(300, 200).jpeg().toBuffer();
+  const [frame] = image(await imageNormalizer().image(photo, options)).frames;
+  expect(frame!.form).toBe('original');
+  expect(frame!.bytes.equals(photo)).toBe(true);
+});
+
+it.each([
+  ['SIGSEGV', 'CORRUPT_MEDIA'],
+  ['SIGKILL', 'INTERNAL'],
+] as const)(
+  'costs one image when its decoder ends by %s, and starts another decoder',
+  async (death, code) => {
+    const started = startedProcesses();
+    const normalizer = imageNormalizer({ processes: 1 });
+    const [first, second] = [normalizer.image(large, options), normalizer.image(small, options)];
+    const decoder = await started.first;
+    await once(decoder, 'message'); // it has looked at the header and asks for memory
+    decoder.kill(death);
+    expect(await first).toMatchObject({ code });
+    expect(image(await second).frames).toHaveLength(1);
+    expect(started.all).toHaveLength(2);
+  },
+);
+
+it('replaces a decoder that was ended while it was idle', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1 });
+  image(await normalizer.image(small, options));
+  (await started.first).kill('SIGKILL');
+  await once(await started.first, 'exit');
+  image(await normalizer.image(small, options));
+  expect(started.all).toHaveLength(2);
+});
+
+it('ends a decoder that takes too long', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1, timeoutMs: 1 });
+  expect(await normalizer.image(large, options)).toMatchObject({ code: 'TIMEOUT' });
+  expect((await started.first).signalCode).toBe('SIGKILL');
+});
+
+it('stops waiting on abort, whether an image is being decoded or waits its turn', async () => {
+  const normalizer = imageNormalizer({ processes: 1 });
+  const stop = new AbortController();
+  const both = [large, small].map((bytes) => normalizer.image(bytes, { frames: 1, signal: stop.signal }));
+  const ends = Promise.allSettled(both);
+  stop.abort(new Error('stop'));
+  expect(await ends).toMatchObject([{ reason: { message: 'stop' } }, { reason: { message: 'stop' } }]);
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
+  image(await normalizer.image(small, options));
+});
+
+it('leaves no process behind when it is closed, however often', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 2 });
+  const ends = Promise.allSettled([large, large, small].map((bytes) => normalizer.image(bytes, options)));
+  await once(await started.first, 'message');
+  await Promise.all([normalizer.close(), normalizer.close()]);
+  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(started.all.map(({ signalCode }) => signalCode)).toEqual(['SIGKILL', 'SIGKILL']);
+  await expect(normalizer.image(small, options)).rejects.toThrow('closed');
+  expect(started.all).toHaveLength(2);
+});
+
+it('hands no secrets to the processes that parse the files', async () => {
+  const started = startedProcesses();
+  process.env['GUARD_API_KEY'] = 'secret';
+  try {
+    image(await imageNormalizer({ processes: 1 }).image(small, options));
+  } finally {
+    delete process.env['GUARD_API_KEY'];
+  }
+  expect((await started.first).spawnargs.join(' ')).not.toContain('secret');
+  const environment = await readFile(`/proc/${(await started.first).pid}/environ`, 'utf8');
+  expect(environment).not.toContain('secret');
+});

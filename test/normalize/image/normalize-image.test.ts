@@ -1,0 +1,132 @@
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { chooseFrames } from '../../../src/normalize/image/frame-choice.ts';
+import { type NormalFrame, type NormalImage } from '../../../src/normalize/image/normal-image.ts';
+import { normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
+import { drawn, drawnPixels } from '../../helpers/pictures.ts';
+import { pngChunk, pngFile } from '../../helpers/png.ts';
+
+async function normal(bytes: Buffer, frames = 8): Promise<NormalImage> {
+  const result = await normalizeImage(bytes, frames, async () => {});
+  if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
+  return result;
+}
+
+const first = async (bytes: Buffer): Promise<NormalFrame> => (await normal(bytes)).frames[0]!;
+
+describe('what is sent', () => {
+  it.each([
+    ['a JPEG that is small enough', drawn(300, 200).jpeg()],
+    ['a grey JPEG', drawn(300, 200).greyscale().jpeg()],
+    ['a lossy WebP', drawn(300, 200).webp()],
+    ['a PNG that is packed better', drawn(300, 200).png({ palette: true, colours: 4 })],
+  ])('is the original: %s', async (_, original) => {
+    const bytes = await original.toBuffer();
+    const frame = await first(bytes);
+    expect(frame.form).toBe('original');
+    expect(frame.bytes).toBe(bytes);
+  });
+
+  it.each([
+    ['larger than 512', drawn(513, 20).jpeg()],
+    ['turned by its orientation', drawn(300, 200).jpeg().withMetadata({ orientation: 6 })],
+    ['with a colour profile', drawn(300, 200).jpeg().withIccProfile('p3')],
+    ['with an alpha channel', drawn(300, 200).ensureAlpha(0.5).webp()],
+    ['CMYK', drawn(300, 200).toColourspace('cmyk').jpeg()],
+    ['16 bits deep', drawn(20, 10).toColourspace('rgb16').png()],
+    ['TIFF', drawn(300, 200).tiff({ compression: 'jpeg' })],
+    ['AVIF', drawn(300, 200).avif()],
+    ['packed worse than ours', drawn(300, 200).png({ compressionLevel: 0 })],
+  ])('is a PNG of the normal form for an image that is %s', async (_, original) => {
+    const bytes = await original.toBuffer();
+    const { form, bytes: sent, width, height } = await first(bytes);
+    expect(form).toBe('png');
+    const header = await sharp(sent).metadata();
+    expect(header).toMatchObject({ format: 'png', width, height, channels: 3, depth: 'uchar' });
+    expect([header.hasAlpha, header.hasProfile, header.orientation]).toEqual([false, false, undefined]);
+    const expected = await normalPixels(bytes);
+    expect((await sharp(sent).raw().toBuffer()).equals((expected as { rgb: Buffer }).rgb)).toBe(true);
+  });
+
+  it('is a PNG where a colour chunk may be read differently', async () => {
+    const plain = await drawn(60, 40).png({ palette: true, colours: 4 }).toBuffer();
+    const gamma = Buffer.alloc(4);
+    gamma.writeUInt32BE(100_000);
+    const bright = Buffer.concat([plain.subarray(0, 33), pngChunk('gAMA', gamma), plain.subarray(33)]);
+    expect((await first(plain)).form).toBe('original');
+    expect((await first(bright)).form).toBe('png');
+  });
+});
+
+describe('refusals before decoding', () => {
+  const refuse = (bytes: Buffer) =>
+    normalizeImage(bytes, 8, () => Promise.reject(new Error('must not be decoded')));
+
+  it('refuses a small file of hundreds of megapixels', async () => {
+    const rows = Buffer.alloc(20_000 * 2501); // one bit a pixel, and a filter byte a row
+    const bomb = pngFile({ width: 20_000, height: 20_000, depth: 1, colourType: 0 }, deflateSync(rows));
+    expect(bomb.length).toBeLessThan(100_000);
+    expect(await refuse(bomb)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
+  });
+
+  it('believes a header about its size, whatever data follows', async () => {
+    const lie = pngFile(
+      { width: 2 ** 31 - 1, height: 2 ** 31 - 1, depth: 8, colourType: 2 },
+      deflateSync('x'),
+    );
+    expect(['MEDIA_TOO_LARGE', 'CORRUPT_MEDIA']).toContain(((await refuse(lie)) as { code: string }).code);
+  });
+
+  it('refuses a GIF whose screen is too large', async () => {
+    const gif = await drawn(8, 8).gif().toBuffer();
+    gif.writeUInt16LE(65_535, 6);
+    gif.writeUInt16LE(65_535, 8);
+    expect(await refuse(gif)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
+  });
+
+  it('asks for room once, for as much as the largest frame needs', async () => {
+    const asked: number[] = [];
+    await normalizeImage(await drawn(200, 100).jpeg().toBuffer(), 8, async (bytes) => void asked.push(bytes));
+    expect(asked).toEqual([200 * 100 * 6]);
+  });
+});
+
+describe('files of several frames', () => {
+  it('chooses evenly spaced ones, the first among them', () => {
+    expect(chooseFrames(3, 8)).toEqual([0, 1, 2]);
+    expect(chooseFrames(20, 4)).toEqual([0, 5, 10, 15]);
+    expect(chooseFrames(11, 8)).toEqual([0, 1, 2, 4, 5, 6, 8, 9]);
+    expect(chooseFrames(100, 1)).toEqual([0]);
+  });
+
+  it('counts the frames of an animated PNG that are not decoded', async () => {
+    const still = await drawn(30, 20).png().toBuffer();
+    const control = Buffer.alloc(8);
+    control.writeUInt32BE(5);
+    const animated = Buffer.concat([still.subarray(0, 33), pngChunk('acTL', control), still.subarray(33)]);
+    const { frames, total } = await normal(animated);
+    // its default picture, which is none of the five
+    expect([frames.length, total]).toEqual([1, 6]);
+  });
+});
+
+describe('AVIF', () => {
+  it('is read to the pixel where it is stored without loss', async () => {
+    const bytes = await drawn(300, 200).avif({ lossless: true, chromaSubsampling: '4:4:4' }).toBuffer();
+    const pixels = (await normalPixels(bytes)) as { rgb: Buffer };
+    expect(pixels.rgb.equals(drawnPixels(300, 200))).toBe(true);
+  });
+
+  it('has its pixels as they are stored, not as the container turns them', async () => {
+    const bytes = await drawn(300, 200)
+      .withMetadata({ orientation: 6 })
+      .avif({ lossless: true, chromaSubsampling: '4:4:4' })
+      .toBuffer();
+    expect(bytes.includes('irot')).toBe(true);
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 200, height: 300 });
+    const pixels = (await normalPixels(bytes)) as { width: number; height: number; rgb: Buffer };
+    expect([pixels.width, pixels.height]).toEqual([300, 200]);
+    expect(pixels.rgb.equals(drawnPixels(300, 200))).toBe(true);
+  });
+});
