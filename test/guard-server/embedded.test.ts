@@ -1,8 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Worker } from 'node:worker_threads';
-import { expect, it } from 'vitest';
+import sharp from 'sharp';
+import { expect, it, vi } from 'vitest';
 import type * as Embedded from '../../src/guard-server/embedded.ts';
-import { promptInputs, TestClient } from '../helpers/guard-client.ts';
+import { column, output, promptInputs, TestClient } from '../helpers/guard-client.ts';
 
 /** A thread runs compiled code only, so this is tested as it is built. */
 const built = new URL('../../dist/src/guard-server/embedded.js', import.meta.url).href;
@@ -17,6 +18,23 @@ it('serves from a thread of its own until it is closed', async () => {
   await expect(client.call('ServerLive', {})).rejects.toThrow();
   client.close();
   expect(await Promise.race([guard.failed, Promise.resolve('closed in peace')])).toBe('closed in peace');
+});
+
+it('judges images in its thread, and its libraries write nothing to the console', async () => {
+  const written = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+  const guard = await startEmbeddedGuard({ model: 'lite' });
+  const client = new TestClient(guard.address);
+  const image = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
+  const reply = await client.infer(
+    { tensors: [column('MODALITY', ['image']), column('IMAGE', [image.toString('base64')])] },
+    { deadlineMs: 50_000 },
+  );
+  expect(output(reply, 'SCORE')[0]).toBeGreaterThan(0);
+  client.close();
+  await guard.close();
+  for (const write of written) expect(write).not.toHaveBeenCalled();
 });
 
 it('rejects when the thread cannot start', async () => {
