@@ -7,9 +7,8 @@ export type ImageClass = (typeof IMAGE_CLASSES)[number];
 
 /**
  * The chance that a picture of a class belongs to the category Sexual Content, and the probability from which on it is
- * flagged. The network's class «Sexy» runs from swimwear to nudity; it counts by half, so that with no other class
- * beside it it stays below the flag, and above what a cautious policy sends to review. Nobody has fitted these
- * numbers to pictures.
+ * flagged. Its authors describe «Sexy» as sexually explicit but no pornography: it counts by half, so that with any
+ * doubt it stays below the flag unless one of the other two classes adds to it. Nobody has fitted these numbers.
  */
 const RULES = {
   share: { Drawing: 0, Hentai: 1, Neutral: 0, Porn: 1, Sexy: 0.5 } satisfies Record<ImageClass, number>,

@@ -5,6 +5,7 @@ import { WINDOW_UNITS } from '../passages.ts';
 import { HIDDEN } from '../weights-file.ts';
 import { type LabelledText } from './corpus.ts';
 import { markdownTable } from './markdown-table.ts';
+import { MEDIA_SECTION } from './media-section.ts';
 import { DATA_SOURCES, dataSourceOf, type DataSource } from './sources.ts';
 import { BENIGN_FLAG_RATE, LOOK_ALIKE_FLAG_RATE } from './thresholds.ts';
 
@@ -54,13 +55,14 @@ function sourceTable(record: TrainingRecord): string {
 /** The model card, as Markdown; a Failure (usage) when a row comes from a source without a known licence. */
 export function modelCard(record: TrainingRecord): string {
   const artifacts = Object.entries(record.artifacts).map(([name, hash]) => `- \`${name}\` ${hash}\n`);
-  return `# The embedded text model
+  return `# The embedded model
 
 <!-- Written by \`npm run train\`; change src/guard-server/lite/training/model-card.ts instead. -->
 
-\`lite\` is the text model of the embedded guard. It is there so that a fresh machine can do the whole job and a
-developer can test against a real guard's contract. It recognises wording, not intent, and is no safety measure:
-**an item it lets pass is not thereby harmless.** Use a real guard for any decision that matters.
+\`lite\` is the model of the embedded guard. It is there so that a fresh machine can do the whole job and a developer can
+test against a real guard's contract. It recognises wording, not intent, of images [one thing only](#images-and-audio),
+and is no safety measure: **an item it lets pass is not thereby harmless.** Use a real guard for any decision that
+matters. But for that section, this page is about texts.
 
 ## Evaluation
 
@@ -107,6 +109,7 @@ ${artifacts.join('')}
 - Dev has the same sources as the training data: on text of other origin, expect less.
 - Rows of Multilingual HateCheck are in the training data, so nothing here is a result on that test suite.
 
+${MEDIA_SECTION}
 ## Data and licences
 
 Texts are not part of this repository; the weights are. Each data set keeps its licence, and anyone who passes on the
