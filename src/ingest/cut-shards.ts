@@ -1,6 +1,6 @@
 import { type RunConfig } from '../config/run-config.ts';
 import { type Item, type Lane, LANES, laneOf } from '../domain/item.ts';
-import { type MultiturnRequest, requestBytes } from '../domain/request.ts';
+import { isMedia, type MultiturnRequest, requestBytes } from '../domain/request.ts';
 import { payloadSha256, type Shard } from '../domain/shard.ts';
 import { type PlannedShard } from './plan-line.ts';
 
@@ -31,6 +31,14 @@ interface Unit {
   bytes: number;
 }
 
+/** What a shard may hold: items, and bytes of content. */
+interface Bounds {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+type Limits = Pick<RunConfig['limits'], 'shardItems' | 'shardBytes' | 'mediaShardItems' | 'mediaShardBytes'>;
+
 interface OpenShard {
   readonly items: Placed[];
   bytes: number;
@@ -47,7 +55,7 @@ interface OpenShard {
  * also say which source each of its items came from.
  */
 export class ShardCutter {
-  readonly #limits: Pick<RunConfig['limits'], 'shardItems' | 'shardBytes'>;
+  readonly #bounds: Readonly<Record<Lane, Bounds>>;
   readonly #pass: number;
   readonly #open = new Map<Lane, OpenShard>();
   #nextShard: number;
@@ -56,11 +64,10 @@ export class ShardCutter {
   /** The conversation whose turns are still coming; its shard is chosen when it is whole. */
   #unit: Unit | null = null;
 
-  constructor(
-    limits: Pick<RunConfig['limits'], 'shardItems' | 'shardBytes'>,
-    options: { readonly firstShard: number; readonly pass: number },
-  ) {
-    this.#limits = limits;
+  constructor(limits: Limits, options: { readonly firstShard: number; readonly pass: number }) {
+    const text = { items: limits.shardItems, bytes: limits.shardBytes };
+    const media = { items: limits.mediaShardItems, bytes: limits.mediaShardBytes };
+    this.#bounds = { text, chat: text, image: media, audio: media };
     this.#pass = options.pass;
     this.#nextShard = options.firstShard;
   }
@@ -76,7 +83,7 @@ export class ShardCutter {
       this.#addTurn(placed, request, request.conversation, cut);
     } else {
       this.#placeUnit(cut);
-      this.#place(laneOf(item), [placed], request === null ? 0 : requestBytes(request), cut);
+      this.#place(laneOf(item), [placed], workBytes(item), cut);
     }
     this.#closeLagging(cut);
     return cut;
@@ -130,7 +137,8 @@ export class ShardCutter {
 
   #place(lane: Lane, items: readonly Placed[], bytes: number, cut: CutShard[]): void {
     let open = this.#open.get(lane);
-    if (open !== undefined && !this.#hasRoom(open, items.length, bytes)) {
+    const bounds = this.#bounds[lane];
+    if (open !== undefined && !hasRoom(open, bounds, items.length, bytes)) {
       this.#close(lane, cut);
       open = undefined;
     }
@@ -140,13 +148,7 @@ export class ShardCutter {
     }
     for (const item of items) open.items.push(item);
     open.bytes += bytes;
-    if (!this.#hasRoom(open, 1, 0)) this.#close(lane, cut);
-  }
-
-  #hasRoom(open: OpenShard, items: number, bytes: number): boolean {
-    return (
-      open.items.length + items <= this.#limits.shardItems && open.bytes + bytes <= this.#limits.shardBytes
-    );
+    if (!hasRoom(open, bounds, 1, 0)) this.#close(lane, cut);
   }
 
   #closeLagging(cut: CutShard[]): void {
@@ -166,6 +168,16 @@ export class ShardCutter {
     const shard = { shard: this.#nextShard++, pass: this.#pass, lane, items };
     cut.push({ shard, line: planLine(shard, open.items) });
   }
+}
+
+function hasRoom(open: OpenShard, bounds: Bounds, items: number, bytes: number): boolean {
+  return open.items.length + items <= bounds.items && open.bytes + bytes <= bounds.bytes;
+}
+
+/** How much there is to be read to judge an item: its content, wherever that is. */
+function workBytes({ request }: Item): number {
+  if (request === null) return 0;
+  return isMedia(request) ? request.file.bytes : requestBytes(request);
 }
 
 function planLine(shard: Shard, items: readonly Placed[]): PlannedShard {

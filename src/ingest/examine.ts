@@ -9,13 +9,14 @@ import { JsonlReader } from '../formats/json/jsonl-reader.ts';
 import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { recognise, type RecordOptions } from '../formats/transcripts/draft-record.ts';
-import { binaryKind } from './binary-kind.ts';
+import { binaryKind, mediaKindByName } from './binary-kind.ts';
 import { type SourceHead } from './open-source.ts';
 import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
 
 /** How a file is to be read, or why it is not. */
 export type Examined =
   | { readonly kind: 'text' }
+  | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
   | {
       readonly kind: 'records';
       readonly layout: RecordLayout;
@@ -28,7 +29,7 @@ export type Examined =
 /** A file that is one item with an error, whatever is in it. */
 export interface Refused {
   readonly kind: 'refused';
-  readonly why: 'binary' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
+  readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
   readonly modality: Modality | null;
   readonly error: ItemError;
   /** Names of the file's columns, as far as its head tells, and of those asked for in vain. For the terminal only. */
@@ -43,11 +44,16 @@ const SAMPLE_RECORD_BYTES = 1024 * 1024;
 export function examine(head: SourceHead, path: string, config: SourceConfig): Examined {
   const binary = binaryKind(head.raw, path, config.encoding);
   if (binary !== null) {
-    const error = itemError(
-      'UNSUPPORTED_TYPE',
-      `the file is ${binary.name}, which this version does not judge`,
-    );
-    return refused('binary', error, binary.modality);
+    const { modality, isJudged } = binary;
+    if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
+    // The decoder of sound uses the guard's own code for what is none.
+    const code = modality === 'audio' ? 'UNSUPPORTED_AUDIO_TYPE' : 'UNSUPPORTED_TYPE';
+    const error = itemError(code, `the file is ${binary.name}, which is not judged`);
+    return refused('binary', error, modality);
+  }
+  if (head.raw.length === 0) {
+    const named = mediaKindByName(path)?.modality ?? null;
+    if (named !== null) return refused('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
   }
   const isUtf8 = config.encoding === null && encodingByMark(head.raw) === null;
   if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {

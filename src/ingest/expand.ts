@@ -4,8 +4,9 @@ import pLimit from 'p-limit';
 import picomatch from 'picomatch';
 import { type SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { mediaKindByName } from './binary-kind.ts';
-import { type FrozenSource } from './plan-line.ts';
+import { isManifest, LARGEST_MANIFEST_BYTES, MANIFEST_NAMES } from './manifest-table.ts';
+import { type FileState, type FrozenSidecar, type FrozenSource } from './plan-line.ts';
+import { takeSidecars } from './sidecars.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { RUN_DIRECTORIES, walkFolder } from './walk-folder.ts';
 
@@ -21,7 +22,17 @@ interface Corpus {
   /** Its own name, which the paths of its files begin with. */
   readonly name: string;
   readonly isNamedFile: boolean;
-  readonly files: readonly { readonly absolute: string; readonly relative: string }[];
+  readonly files: readonly FoundName[];
+  /** By the path of a media file below the corpus, the text that describes it. */
+  readonly sidecars: ReadonlyMap<string, FoundName>;
+  /** Path below the corpus of the list of its files; null when it has none. */
+  readonly manifest: string | null;
+}
+
+interface FoundName {
+  readonly absolute: string;
+  /** Below the corpus, with `/`. */
+  readonly relative: string;
 }
 
 const STATS_AT_ONCE = 64;
@@ -42,17 +53,30 @@ export async function expandSources(
   const names = uniqueNames(corpora.map(({ name }) => name));
   const limit = pLimit(STATS_AT_ONCE);
   const frozen: FrozenSource[] = [];
-  for (const [corpus, { files, isNamedFile }] of corpora.entries()) {
+  for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
     skipped.add('files given twice', files.length - kept.length);
     const first = frozen.length;
+    const listAt = kept.findIndex(({ relative }) => relative === list);
+    const manifest = listAt < 0 ? null : first + listAt;
+    const nameOf = (relative: string): string =>
+      isNamedFile ? names[corpus]! : `${names[corpus]}/${relative}`;
+    const sidecarOf = async (relative: string): Promise<FrozenSidecar | null> => {
+      const text = sidecars.get(relative);
+      if (text === undefined) return null;
+      const { absolute } = text;
+      return { path: nameOf(text.relative), absolute, ...(await frozenStats(absolute)) };
+    };
+    skipped.add('captions and transcripts of media', new Set(sidecars.values()).size);
     // In bounded groups, so that an abort does not wait for a million files.
     for (let at = 0; at < kept.length; at += 1024) {
       signal.throwIfAborted();
       const group = kept.slice(at, at + 1024).map(({ absolute, relative }, index) =>
         limit(async (): Promise<FrozenSource> => {
-          const path = isNamedFile ? names[corpus]! : `${names[corpus]}/${relative}`;
-          return { source: first + at + index, corpus, path, absolute, ...(await frozenStats(absolute)) };
+          const stats = await frozenStats(absolute);
+          const sidecar = await sidecarOf(relative);
+          const source = first + at + index;
+          return { source, corpus, path: nameOf(relative), absolute, ...stats, sidecar, manifest };
         }),
       );
       frozen.push(...(await Promise.all(group)));
@@ -66,19 +90,22 @@ async function findFiles(config: SourceConfig, skipped: SkipCounts, signal: Abor
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {
     const runsBefore = skipped.count(RUN_DIRECTORIES);
-    const files = withoutSidecars(await walkFolder(config.path, skipped, signal), skipped);
+    const found = await walkFolder(config.path, skipped, signal);
+    const { files, sidecars } = await takeSidecars(found, signal);
     if (files.length === 0) {
       const why =
         skipped.count(RUN_DIRECTORIES) > runsBefore ? ' but run directories, which are skipped' : '';
       throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}${why}`);
     }
-    return { name: basename(config.path) || 'root', isNamedFile: false, files };
+    const manifest = await findManifest(files, config, signal);
+    return { name: basename(config.path) || 'root', isNamedFile: false, files, sidecars, manifest };
   }
   if (!stats.isFile()) {
     throw new Failure('usage', `${JSON.stringify(config.given)} is neither a file nor a folder`);
   }
   const name = basename(config.path);
-  return { name, isNamedFile: true, files: [{ absolute: config.path, relative: name }] };
+  const files = [{ absolute: config.path, relative: name }];
+  return { name, isNamedFile: true, files, sidecars: new Map(), manifest: null };
 }
 
 async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
@@ -89,33 +116,35 @@ async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: Abo
     throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
   }
   const found = await walkFolder(folder, skipped, signal, picomatch(glob));
-  const files = withoutSidecars(found, skipped);
+  const { files, sidecars } = await takeSidecars(found, signal);
   if (files.every(({ isFolder }) => isFolder)) {
     const why = files.length > 0 ? ` as far as folders can be listed; ${files.length} cannot be` : '';
     throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}${why}`);
   }
-  return { name: basename(folder) || 'root', isNamedFile: false, files };
+  const manifest = await findManifest(files, config, signal);
+  return { name: basename(folder) || 'root', isNamedFile: false, files, sidecars, manifest };
 }
 
-/** Leaves out texts that describe the image or the sound of the same name beside them, and counts them. */
-function withoutSidecars<File extends { readonly relative: string }>(
-  files: readonly File[],
-  skipped: SkipCounts,
-): File[] {
-  const media = new Set<string>();
-  for (const { relative } of files) {
-    if (mediaKindByName(relative) !== null) media.add(withoutExtension(relative));
+/**
+ * The list of its files that a corpus brings with it. Failure('usage') for one that is too large to be held while the
+ * corpus is read.
+ */
+async function findManifest(
+  files: readonly FoundName[],
+  config: SourceConfig,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (const name of MANIFEST_NAMES) {
+    const file = files.find(({ relative }) => relative === name);
+    if (file === undefined || !(await isManifest(file, config, signal))) continue;
+    const { bytes } = await frozenStats(file.absolute);
+    if (bytes <= LARGEST_MANIFEST_BYTES) return name;
+    throw new Failure(
+      'usage',
+      `${name} in ${JSON.stringify(config.given)} is larger than ${LARGEST_MANIFEST_BYTES} bytes: divide the corpus`,
+    );
   }
-  const kept = files.filter(
-    ({ relative }) => !/\.txt$/i.test(relative) || !media.has(withoutExtension(relative)),
-  );
-  if (kept.length < files.length)
-    skipped.add('captions and transcripts of media', files.length - kept.length);
-  return kept;
-}
-
-function withoutExtension(path: string): string {
-  return path.replace(/\.[^./]*$/, '');
+  return null;
 }
 
 /** For each file, the corpus it is read in. */
@@ -142,7 +171,7 @@ function uniqueNames(names: readonly string[]): string[] {
 }
 
 /** What a file is recognised by later. One that cannot be looked at cannot be read either, and reading it will say so. */
-async function frozenStats(path: string): Promise<Pick<FrozenSource, 'bytes' | 'mtime_ms' | 'inode'>> {
+async function frozenStats(path: string): Promise<FileState> {
   try {
     const stats = await stat(path);
     return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };

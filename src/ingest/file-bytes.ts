@@ -1,7 +1,7 @@
 import { type Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { type FrozenSource } from './plan-line.ts';
+import { type FileState } from './plan-line.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -12,16 +12,16 @@ const PIECE_BYTES = 64 * 1024;
 const DEFLATED_BYTES = 8 * 1024;
 
 /** Whether a file is still the one that was frozen: same size, modification time and inode. */
-export function isAsFrozen(stats: Stats, source: FrozenSource): boolean {
+export function isAsFrozen(stats: Stats, source: FileState): boolean {
   return (
     stats.size === source.bytes && stats.mtimeMs === source.mtime_ms && Number(stats.ino) === source.inode
   );
 }
 
-/** The same, of the file at the source's path; false too when there is none that can be looked at. */
-export async function sourceUnchanged(source: FrozenSource): Promise<boolean> {
+/** The same, of the file at a path; false too when there is none that can be looked at. */
+export async function fileUnchanged(file: FileState & { readonly absolute: string }): Promise<boolean> {
   try {
-    return isAsFrozen(await stat(source.absolute), source);
+    return isAsFrozen(await stat(file.absolute), file);
   } catch {
     return false;
   }
@@ -51,6 +51,11 @@ export async function* fileBytes(
   }
 }
 
+/** Whether a file that begins so is compressed (RFC 1952: 1f 8b). */
+export function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
 /** A gzip file that does not inflate to its end. What came before was given. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
@@ -64,7 +69,7 @@ export class CorruptGzip extends Error {
 }
 
 /**
- * The pieces as they are, or inflated when they are a gzip file (RFC 1952: begins with 1f 8b). `again` gives the same
+ * The pieces as they are, or inflated when they are a gzip file. `again` gives the same
  * pieces once more: what zlib inflates of the part in which it fails is only to be had by inflating it byte by byte.
  */
 export async function* inflateIfGzip(
@@ -75,9 +80,8 @@ export async function* inflateIfGzip(
   try {
     const first = await iterator.next();
     if (first.done === true) return;
-    const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b;
     const all = joined(first.value, iterator);
-    if (!isGzip) {
+    if (!isGzip(first.value)) {
       yield* all;
       return;
     }

@@ -41,10 +41,11 @@ export async function inspectSources(
   let found = 0;
   for (const source of sources) {
     const config = configs[source.corpus]!;
+    if (source.manifest === source.source) continue;
     const isNamed = isNamedFile(source, config);
     if (!isNamed && (!isTable(source, config) || ++found > FOUND_FILES)) continue;
     const examined = await examineFile(source, config, signal);
-    if (examined === null || examined.kind === 'text') continue;
+    if (examined === null || examined.kind === 'text' || examined.kind === 'media') continue;
     if (examined.kind === 'refused') {
       if (isNamed) refuse(examined, config);
       continue;
@@ -98,6 +99,7 @@ function refuse({ why, columns, missing }: Refused, config: SourceConfig): void 
         `${file} has no column ${missing.map((name) => JSON.stringify(name)).join(', ')}; it has: ${listed(columns)}`,
       );
     case 'binary':
+    case 'empty':
     case 'no-header':
   }
 }

@@ -1,7 +1,13 @@
 import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
-import { itemError } from '../domain/item-error.ts';
+import { itemError, type ItemError } from '../domain/item-error.ts';
 import { type Item, type ItemSource, type SettledItem } from '../domain/item.ts';
-import { type ItemRequest, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
+import {
+  type ItemRequest,
+  type Modality,
+  type MultiturnRequest,
+  requestBytes,
+  type Turn,
+} from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import { ID_NAMES } from '../formats/transcripts/columns.ts';
 import { type Draft } from '../formats/transcripts/draft.ts';
@@ -17,6 +23,13 @@ export interface ItemMakerOptions {
   readonly firstSeq: number;
   /** Largest item in UTF-8 bytes. */
   readonly itemBytes: number;
+}
+
+/** What a file holds that is one item. */
+export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
+  readonly draft: Draft;
+  /** Null: the path is. */
+  readonly id: string | null;
 }
 
 /** Makes the items of one file out of its records: gives seqs and ids, bounds sizes, hashes content. */
@@ -44,9 +57,7 @@ export class ItemMaker {
     const position = `${this.#path}#${record.row}`;
     const source = { path: this.#path, row: record.row, line: record.line, sha256: null, bytes: null };
     if (record.error !== null) {
-      items.push(
-        this.#settled(position, source, { modality: 'text', requestType: null, error: record.error }),
-      );
+      items.push(this.refused(record, record.error, 'text'));
       return;
     }
     const id = this.#idOf(record.content) ?? position;
@@ -57,9 +68,17 @@ export class ItemMaker {
   }
 
   /** An item that is the whole file. */
-  wholeFile(file: Pick<ItemSource, 'sha256' | 'bytes'>, draft: Draft): Item {
-    const source = { path: this.#path, row: null, line: null, ...file };
-    return this.#item(this.#path, source, draft, this.#seq);
+  wholeFile({ sha256, bytes, draft, id }: WholeFile): Item {
+    const source = { path: this.#path, row: null, line: null, sha256, bytes };
+    return this.#item(id ?? this.#path, source, draft, this.#seq);
+  }
+
+  /** The item that stands for a record of which nothing can be judged. */
+  refused(record: SourceRecord, error: ItemError, modality: Modality | null): Item {
+    const position = `${this.#path}#${record.row}`;
+    const source = { path: this.#path, row: record.row, line: record.line, sha256: null, bytes: null };
+    const id = record.content === null ? null : this.#idOf(record.content);
+    return this.#settled(id ?? position, source, { modality, requestType: null, error });
   }
 
   #item(id: string, source: ItemSource, draft: Draft, firstSeq: number): Item {

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
-import { fileBytes, inflateIfGzip } from './file-bytes.ts';
+import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
 import { type FrozenSource } from './plan-line.ts';
 
 /** Bytes looked at before a file is read: enough to tell its layout and its columns. */
@@ -20,24 +20,32 @@ export interface SourceHead {
 export class OpenSource {
   readonly handle: FileHandle;
   readonly #pieces: AsyncGenerator<Buffer, void>;
+  readonly #isCompressed: () => boolean;
   #decoder: Decoder | null = null;
   /** Set when the head is all there is: the end of the file, or what kept us from it. */
   #outcome: { readonly failure?: Error } | null = null;
 
-  private constructor(handle: FileHandle, pieces: AsyncGenerator<Buffer, void>) {
+  private constructor(handle: FileHandle, pieces: AsyncGenerator<Buffer, void>, isCompressed: () => boolean) {
     this.handle = handle;
     this.#pieces = pieces;
+    this.#isCompressed = isCompressed;
   }
 
   /** `observe` is given the bytes of the file as they are read. Throws what the file system throws. */
   static async open(
-    source: FrozenSource,
+    source: Pick<FrozenSource, 'absolute'>,
     signal: AbortSignal,
     observe?: (piece: Buffer) => void,
   ): Promise<OpenSource> {
     const handle = await open(source.absolute, 'r');
+    let isCompressed: boolean | null = null;
+    const look = (piece: Buffer): void => {
+      isCompressed ??= isGzip(piece);
+      observe?.(piece);
+    };
     const again = () => fileBytes(handle, signal);
-    return new OpenSource(handle, inflateIfGzip(fileBytes(handle, signal, observe), again));
+    const pieces = inflateIfGzip(fileBytes(handle, signal, look), again);
+    return new OpenSource(handle, pieces, () => isCompressed === true);
   }
 
   /**
@@ -59,6 +67,17 @@ export class OpenSource {
     const text = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     return { raw, text: isComplete ? Buffer.concat([text, this.#decoder.end()]) : text, isComplete };
+  }
+
+  /** Whether the file is compressed, as far as its first bytes, which `head` reads, tell. */
+  get isCompressed(): boolean {
+    return this.#isCompressed();
+  }
+
+  /** Reads what follows the head and gives nothing of it: for whoever observes the file's bytes. Throws as `head` does. */
+  async drain(): Promise<void> {
+    if (this.#outcome?.failure !== undefined) throw this.#outcome.failure;
+    while ((await this.#pieces.next()).done !== true);
   }
 
   /** What follows the head, in UTF-8. Throws as `head` does. */

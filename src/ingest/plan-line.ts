@@ -39,8 +39,23 @@ export interface PlanOpened {
 /** A line as it stands in the file: shards and closings name the epoch of their writer. */
 export type PlanFileLine = PlanOpened | (PlanLine & { readonly epoch: number });
 
+/** What a file is recognised by later. */
+export interface FileState {
+  readonly bytes: number;
+  /** Milliseconds since the epoch, with the fraction the file system gives. */
+  readonly mtime_ms: number;
+  readonly inode: number;
+}
+
+/** A text beside a media file that describes it. */
+export interface FrozenSidecar extends FileState {
+  /** As a source's. */
+  readonly path: string;
+  readonly absolute: string;
+}
+
 /** One line of sources.jsonl: a file, as it was when the run was created. */
-export interface FrozenSource {
+export interface FrozenSource extends FileState {
   /** 0-based; files are read in this order. */
   readonly source: number;
   /** Index into the configuration's `sources`. */
@@ -48,8 +63,8 @@ export interface FrozenSource {
   /** What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. */
   readonly path: string;
   readonly absolute: string;
-  readonly bytes: number;
-  /** Milliseconds since the epoch, with the fraction the file system gives. */
-  readonly mtime_ms: number;
-  readonly inode: number;
+  /** Caption of an image, transcript of a clip; null when none is beside it. */
+  readonly sidecar: FrozenSidecar | null;
+  /** Which source lists the files of the corpus with ids and captions; that list has its own number here. */
+  readonly manifest: number | null;
 }

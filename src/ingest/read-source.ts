@@ -7,16 +7,22 @@ import { settled } from '../formats/transcripts/draft.ts';
 import { type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from './examine.ts';
 import { CorruptGzip, isAsFrozen } from './file-bytes.ts';
+import { FileHash } from './file-hash.ts';
+import { type FrozenSources } from './frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
+import { type ManifestTable } from './manifest-table.ts';
+import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import { type FrozenSource } from './plan-line.ts';
-import { FileHash, readTextItem } from './text-item.ts';
-
-export { sourceUnchanged } from './file-bytes.ts';
+import { readTextItem } from './text-item.ts';
 
 export interface ReadOptions {
+  /** All sources of the run. */
+  readonly frozen: FrozenSources;
   /** Largest text item in UTF-8 bytes. */
   readonly itemBytes: number;
+  /** Largest media file in bytes. */
+  readonly mediaBytes: number;
   readonly signal: AbortSignal;
   /** Told how many bytes of the file were read so far (compressed ones, for a compressed file). */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
@@ -52,9 +58,15 @@ export async function* readSource(
       yield [changed(maker)];
       return;
     }
+    const manifest = await options.frozen.manifestOf(source, options.signal);
+    if (source.manifest === source.source) {
+      hash.leave();
+      yield* nonEmpty(manifestItems(manifest ?? null, maker));
+      return;
+    }
     const head = await file.head(config.encoding);
     const examined = examine(head, source.absolute, config);
-    yield* examinedItems({ file, head, examined, hash, maker, source, itemBytes: options.itemBytes });
+    yield* examinedItems({ file, head, examined, hash, maker, source, config, manifest, options });
   } catch (error) {
     options.signal.throwIfAborted();
     yield [fileProblem(maker, source, error)];
@@ -70,24 +82,52 @@ interface Reading {
   readonly hash: FileHash;
   readonly maker: ItemMaker;
   readonly source: FrozenSource;
-  readonly itemBytes: number;
+  readonly config: SourceConfig;
+  readonly manifest: ManifestTable | null | undefined;
+  readonly options: ReadOptions;
+}
+
+/** A manifest is about other files; what is an item is each row that says nothing of any of them. */
+function manifestItems(manifest: ManifestTable | null, maker: ItemMaker): Item[] {
+  if (manifest === null) return [changed(maker)];
+  return manifest.refused.map(({ record, error }) => maker.refused(record, error, null));
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
-  const { file, head, examined, hash, maker, source } = reading;
-  if (examined.kind === 'text') {
-    const item = await readTextItem(file, head, hash, { maker, source, itemBytes: reading.itemBytes });
-    yield [isAsFrozen(await file.handle.stat(), source) ? item : changed(maker)];
+  const { file, head, examined, hash, maker, source, config, manifest, options } = reading;
+  const { itemBytes, mediaBytes, signal } = options;
+  if (examined.kind === 'text' || examined.kind === 'media') {
+    if (manifest === null) {
+      yield [
+        settledFile(
+          maker,
+          'SOURCE_CHANGED',
+          'the manifest of the corpus changed after the run was created',
+          null,
+        ),
+      ];
+      return;
+    }
+    const whole =
+      examined.kind === 'text'
+        ? await readTextItem(file, head, hash, { source, manifest, itemBytes })
+        : await readMediaItem(file, hash, {
+            ...{ source, config, manifest, mediaBytes, signal },
+            modality: examined.modality,
+          });
+    yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
   hash.leave();
   if (examined.kind === 'refused') {
     const { modality, error } = examined;
     const draft = { suffix: '', request: null, modality, requestType: null, error };
-    yield [maker.wholeFile({ sha256: null, bytes: source.bytes }, draft)];
+    yield [
+      maker.wholeFile({ sha256: null, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null }),
+    ];
     return;
   }
-  const reader = readerFor(examined.layout, recordBytesLimit(reading.itemBytes));
+  const reader = readerFor(examined.layout, recordBytesLimit(itemBytes));
   yield* recordItems(reader, file, head, maker, examined.options);
   if (!isAsFrozen(await file.handle.stat(), source)) yield [changed(maker)];
 }
@@ -148,8 +188,6 @@ function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): It
 }
 
 function settledFile(maker: ItemMaker, code: ItemCode, message: string, bytes: number | null): Item {
-  return maker.wholeFile(
-    { sha256: null, bytes },
-    { ...settled('', null, itemError(code, message)), modality: null },
-  );
+  const draft = { ...settled('', null, itemError(code, message)), modality: null };
+  return maker.wholeFile({ sha256: null, bytes, draft, id: null });
 }

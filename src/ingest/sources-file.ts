@@ -5,14 +5,16 @@ import { readRecordLines } from './record-lines.ts';
 
 const count = z.int().min(0);
 
+const FILE_STATE = { bytes: count, mtime_ms: z.number(), inode: z.number() };
+
 const SOURCE_LINE = z.strictObject({
   source: count,
   corpus: count,
   path: z.string(),
   absolute: z.string(),
-  bytes: count,
-  mtime_ms: z.number(),
-  inode: z.number(),
+  ...FILE_STATE,
+  sidecar: z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE }).nullable(),
+  manifest: count.nullable(),
 });
 
 /**

@@ -1,50 +1,25 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, type Hash } from 'node:crypto';
 import { itemError } from '../domain/item-error.ts';
-import { type Item } from '../domain/item.ts';
 import { promptDraft, settled, type Draft } from '../formats/transcripts/draft.ts';
-import { type ItemMaker } from './item-maker.ts';
+import { type FileHash } from './file-hash.ts';
+import { type WholeFile } from './item-maker.ts';
+import { type ManifestTable } from './manifest-table.ts';
 import { type OpenSource, type SourceHead } from './open-source.ts';
 import { type FrozenSource } from './plan-line.ts';
-
-/**
- * SHA-256 of the bytes of a file as they are read. Whether it is wanted is only known once the first of them were
- * looked at; until then they are kept.
- */
-export class FileHash {
-  #kept: Buffer[] | null = [];
-  #hash: Hash | null = null;
-
-  add(piece: Buffer): void {
-    this.#hash?.update(piece);
-    this.#kept?.push(piece);
-  }
-
-  /** Hashes what came and what comes. */
-  begin(): void {
-    this.#hash = createHash('sha256');
-    for (const piece of this.#kept ?? []) this.#hash.update(piece);
-    this.#kept = null;
-  }
-
-  /** Hashes nothing and keeps nothing. */
-  leave(): void {
-    this.#kept = null;
-  }
-
-  /** 64 hex digits. */
-  digest(): string {
-    return this.#hash!.digest('hex');
-  }
-}
 
 /** Reads a file that is one text as a whole; beyond the size of an item only its hash is taken. */
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
   hash: FileHash,
-  target: { readonly maker: ItemMaker; readonly source: FrozenSource; readonly itemBytes: number },
-): Promise<Item> {
+  target: {
+    readonly source: FrozenSource;
+    /** What lists the file; undefined when nothing does. */
+    readonly manifest: ManifestTable | undefined;
+    /** Largest text in UTF-8 bytes. */
+    readonly itemBytes: number;
+  },
+): Promise<WholeFile> {
   hash.begin();
   let pieces = [head.text];
   let bytes = head.text.length;
@@ -61,7 +36,8 @@ export async function readTextItem(
           itemError('ITEM_TOO_LARGE', `the text has ${bytes} bytes of at most ${target.itemBytes}`),
         )
       : textDraft(Buffer.concat(pieces));
-  return target.maker.wholeFile({ sha256: hash.digest(), bytes: target.source.bytes }, draft);
+  const { source, manifest } = target;
+  return { sha256: hash.digest(), bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
 }
 
 function textDraft(bytes: Buffer): Draft {

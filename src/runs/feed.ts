@@ -4,9 +4,10 @@ import { type Item } from '../domain/item.ts';
 import { type Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/cut-shards.ts';
 import { type PlanWriter } from '../ingest/plan-file.ts';
+import { FrozenSources } from '../ingest/frozen-sources.ts';
 import { PlanFollower } from '../ingest/plan-follower.ts';
 import { type FrozenSource, type PlanLine } from '../ingest/plan-line.ts';
-import { readSource, sourceUnchanged } from '../ingest/read-source.ts';
+import { readSource } from '../ingest/read-source.ts';
 import { type PlanSurvey } from '../ingest/survey-plan.ts';
 import { type WorkQueue } from '../queue/work-queue.ts';
 import { changedItems } from './changed-items.ts';
@@ -40,6 +41,7 @@ export async function feed(input: FeedInput): Promise<void> {
 
 class Feeder {
   readonly #input: FeedInput;
+  readonly #frozen: FrozenSources;
   /** Whether the plan holds a part of this pass already. */
   readonly #resuming: boolean;
   readonly #follower: PlanFollower | null;
@@ -50,6 +52,7 @@ class Feeder {
   constructor(input: FeedInput) {
     const { survey, pass } = input;
     this.#input = input;
+    this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
     this.#resuming = survey.latestPass === pass && survey.shards > 0;
     this.#follower = this.#resuming
       ? new PlanFollower(input.planned(), { pass, isCommitted: input.isCommitted })
@@ -103,7 +106,8 @@ class Feeder {
     }
     if (!planned) return this.#read(source, seq, null);
     let end = seq;
-    if (await sourceUnchanged(source)) end = await this.#read(source, seq, extent.complete ? next : null);
+    if (await this.#frozen.unchanged(source))
+      end = await this.#read(source, seq, extent.complete ? next : null);
     else if (!extent.complete && !extent.wholeFile) {
       await this.#lose(source, { from: seq, to: next + 1 });
       return next + 1;
@@ -121,7 +125,7 @@ class Feeder {
     wanted: readonly number[],
   ): Promise<void> {
     if (wanted.length === 0) return;
-    const end = (await sourceUnchanged(source)) ? await this.#read(source, seq, next) : seq;
+    const end = (await this.#frozen.unchanged(source)) ? await this.#read(source, seq, next) : seq;
     await this.#lose(
       source,
       wanted.filter((at) => at >= end),
@@ -132,7 +136,8 @@ class Feeder {
   async #read(source: FrozenSource, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
-    const options = { itemBytes: record.config.limits.itemBytes, signal, onBytes };
+    const { itemBytes, mediaBytes } = record.config.limits;
+    const options = { frozen: this.#frozen, itemBytes, mediaBytes, signal, onBytes };
     const wanted = ({ seq }: Item): boolean =>
       (limit === null || seq < limit) && (selection === null || selection.has(seq));
     let seq = firstSeq;

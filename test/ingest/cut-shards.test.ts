@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { type Item, laneOf } from '../../src/domain/item.ts';
 import { itemError } from '../../src/domain/item-error.ts';
 import { requestBytes, type Turn } from '../../src/domain/request.ts';
@@ -65,7 +66,7 @@ function itemsOf(steps: readonly Step[]): Item[] {
 }
 
 function cutAll(items: readonly Item[], limits: { shardItems: number; shardBytes: number }): CutShard[] {
-  const cutter = new ShardCutter(limits, { firstShard: 5, pass: 2 });
+  const cutter = new ShardCutter({ ...DEFAULT_LIMITS, ...limits }, { firstShard: 5, pass: 2 });
   const cut = items.flatMap((item) => cutter.add(item, 3));
   return [...cut, ...cutter.end()];
 }
@@ -168,7 +169,7 @@ describe('cutting shards', () => {
       { kind: 'whole', bytes: 1 },
       ...Array.from({ length: 2 * MAX_LAG_ITEMS }, () => ({ kind: 'text', bytes: 1 }) as const),
     ]);
-    const cutter = new ShardCutter({ shardItems: 100_000, shardBytes: 1 << 20 }, { firstShard: 0, pass: 1 });
+    const cutter = new ShardCutter({ ...DEFAULT_LIMITS, shardItems: 100_000 }, { firstShard: 0, pass: 1 });
     const cutAt = items.findIndex((item) => cutter.add(item, 0).some(({ shard }) => shard.lane === 'chat'));
     expect(cutAt).toBe(MAX_LAG_ITEMS);
   });

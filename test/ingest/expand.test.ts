@@ -56,14 +56,37 @@ describe('expanding corpora', () => {
       'c/other/run.json',
     );
     writeFileSync(join(root, 'c/run/run.json'), JSON.stringify({ schema: 1, tool: { name: 'guardsweep' } }));
-    lay('c/photo.jpg', 'c/photo.txt', 'c/clip.MP3', 'c/clip.txt', 'c/notes.txt');
     const { paths, skipped } = await pathsOf('c');
-    expect(paths).toEqual(['c/a.txt', 'c/clip.MP3', 'c/notes.txt', 'c/other/run.json', 'c/photo.jpg']);
-    expect(skipped).toEqual({
-      'system files': 3,
-      'run directories': 1,
-      'captions and transcripts of media': 2,
-    });
+    expect(paths).toEqual(['c/a.txt', 'c/other/run.json']);
+    expect(skipped).toEqual({ 'system files': 3, 'run directories': 1 });
+  });
+
+  test('a text beside an image or a clip of its name describes it, and any other text is an item', async () => {
+    lay(
+      'c/photo.txt',
+      'c/clip.txt',
+      'c/film.txt',
+      'c/fake.txt',
+      'c/notes.txt',
+      'c/d/photo.txt',
+      'c/fake.jpg',
+    );
+    writeFileSync(join(root, 'c/photo.jpg'), Buffer.from([0xff, 0xd8, 0xff, 0xe0]));
+    writeFileSync(join(root, 'c/clip.MP3'), 'ID3\u0004');
+    writeFileSync(join(root, 'c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
+    const { sources, skipped } = await expandSources([corpus(join(root, 'c'))], NEVER);
+    const described = sources.map(({ path, sidecar }) => [path, sidecar?.path ?? null]);
+    expect(described).toEqual([
+      ['c/clip.MP3', 'c/clip.txt'],
+      ['c/d/photo.txt', null],
+      ['c/fake.jpg', null],
+      ['c/fake.txt', null],
+      ['c/film.avi', null],
+      ['c/film.txt', null],
+      ['c/notes.txt', null],
+      ['c/photo.jpg', 'c/photo.txt'],
+    ]);
+    expect(skipped).toEqual({ 'captions and transcripts of media': 2 });
   });
 
   test('links are followed inside the corpus only, and nothing is found twice', async () => {

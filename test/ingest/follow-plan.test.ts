@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { type Item } from '../../src/domain/item.ts';
 import { type Shard } from '../../src/domain/shard.ts';
 import { ShardCutter } from '../../src/ingest/cut-shards.ts';
@@ -8,7 +9,7 @@ import { type PlanLine, type PlannedShard } from '../../src/ingest/plan-line.ts'
 import { surveyPlan } from '../../src/ingest/survey-plan.ts';
 import { judgedItem, promptItem, settledItem } from '../helpers/items.ts';
 
-const LIMITS = { shardItems: 5, shardBytes: 200, itemBytes: 1_000_000 };
+const LIMITS = { ...DEFAULT_LIMITS, shardItems: 5, shardBytes: 200 };
 
 interface Corpus {
   readonly items: readonly Item[];

@@ -1,6 +1,7 @@
 import { expandSources } from '../../src/ingest/expand.ts';
 import { type Item } from '../../src/domain/item.ts';
 import { type SourceConfig } from '../../src/config/run-config.ts';
+import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
 import { readSource } from '../../src/ingest/read-source.ts';
 
 /** A corpus at an absolute path, everything else recognised. */
@@ -23,11 +24,13 @@ export const NEVER = new AbortController().signal;
 export async function readItems(
   configs: readonly SourceConfig[],
   itemBytes = 16 * 1024 * 1024,
+  mediaBytes = 200 * 1024 * 1024,
 ): Promise<Item[]> {
   const items: Item[] = [];
   const { sources } = await expandSources(configs, NEVER);
+  const frozen = new FrozenSources(sources, configs);
   for (const source of sources) {
-    const options = { itemBytes, signal: NEVER };
+    const options = { frozen, itemBytes, mediaBytes, signal: NEVER };
     for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
       items.push(...some);
     }

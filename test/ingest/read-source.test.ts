@@ -9,11 +9,18 @@ import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { type Item } from '../../src/domain/item.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { type FrozenSource } from '../../src/ingest/plan-line.ts';
-import { readSource, sourceUnchanged } from '../../src/ingest/read-source.ts';
+import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
+import { readSource, type ReadOptions } from '../../src/ingest/read-source.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
 import { asOrdinaryUser } from '../helpers/ordinary-user.ts';
 
 const ITEM_BYTES = 1024 * 1024;
+
+/** For reading a source that no other says anything of. */
+function readOptions(source: FrozenSource, overrides: Partial<ReadOptions> = {}): ReadOptions {
+  const frozen = new FrozenSources([source], [corpus(source.absolute)]);
+  return { frozen, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
+}
 
 describe('reading a source', () => {
   let root: string;
@@ -39,7 +46,7 @@ describe('reading a source', () => {
     between: () => void = () => {},
   ): Promise<Item[]> {
     const items: Item[] = [];
-    const options = { itemBytes: ITEM_BYTES, signal: NEVER };
+    const options = readOptions(source);
     for await (const some of readSource(source, corpus(source.absolute, overrides), 0, options)) {
       items.push(...some);
       between();
@@ -54,11 +61,7 @@ describe('reading a source', () => {
     const source = await frozen(write('a.csv', text));
     const progress: number[] = [];
     let seq = 100;
-    const options = {
-      itemBytes: ITEM_BYTES,
-      signal: NEVER,
-      onBytes: (bytes: number) => progress.push(bytes),
-    };
+    const options = readOptions(source, { onBytes: (bytes) => progress.push(bytes) });
     for await (const items of readSource(source, corpus(source.absolute), seq, options)) {
       for (const item of items) expect(item.seq).toBe(seq++);
     }
@@ -117,7 +120,7 @@ describe('reading a source', () => {
       appended = true;
     });
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
-    expect(await sourceUnchanged(source)).toBe(false);
+    expect(await readOptions(source).frozen.unchanged(source)).toBe(false);
     expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
     const text = await frozen(write('a.txt', 'before'));
     write('a.txt', 'after it');
@@ -128,7 +131,7 @@ describe('reading a source', () => {
     const gone = await frozen(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(await sourceUnchanged(gone)).toBe(false);
+    expect(await readOptions(gone).frozen.unchanged(gone)).toBe(false);
     const folder = { ...gone, absolute: root };
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
     const locked = await frozen(write('locked.csv', 'text\nx\n'));
@@ -173,7 +176,7 @@ describe('reading a source', () => {
   test('an abort ends the reading with the reason', async () => {
     const source = await frozen(write('a.csv', `text\n${'row\n'.repeat(200_000)}`));
     const abort = new AbortController();
-    const options = { itemBytes: ITEM_BYTES, signal: abort.signal };
+    const options = readOptions(source, { signal: abort.signal });
     const reading = (async () => {
       for await (const items of readSource(source, corpus(source.absolute), 0, options)) {
         expect(items.length).toBeGreaterThan(0);

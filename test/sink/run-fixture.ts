@@ -54,6 +54,8 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       bytes: 0,
       mtime_ms: 0,
       inode: 0,
+      sidecar: null,
+      manifest: null,
     }))
     .map((source) => `${JSON.stringify(source)}\n`)
     .join('');

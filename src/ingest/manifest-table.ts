@@ -1,0 +1,145 @@
+import { posix } from 'node:path';
+import { type SourceConfig } from '../config/run-config.ts';
+import { itemError, type ItemError } from '../domain/item-error.ts';
+import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
+import { textOf } from '../formats/transcripts/values.ts';
+import { placeInCorpus } from './corpus-roots.ts';
+import { readerFor } from './examine.ts';
+import { isAsFrozen } from './file-bytes.ts';
+import { OpenSource, type SourceHead } from './open-source.ts';
+import { type FrozenSource } from './plan-line.ts';
+import { recogniseLayout } from './recognise-layout.ts';
+
+/** Names under which a corpus lists its files, in its own folder; the first that is there counts. */
+export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.jsonl'];
+
+/** Largest list of files, in bytes: it is held while its corpus is read. */
+export const LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024;
+const LARGEST_ROW_BYTES = 1024 * 1024;
+const LONGEST_ID = 512;
+
+/** What a manifest says of a file. */
+export interface ManifestEntry {
+  readonly id: string | null;
+  readonly caption: string | null;
+}
+
+/** A row that says nothing of any file of the corpus, and why. */
+export interface RefusedRow {
+  readonly record: SourceRecord;
+  readonly error: ItemError;
+}
+
+/** The list of its files that a corpus brings with it: a table with the columns path, id and caption. */
+export class ManifestTable {
+  readonly #entries = new Map<string, ManifestEntry>();
+  /** In the order of the table. */
+  readonly refused: RefusedRow[] = [];
+
+  /**
+   * Reads a manifest. `isThere` says whether a path below the corpus is one of its files, as they were when the run was
+   * created. Null for one that changed since, or cannot be read any more.
+   */
+  static async read(
+    source: FrozenSource,
+    config: SourceConfig,
+    isThere: (relative: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<ManifestTable | null> {
+    if (source.bytes > LARGEST_MANIFEST_BYTES) return null;
+    const table = new ManifestTable();
+    let file: OpenSource | null = null;
+    try {
+      file = await OpenSource.open(source, signal);
+      const head = await file.head(config.encoding);
+      const reader = readerOf(head, source.absolute);
+      if (reader === null) return null;
+      table.#add(reader.push(head.text), isThere);
+      for await (const piece of file.rest()) table.#add(reader.push(piece), isThere);
+      table.#add(reader.end(), isThere);
+      return isAsFrozen(await file.handle.stat(), source) ? table : null;
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** What is said of a file; null when nothing is. */
+  entry(source: Pick<FrozenSource, 'path'>): ManifestEntry | null {
+    return this.#entries.get(placeInCorpus(source).path) ?? null;
+  }
+
+  #add(records: readonly SourceRecord[], isThere: (relative: string) => boolean): void {
+    for (const record of records) {
+      const error = this.#take(record, isThere);
+      if (error !== null) this.refused.push({ record, error });
+    }
+  }
+
+  #take(record: SourceRecord, isThere: (relative: string) => boolean): ItemError | null {
+    if (record.error !== null) return record.error;
+    if (!isFields(record.content)) return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
+    const path = textOf(record.content.get('path'))?.trim();
+    if (path === undefined || path === '') {
+      return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
+    }
+    const relative = insideCorpus(path);
+    if (relative === null) {
+      return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside of its corpus');
+    }
+    if (!isThere(relative)) {
+      return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');
+    }
+    if (this.#entries.has(relative)) {
+      return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
+    }
+    const caption = textOf(record.content.get('caption')) ?? '';
+    this.#entries.set(relative, {
+      id: idOf(record.content),
+      caption: /\S/.test(caption) ? caption : null,
+    });
+    return null;
+  }
+}
+
+/** Whether a file, by its head, lists files: a table or records with a path. */
+export async function isManifest(
+  source: Pick<FrozenSource, 'absolute'>,
+  config: SourceConfig,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let file: OpenSource | null = null;
+  try {
+    file = await OpenSource.open(source, signal);
+    const head = await file.head(config.encoding);
+    const reader = readerOf(head, source.absolute);
+    const records = reader?.push(head.text) ?? [];
+    if (head.isComplete) records.push(...(reader?.end() ?? []));
+    return records.some(({ content }) => isFields(content) && content.get('path') !== undefined);
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** A reader for the rows of a table or of JSON records; null for anything else. */
+function readerOf(head: SourceHead, path: string): RecordReader | null {
+  const layout = recogniseLayout(head.text, head.isComplete, path, null);
+  return layout.kind === 'text' ? null : readerFor(layout, LARGEST_ROW_BYTES);
+}
+
+/** A path in the form the corpus's files have; null for one that leads out of the corpus. */
+function insideCorpus(path: string): string | null {
+  if (posix.isAbsolute(path) || /^[A-Za-z]:[\\/]|^\\|\0/.test(path)) return null;
+  const normal = posix.normalize(path).replace(/\/$/, '');
+  return normal === '..' || normal.startsWith('../') || path.split('\\').includes('..') ? null : normal;
+}
+
+function idOf(fields: Fields): string | null {
+  const id = textOf(fields.get('id')) ?? '';
+  return /\S/.test(id) && id.length <= LONGEST_ID ? id : null;
+}

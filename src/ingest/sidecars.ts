@@ -1,0 +1,70 @@
+import { open } from 'node:fs/promises';
+import pLimit from 'p-limit';
+import { binaryKind, mediaKindByName } from './binary-kind.ts';
+
+const HEAD_BYTES = 64 * 1024;
+const LOOKS_AT_ONCE = 16;
+
+interface File {
+  readonly absolute: string;
+  /** Below its corpus, with `/`. */
+  readonly relative: string;
+}
+
+/** What is left of files when the texts that describe media are taken out, and which media they describe. */
+export interface Captioned<F extends File> {
+  readonly files: F[];
+  /** The text beside a media file, by that file's relative path. */
+  readonly sidecars: ReadonlyMap<string, F>;
+}
+
+/**
+ * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`. Only
+ * a file that is judged as media by its content has such a text; beside any other, the text is an item like all texts.
+ */
+export async function takeSidecars<F extends File>(
+  files: readonly F[],
+  signal: AbortSignal,
+): Promise<Captioned<F>> {
+  const texts = new Map<string, F>();
+  for (const file of files) if (isSidecarName(file.relative)) texts.set(stem(file.relative), file);
+  const candidates = files.filter(
+    ({ relative }) => mediaKindByName(relative) !== null && texts.has(stem(relative)),
+  );
+  const limit = pLimit(LOOKS_AT_ONCE);
+  const sidecars = new Map<string, F>();
+  await Promise.all(
+    candidates.map((file) =>
+      limit(async () => {
+        signal.throwIfAborted();
+        if (await isJudgedMedia(file.absolute)) sidecars.set(file.relative, texts.get(stem(file.relative))!);
+      }),
+    ),
+  );
+  const taken = new Set(sidecars.values());
+  return { files: files.filter((file) => !taken.has(file)), sidecars };
+}
+
+function isSidecarName(path: string): boolean {
+  return /\.txt$/i.test(path);
+}
+
+function stem(path: string): string {
+  return path.replace(/\.[^./]*$/, '');
+}
+
+/** A file that cannot be looked at is none: its own item says so, and the text beside it is judged. */
+async function isJudgedMedia(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      const head = Buffer.allocUnsafe(HEAD_BYTES);
+      const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
+      return binaryKind(head.subarray(0, bytesRead), path, null)?.isJudged === true;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return false;
+  }
+}

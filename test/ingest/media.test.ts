@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contentSha256 } from '../../src/domain/content-hash.ts';
+import { type Item, laneOf } from '../../src/domain/item.ts';
+import { expandSources } from '../../src/ingest/expand.ts';
+import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
+import { readSource } from '../../src/ingest/read-source.ts';
+import { corpus, NEVER, readItems } from './read-items.ts';
+
+const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]);
+const MP3 = Buffer.from('ID3\x04\0\0');
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('media files', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-media-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): void {
+    const path = join(root, 'uploads', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+
+  const read = (): Promise<Item[]> => readItems([corpus(join(root, 'uploads'))]);
+
+  /** By path (and row), the code an item was settled with, else its caption. */
+  async function told(): Promise<Record<string, string | null>> {
+    return Object.fromEntries(
+      (await read()).map(({ source, error, request }) => {
+        const name = source.path.replace('uploads/', '') + (source.row === null ? '' : `#${source.row}`);
+        return [name, error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text')];
+      }),
+    );
+  }
+
+  test('are items by reference, recognised by their content, in the lane of their kind', async () => {
+    write('a/photo.bin', JPEG);
+    write('clip.jpg', MP3);
+    const [photo, clip] = await read();
+    expect(photo).toMatchObject({
+      id: 'uploads/a/photo.bin',
+      source: { row: null, sha256: sha256(JPEG), bytes: JPEG.length },
+      request: {
+        modality: 'image',
+        file: { corpus: 'uploads', path: 'a/photo.bin', sha256: sha256(JPEG), bytes: JPEG.length },
+        caption: null,
+      },
+    });
+    expect([laneOf(photo!), laneOf(clip!)]).toEqual(['image', 'audio']);
+    expect(photo!.contentSha256).toBe(contentSha256(photo!.request!));
+  });
+
+  test('of kinds that are not judged are items with an error, whatever their name says', async () => {
+    write('doc.jpg', '%PDF-1.7');
+    write('drawing.svg', '<?xml version="1.0"?>\n<!-- a -->\n<svg xmlns="http://www.w3.org/2000/svg"/>');
+    write('script.png', '#!/bin/sh\necho hello\n');
+    write('page.gif', '<html><body>hello</body></html>');
+    write('phone.heic', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0'));
+    write('film.mp4', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0'));
+    write('pack.zip', Buffer.from('PK\x03\x04\0\0'));
+    write('noise.jpg', Buffer.alloc(100, 1));
+    write('packed.jpg.gz', gzipSync(JPEG));
+    write('empty.jpg', '');
+    write('empty.wav', '');
+    expect(await told()).toEqual({
+      'doc.jpg': 'UNSUPPORTED_TYPE',
+      'drawing.svg': 'UNSUPPORTED_TYPE',
+      'script.png': 'UNSUPPORTED_TYPE',
+      'page.gif': 'UNSUPPORTED_TYPE',
+      'phone.heic': 'UNSUPPORTED_TYPE',
+      'film.mp4': 'UNSUPPORTED_TYPE',
+      'pack.zip': 'UNSUPPORTED_TYPE',
+      'noise.jpg': 'UNSUPPORTED_TYPE',
+      'packed.jpg.gz': 'UNSUPPORTED_TYPE',
+      'empty.jpg': 'EMPTY_CONTENT',
+      'empty.wav': 'EMPTY_CONTENT',
+    });
+  });
+
+  test('beyond the bound are not read', async () => {
+    write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
+    const [item] = await readItems([corpus(join(root, 'uploads'))], 1000, 1000);
+    expect(item).toMatchObject({ source: { sha256: null, bytes: 1006 }, error: { code: 'ITEM_TOO_LARGE' } });
+  });
+
+  test('carry the text beside them, if it is one that can be sent', async () => {
+    for (const name of ['plain', 'marked', 'blank', 'long', 'broken']) write(`${name}.jpg`, JPEG);
+    write('plain.txt', 'a dog on a beach\n');
+    write('marked.txt', '\ufeffgrüß');
+    write('blank.txt', ' \n');
+    write('long.txt', 'x'.repeat(65_537));
+    write('broken.txt', Buffer.from([0x61, 0xff]));
+    expect(await told()).toEqual({
+      'plain.jpg': 'a dog on a beach\n',
+      'marked.jpg': 'grüß',
+      'blank.jpg': null,
+      'long.jpg': 'ITEM_TOO_LARGE',
+      'broken.jpg': 'INVALID_ENCODING',
+    });
+  });
+
+  test('with another caption are other content', async () => {
+    write('a.jpg', JPEG);
+    write('b.jpg', JPEG);
+    write('b.txt', 'caption');
+    const [a, b] = await read();
+    expect(a!.contentSha256).not.toBe(b!.contentSha256);
+    expect(a!.source.sha256).toBe(b!.source.sha256);
+  });
+
+  describe('with a manifest', () => {
+    test.each([
+      ['manifest.csv', 'path,id,caption\na.jpg,first,"one, two"\n./sub/b.mp3,second,\nnote.txt,third,\n'],
+      [
+        'manifest.jsonl',
+        '{"path":"a.jpg","id":"first","caption":"one, two"}\n{"path":"sub/b.mp3","id":"second"}\n{"path":"note.txt","id":"third","caption":null}\n',
+      ],
+    ])('%s have its ids and captions; those it does not list are items all the same', async (name, text) => {
+      write(name, text);
+      write('a.jpg', JPEG);
+      write('a.txt', 'the manifest comes first');
+      write('sub/b.mp3', MP3);
+      write('sub/b.txt', 'said');
+      write('note.txt', 'a note');
+      write('unlisted.jpg', JPEG);
+      const items = await read();
+      expect(
+        items.map(({ id, source, request }) => [
+          id,
+          source.path,
+          request && 'file' in request ? request.caption : '',
+        ]),
+      ).toEqual([
+        ['first', 'uploads/a.jpg', 'one, two'],
+        ['third', 'uploads/note.txt', ''],
+        ['second', 'uploads/sub/b.mp3', 'said'],
+        ['uploads/unlisted.jpg', 'uploads/unlisted.jpg', null],
+      ]);
+      expect(items.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('have an item for each of its rows that is about none of them', async () => {
+      writeFileSync(join(root, 'secret.jpg'), JPEG);
+      write('a.jpg', JPEG);
+      symlinkSync(join(root, 'secret.jpg'), join(root, 'uploads', 'leak.jpg'));
+      const rows = [
+        'a.jpg,ok',
+        '../secret.jpg,up',
+        'sub/../../secret.jpg,round',
+        `${join(root, 'secret.jpg')},absolute`,
+        'C:\\secret.jpg,drive',
+        '..\\secret.jpg,back',
+        'leak.jpg,link',
+        'gone.jpg,gone',
+        'a.jpg,twice',
+        ',none',
+      ];
+      write('manifest.csv', `path,id\n${rows.join('\n')}\n"torn`);
+      const items = await read();
+      expect(items.map(({ id, source, error }) => [id, source.row, error?.code ?? null])).toEqual([
+        ['ok', null, null],
+        ['up', 2, 'UNREADABLE_SOURCE'],
+        ['round', 3, 'UNREADABLE_SOURCE'],
+        ['absolute', 4, 'UNREADABLE_SOURCE'],
+        ['drive', 5, 'UNREADABLE_SOURCE'],
+        ['back', 6, 'UNREADABLE_SOURCE'],
+        ['link', 7, 'UNREADABLE_SOURCE'],
+        ['gone', 8, 'UNREADABLE_SOURCE'],
+        ['twice', 9, 'MALFORMED_ROW'],
+        ['none', 10, 'MALFORMED_ROW'],
+        ['uploads/manifest.csv#11', 11, 'MALFORMED_ROW'],
+      ]);
+      expect(JSON.stringify(items.map(({ error }) => error))).not.toContain('secret');
+    });
+
+    test('a table of that name without paths is a table', async () => {
+      write('manifest.csv', 'id,text\n1,hello\n');
+      expect(await told()).toEqual({ 'manifest.csv#1': 'a text' });
+    });
+  });
+
+  test('have changed when the file, the text beside it or the manifest has', async () => {
+    write('a.jpg', JPEG);
+    write('b.jpg', JPEG);
+    write('b.txt', 'caption');
+    write('manifest.csv', 'path,id\na.jpg,first\n');
+    const configs = [corpus(join(root, 'uploads'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const code = async (index: number): Promise<string | null> => {
+      const frozen = new FrozenSources(sources, configs);
+      const options = { frozen, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
+      const items: Item[] = [];
+      for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
+      expect(items.map(({ seq }) => seq)).toEqual([7]);
+      expect(await frozen.unchanged(sources[index]!)).toBe(items[0]!.error === null);
+      return items[0]!.error?.code ?? null;
+    };
+    expect([await code(0), await code(1)]).toEqual([null, null]);
+    appendFileSync(join(root, 'uploads/b.txt'), '!');
+    expect([await code(0), await code(1)]).toEqual([null, 'SOURCE_CHANGED']);
+    appendFileSync(join(root, 'uploads/manifest.csv'), 'b.jpg,second\n');
+    expect(await code(0)).toBe('SOURCE_CHANGED');
+  });
+});
+
+describe('what is expected of the decoders', () => {
+  for (const kind of ['audio', 'images']) {
+    const folder = fileURLToPath(new URL(`../fixtures/${kind}/`, import.meta.url));
+    const names = readdirSync(folder);
+    for (const name of names) {
+      if (names.includes(`${name}.json`)) {
+        test(`${kind}/${name} gets there`, async () => {
+          const [item] = await readItems([corpus(join(folder, name))]);
+          expect(item!.request?.modality).toBe(kind === 'audio' ? 'audio' : 'image');
+        });
+      }
+      if (names.includes(`${name}.error`)) {
+        test(`${kind}/${name} is refused there or for the same reason`, async () => {
+          const [item] = await readItems([corpus(join(folder, name))]);
+          const code = readFileSync(join(folder, `${name}.error`), 'utf8').trim();
+          expect(item!.error?.code ?? code).toBe(code);
+        });
+      }
+    }
+  }
+});
