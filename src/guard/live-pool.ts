@@ -117,7 +117,7 @@ export class LivePool implements GuardPool {
       if (this.#failure !== null) throw this.#failure;
       if (this.#live.size === 0) this.#progressAt = performance.now();
       this.#live.add(judging);
-      this.#place(this.#tasksOf(judging, requests, options.session));
+      this.#place(this.#tasksOf(judging, requests, options.session), options.endpoint ?? null);
       this.#keepWatch();
       return await judging.promise;
     } finally {
@@ -161,12 +161,13 @@ export class LivePool implements GuardPool {
     return tasks;
   }
 
-  #place(tasks: readonly Task[]): void {
+  /** `preferred`: name of the endpoint they go to if it can have them. */
+  #place(tasks: readonly Task[], preferred: string | null = null): void {
     for (let from = 0; from < tasks.length; from += PLACE_TOGETHER) {
       const chosen = new Map<Signature, Dispatcher | null>();
       for (const task of tasks.slice(from, from + PLACE_TOGETHER)) {
         const { signature } = task;
-        if (!chosen.has(signature)) chosen.set(signature, this.#leastLoaded(signature));
+        if (!chosen.has(signature)) chosen.set(signature, this.#choose(signature, preferred));
         const dispatcher = chosen.get(signature)!;
         if (dispatcher !== null) dispatcher.accept(task);
         else if (this.#endpoints.some((endpoint) => endpoint.takes(signature))) this.#park(task);
@@ -180,11 +181,13 @@ export class LivePool implements GuardPool {
     this.#parked.push(task);
   }
 
-  #leastLoaded(signature: Signature): Dispatcher | null {
+  /** The least loaded of those that take such requests, unless another is preferred; null when none is in use. */
+  #choose(signature: Signature, preferred: string | null): Dispatcher | null {
     let least: Dispatcher | null = null;
     for (const endpoint of this.#endpoints) {
       const { dispatcher } = endpoint;
       if (dispatcher === null || !endpoint.takes(signature)) continue;
+      if (endpoint.name === preferred) return dispatcher;
       if (least === null || dispatcher.load < least.load) least = dispatcher;
     }
     return least;

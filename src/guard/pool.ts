@@ -27,6 +27,8 @@ export interface JudgeOptions {
   /** Unique to this delivery of the shard; begins the guard's cache session ids. */
   readonly session: string;
   readonly signal: AbortSignal;
+  /** Name of the endpoint that is to judge them if it is in use and takes them; null or left out: any. */
+  readonly endpoint?: string | null;
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -37,7 +39,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The guards of a run. */
 export interface GuardPool {
   /**
-   * Judges the requests of one shard on the least loaded ready endpoint; outcome i belongs to request i. While no
+   * Judges requests on the least loaded ready endpoint that takes them; outcome i belongs to request i. While no
    * endpoint is of use it waits, up to `maxWaitMs` since the last verdict anywhere, then rejects with
    * Failure('service'). Everything wrong with an item is its outcome: it rejects for a Failure or an abort only.
    * Turns of one conversation (`conversation` set, one array of messages) must come in one call, in order.

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkMemory, checkNode } from '../../src/cli/machine-checks.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
+import { type RestGuardOptions, startRestGuard } from '../helpers/rest-guard.ts';
 import { output, typed } from './terminal.ts';
 
 async function guard(): Promise<string> {
@@ -16,6 +17,12 @@ async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'guardsweep-cli-'));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
+}
+
+async function restGuard(options?: RestGuardOptions): Promise<string> {
+  const server = await startRestGuard(options);
+  onTestFinished(() => server.kill());
+  return server.address;
 }
 
 /** Nothing listens there: port 1 is reserved and needs privileges. */
@@ -39,6 +46,17 @@ describe('fingerprint', () => {
       { name: a, model: 'guard', fingerprint: { id: expect.stringMatching(/^sha256:/) as string } },
       { name: b },
     ]);
+  });
+
+  it('says that a guard over REST has none to tell', async () => {
+    const url = await restGuard();
+    const { status, stdout } = await typed(['fingerprint', '--guard', url]);
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: `${url}  judges, and has no fingerprint: over REST a guard does not tell which model it runs\n`,
+    });
+    const json = await typed(['fingerprint', '--json', '--guard', url]);
+    expect(JSON.parse(json.stdout)).toEqual([{ name: url, kind: 'rest', fingerprint: null }]);
   });
 
   it('ends with 130 when interrupted', async () => {
@@ -85,6 +103,29 @@ describe('doctor', () => {
       'ok       gua',
     ]);
     expect(await readdir(out)).toEqual([]);
+  });
+
+  it('tries a guard over REST by a harmless text, with its key', async () => {
+    const keys: (string | undefined)[] = [];
+    const url = await restGuard({
+      script: ({ headers, harmless }) => {
+        expect(harmless).toBe(true);
+        keys.push(headers.authorization);
+        return headers.authorization === 'Bearer own' ? undefined : { status: 401 };
+      },
+    });
+    const doctor = ['doctor', '--json', '--guard', url, '--out', await folder()];
+    const env = { GUARD_API_KEY__127_0_0_1: 'own' };
+    const found = async (context: { env?: NodeJS.ProcessEnv }): Promise<unknown> => {
+      const checks = JSON.parse((await typed(doctor, { context })).stdout) as { what: string }[];
+      return checks.find(({ what }) => what === `guard ${url}`);
+    };
+    expect(await found({ env })).toMatchObject({
+      ok: true,
+      found: 'ready, judges; no fingerprint: over REST it does not tell which model it runs',
+    });
+    expect(await found({})).toMatchObject({ ok: false, found: `guard ${url}: not authorised` });
+    expect(keys).toEqual(['Bearer own', undefined]);
   });
 
   it('says what is missing and what to do, and ends with 4', async () => {

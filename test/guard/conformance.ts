@@ -3,7 +3,17 @@ import { Failure } from '../../src/domain/failure.ts';
 import { type ItemCode } from '../../src/domain/item-error.ts';
 import { type GuardRequest } from '../../src/domain/request.ts';
 import { type GuardPool } from '../../src/guard/pool.ts';
-import { audio, connect, failure, image, judge, prompt, prompts, verdict } from '../helpers/guard-pool.ts';
+import {
+  audio,
+  connect,
+  failure,
+  image,
+  judge,
+  prompt,
+  prompts,
+  stateOf,
+  verdict,
+} from '../helpers/guard-pool.ts';
 import { settled } from '../helpers/settled.ts';
 
 /** What goes wrong with requests whose text holds `containing`, or with any. */
@@ -142,13 +152,3 @@ export function guardConformance(kind: string, start: () => Promise<TroubledGuar
 
 /** The beginning of a WAV file, by which guards know one. */
 const WAV = Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0', 'latin1');
-
-function stateOf(pool: GuardPool, state: 'ready' | 'out'): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = pool.onStateChange((endpoints) => {
-      if (!endpoints.some((endpoint) => endpoint.state.name === state)) return;
-      stop();
-      resolve();
-    });
-  });
-}

@@ -210,16 +210,17 @@ test('images and clips travel one by one in base64, beside the texts', async () 
     prompt('b'),
   ];
   const outcomes = await judge(pool, requests);
-  const sent = server.seen.map(({ inputs: { REQUEST_TYPE, ...inputs } }) => inputs);
+  const sent = server.seen.map(({ inputs }) => inputs);
   const base64 = (text: string): string[] => [Buffer.from(text).toString('base64')];
+  const one = { REQUEST_TYPE: ['prompt'] };
   expect(sent).toHaveLength(5);
   expect(sent).toEqual(
     expect.arrayContaining([
-      { MODALITY: ['text', 'text'], TEXT: ['a', 'b'] },
-      { MODALITY: ['image'], IMAGE: base64('i') },
-      { MODALITY: ['image'], IMAGE: base64('j'), TEXT: ['caption'] },
-      { MODALITY: ['audio'], AUDIO: base64('k') },
-      { MODALITY: ['audio'], AUDIO: base64('l'), TEXT: ['said'] },
+      { REQUEST_TYPE: ['prompt', 'prompt'], MODALITY: ['text', 'text'], TEXT: ['a', 'b'] },
+      { ...one, MODALITY: ['image'], IMAGE: base64('i') },
+      { ...one, MODALITY: ['image'], IMAGE: base64('j'), TEXT: ['caption'] },
+      { ...one, MODALITY: ['audio'], AUDIO: base64('k') },
+      { ...one, MODALITY: ['audio'], AUDIO: base64('l'), TEXT: ['said'] },
     ]),
   );
   expect(Math.fround(verdict(outcomes[0]).score)).toBe(scoreOf(base64('i')[0]!));

@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
-import { type GuardPool } from '../../src/guard/pool.ts';
 import {
   closeAfterEach,
   connect,
@@ -10,21 +9,12 @@ import {
   judge,
   prompt,
   prompts,
+  stateOf,
   verdict,
 } from '../helpers/guard-pool.ts';
 import { type SeenRequest } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
-
-function stateOf(pool: GuardPool, state: 'ready' | 'out'): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = pool.onStateChange((endpoints) => {
-      if (!endpoints.some((endpoint) => endpoint.state.name === state)) return;
-      stop();
-      resolve();
-    });
-  });
-}
 
 test('a guard that is killed and comes back: the work waits and finishes at the first try', async () => {
   const first = await guard({

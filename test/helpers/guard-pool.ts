@@ -7,6 +7,7 @@ import {
   type PromptRequest,
 } from '../../src/domain/request.ts';
 import { connectGuards, type GuardPool, type PoolOptions } from '../../src/guard/pool.ts';
+import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
 
 const open: (() => unknown)[] = [];
@@ -20,6 +21,12 @@ export function closeAfterEach(): void {
 
 export async function guard(options?: ScriptedGuardOptions): Promise<ScriptedGuard> {
   const started = await startScriptedGuard(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function restGuard(options?: RestGuardOptions): Promise<RestGuard> {
+  const started = await startRestGuard(options);
   open.push(() => started.kill());
   return started;
 }
@@ -66,4 +73,16 @@ export function verdict(outcome: Outcome | undefined): Judgement {
 export function failure(outcome: Outcome | undefined): FailedJudgement {
   if (!outcome?.failure) throw new Error(`not an error: ${JSON.stringify(outcome)}`);
   return outcome.failure;
+}
+
+/** Resolves once an endpoint, the one of this name if one is given, has become ready or gone out. */
+export function stateOf(pool: GuardPool, state: 'ready' | 'out', name?: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = pool.onStateChange((endpoints) => {
+      const named = endpoints.filter((endpoint) => name === undefined || endpoint.name === name);
+      if (!named.some((endpoint) => endpoint.state.name === state)) return;
+      stop();
+      resolve();
+    });
+  });
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { hasFloor } from '../../domain/policy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { type Answer } from '../answer.ts';
 import { categoryOf } from './category-names.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /** Most keys, and longest key, of `subcategory_flags` that is believed: thirteen names are known. */
 const MAX_KEYS = 256;
@@ -51,13 +52,17 @@ function inOrder(keys: ReadonlySet<string>): string[] {
 
 /**
  * One answer for an image and its caption, or a clip and its transcript, judged apart: that of the higher score,
- * flagged if either is, with the flags of both.
+ * flagged if either is, and with those flags of the other that the policy never lets pass.
  */
 export function worstOf(first: Answer, second: Answer): Answer {
-  const worse = second.score > first.score ? second : first;
-  const flags =
-    first.subcategoryFlags === null && second.subcategoryFlags === null
-      ? null
-      : inOrder(new Set([...(first.subcategoryFlags ?? []), ...(second.subcategoryFlags ?? [])]));
-  return { ...worse, flagged: first.flagged || second.flagged, subcategoryFlags: flags };
+  const [worse, other] = second.score > first.score ? [second, first] : [first, second];
+  const missing = other.subcategoryFlags?.filter(hasFloor) ?? [];
+  return {
+    ...worse,
+    flagged: first.flagged || second.flagged,
+    subcategoryFlags:
+      missing.length === 0
+        ? worse.subcategoryFlags
+        : inOrder(new Set([...(worse.subcategoryFlags ?? []), ...missing])),
+  };
 }

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { type GuardRequest } from '../../src/domain/request.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  image,
+  judge,
+  prompt,
+  prompts,
+  restGuard,
+  stateOf,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import { fingerprintIdOf } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const response: GuardRequest = { requestType: 'response', modality: 'text', prompt: null, response: 'r' };
+
+test('guards of both kinds share the work, and each verdict says what its own guard can say', async () => {
+  const grpc = await guard();
+  const rest = await restGuard();
+  const pool = await connect([grpc, rest]);
+  const outcomes = (await Promise.all(prompts(400).map((request) => judge(pool, [request])))).flat();
+  const by = (address: string) => outcomes.map(verdict).filter(({ endpoint }) => endpoint === address);
+  expect(by(grpc.address).length).toBeGreaterThan(0);
+  expect(by(rest.address).length).toBeGreaterThan(0);
+  expect(new Set(by(grpc.address).map(({ fingerprint }) => fingerprint))).toEqual(
+    new Set([fingerprintIdOf('model-a')]),
+  );
+  expect(new Set(by(rest.address).map(({ fingerprint }) => fingerprint))).toEqual(new Set([null]));
+});
+
+test('of two guards of different kinds one dies: its work moves to the other', async () => {
+  const rest = await restGuard({
+    script: ({ harmless, number }) => {
+      if (!harmless && number >= 3) rest.kill();
+    },
+  });
+  const grpc = await guard();
+  const pool = await connect([rest, grpc]);
+  const outcomes = (await Promise.all([judge(pool, prompts(200)), judge(pool, prompts(200))])).flat();
+  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+  expect(pool.status().map(({ state }) => state.name)).toEqual(['out', 'ready']);
+});
+
+test('each kind of request goes to a guard that takes it', async () => {
+  const texts = await guard({
+    config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'IMAGE') }),
+  });
+  const rest = await restGuard();
+  const pool = await connect([texts, rest]);
+  const outcomes = await judge(pool, [response, image('i'), response, image('j')]);
+  expect(outcomes.map((outcome) => verdict(outcome).endpoint)).toEqual([
+    texts.address,
+    rest.address,
+    texts.address,
+    rest.address,
+  ]);
+  const alone = await judge(await connect([texts]), [image('i'), prompt('a')]);
+  expect(failure(alone[0])).toMatchObject({
+    error: { code: 'PROBE_NOT_LOADED', message: 'none of the guards takes images' },
+  });
+  verdict(alone[1]);
+});
+
+test('what only a guard that is away takes waits for it, while the other judges', async () => {
+  const first = await guard();
+  const rest = await restGuard();
+  const pool = await connect([first, rest]);
+  const out = stateOf(pool, 'out', first.address);
+  first.kill();
+  // Notices that the guard is gone.
+  const noticed = judge(pool, [response]);
+  await out;
+  (await judge(pool, prompts(10))).map(verdict);
+  await guard({ port: first.port });
+  expect(verdict((await noticed)[0])).toMatchObject({ endpoint: first.address, attempts: 1 });
+});
+
+test('what only a guard that stays away takes ends the waiting, though the other judges on', async () => {
+  const grpc = await guard();
+  const rest = await restGuard();
+  const pool = await connect([grpc, rest], { maxWaitMs: 400 });
+  grpc.kill();
+  const waiting = judge(pool, [response]);
+  const rejected = expect(waiting).rejects.toMatchObject({
+    kind: 'service',
+    message: expect.stringContaining(grpc.address) as string,
+  });
+  let over = false;
+  void rejected.then(() => (over = true));
+  while (!over) await judge(pool, prompts(5)).catch(() => {});
+  await rejected;
+});
+
+test('requests go to the endpoint they are meant for as long as it is in use', async () => {
+  const guards = [await restGuard(), await restGuard()] as const;
+  const pool = await connect(guards);
+  const at = (endpoint: string) =>
+    pool.judge(prompts(20), { session: 's', signal: new AbortController().signal, endpoint });
+  for (const { address } of guards) {
+    for (const outcome of await at(address)) expect(verdict(outcome).endpoint).toBe(address);
+  }
+  guards[1].kill();
+  for (const outcome of await at(guards[1].address))
+    expect(verdict(outcome).endpoint).toBe(guards[0].address);
+});

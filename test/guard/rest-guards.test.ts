@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest';
+import { type GuardRequest } from '../../src/domain/request.ts';
+import { type RestScripted, type SeenModeration } from '../helpers/rest-guard.ts';
+import {
+  audio,
+  closeAfterEach,
+  connect,
+  failure,
+  image,
+  judge,
+  prompt,
+  prompts,
+  restGuard,
+  stateOf,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import { scoreOf } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+/** A script for what is judged; the harmless text is answered as usual. */
+const ofItems =
+  (script: (request: SeenModeration) => RestScripted | Promise<RestScripted>) =>
+  (request: SeenModeration): RestScripted | Promise<RestScripted> =>
+    request.harmless ? undefined : script(request);
+
+test('texts go as JSON, images and clips as files named after what they are, with the key', async () => {
+  const server = await restGuard({ path: '/team/a' });
+  const pool = await connect([server], { token: () => 'secret' });
+  const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
+  const wav = Buffer.from('RIFF....WAVEfmt ', 'latin1');
+  const outcomes = await judge(pool, [prompt('é "quoted"'), image(png), audio(wav)]);
+  const seen = new Map(server.seen.map((request) => [request.modality, request]));
+  expect(seen.get('text')).toMatchObject({
+    content: 'é "quoted"',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+  });
+  expect(seen.get('image')!.file).toEqual({ name: 'item.png', type: 'image/png', bytes: png });
+  expect(seen.get('audio')!.file).toEqual({ name: 'item.wav', type: 'audio/wav', bytes: wav });
+  expect(verdict(outcomes[1])).toMatchObject({
+    score: scoreOf(png.toString('base64')),
+    fingerprint: null,
+    endpoint: server.address,
+    subcategoryScores: null,
+    cacheUsage: null,
+    attempts: 1,
+    coverage: { unit: 'frames', judged: 1, total: 1 },
+  });
+  expect(pool.fingerprints.size).toBe(0);
+  expect(pool.status()).toMatchObject([{ kind: 'rest', fingerprint: null, modelVersion: null }]);
+});
+
+test('no key is sent where there is none', async () => {
+  const server = await restGuard();
+  await judge(await connect([server]), [prompt('a')]);
+  expect(server.seen[0]!.headers.authorization).toBeUndefined();
+});
+
+test('a caption is judged as a text of its own, and the worst counts', async () => {
+  const scores: Record<string, number> = { harmless: 0.1, hateful: 0.9 };
+  const script = ofItems(({ content, file }) => {
+    const score = file === null ? scores[content]! : 0.4;
+    return { body: { flagged: score >= 0.5, score, subcategory_flags: {}, latency_ms: 1 } };
+  });
+  const server = await restGuard({ script });
+  const outcomes = await judge(await connect([server]), [image('i', 'harmless'), audio('a', 'hateful')]);
+  expect(verdict(outcomes[0])).toMatchObject({ score: 0.4, flagged: false });
+  expect(verdict(outcomes[1])).toMatchObject({ score: 0.9, flagged: true, attempts: 1 });
+  expect(server.seen.map(({ modality }) => modality).sort()).toEqual(['audio', 'image', 'text', 'text']);
+});
+
+test('a caption that is refused is the error of its image', async () => {
+  const script = ofItems(({ file }) =>
+    file === null ? { status: 422, body: { error: { code: 'EMPTY_CONTENT' } } } : undefined,
+  );
+  const [outcome] = await judge(await connect([await restGuard({ script })]), [image('i', ' ')]);
+  expect(failure(outcome)).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
+});
+
+test('a rate limit with Retry-After slows the guard down and spends no tries', async () => {
+  let limitedAt = 0;
+  let turnedAway = 0;
+  let resumedAt = 0;
+  const script = ofItems(({ number }) => {
+    if (number < 5) return undefined;
+    limitedAt ||= performance.now();
+    if (performance.now() < limitedAt + 900) {
+      turnedAway++;
+      return { status: 429, headers: { 'retry-after': '1' } };
+    }
+    resumedAt ||= performance.now();
+    return undefined;
+  });
+  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(60))) {
+    expect(verdict(outcome).attempts).toBe(1);
+  }
+  expect(resumedAt - limitedAt).toBeGreaterThanOrEqual(1000);
+  // No more than were under way when the first was turned away.
+  expect(turnedAway).toBeLessThanOrEqual(16);
+});
+
+test('a guard that is always limited to one request at a time still judges everything, at first tries', async () => {
+  const script = ofItems(({ inFlight }) => (inFlight > 1 ? { status: 429 } : undefined));
+  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(40))) {
+    expect(verdict(outcome).attempts).toBe(1);
+  }
+});
+
+test('a guard that asks to be left alone for long is, and its work goes to another', async () => {
+  const script = ofItems(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
+  const limited = await restGuard({ script });
+  const free = await restGuard();
+  const pool = await connect([limited, free]);
+  const outcomes = await judge(pool, prompts(100));
+  for (const outcome of outcomes) {
+    expect(verdict(outcome)).toMatchObject({ endpoint: free.address, attempts: 1 });
+  }
+  const askedBefore = limited.seen.length + limited.harmless();
+  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'rate limited', fatal: false });
+  await judge(pool, prompts(100));
+  expect(limited.seen.length + limited.harmless()).toBe(askedBefore);
+});
+
+test('a redirect is not followed: neither content nor key goes elsewhere', async () => {
+  const elsewhere = await restGuard();
+  let redirect = true;
+  const script = (): RestScripted =>
+    redirect ? { status: 307, headers: { location: `${elsewhere.address}/v1/moderations/text` } } : undefined;
+  const server = await restGuard({ script });
+  await expect(connect([server], { token: () => 'secret' })).rejects.toMatchObject({
+    kind: 'service',
+    message: expect.stringContaining('redirects elsewhere') as string,
+  });
+  redirect = false;
+  const pool = await connect([server], { token: () => 'secret' });
+  redirect = true;
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, prompts(3));
+  await out;
+  expect(pool.status()[0]!.state).toMatchObject({ reason: 'redirects elsewhere', fatal: false });
+  redirect = false;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  expect(elsewhere.connections()).toBe(0);
+});
+
+test.each<[what: string, reply: RestScripted, says: RegExp]>([
+  ['a web page', { contentType: 'text/html', body: '<html>' }, /not a verdict/],
+  ['a verdict of another content type', { contentType: 'text/plain' }, /not a verdict/],
+  ['no such path', { status: 404 }, /no such path/],
+  ['a key that is refused', { status: 401 }, /not authorised/],
+  ['a refusal of the harmless text', { status: 400 }, /protocol of a guard/],
+])('%s at the start is a failure at once', async (_, reply, says) => {
+  const server = await restGuard({ script: () => reply });
+  const error = await connect([server]).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ kind: 'service' });
+  expect((error as Error).message).toMatch(says);
+  expect((error as Error).message).toContain(server.address);
+  expect(server.harmless()).toBe(1);
+});
+
+test('a key that is refused later ends the run', async () => {
+  const server = await restGuard({ script: ofItems(() => ({ status: 401 })) });
+  await expect(judge(await connect([server]), prompts(3))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test.each<[what: string, reply: RestScripted]>([
+  ['garbage', { body: '\0\xff{' }],
+  ['another content type', { contentType: 'text/html' }],
+  ['a reply without end', { body: `{"x":"${'x'.repeat(300_000)}"}` }],
+  ['an empty body', { body: '' }],
+])('%s in place of one verdict costs one item', async (_, reply) => {
+  const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
+  const outcomes = await judge(await connect([await restGuard({ script })]), prompts(20));
+  outcomes.forEach((outcome, index) => {
+    if (index === 7) expect(failure(outcome).error.code).toBe('INVALID_REPLY');
+    else expect(verdict(outcome).attempts).toBe(1);
+  });
+});
+
+test.each<[what: string, fault: 'cut off' | 'drop']>([
+  ['a body that is cut off', 'cut off'],
+  ['a connection that is dropped', 'drop'],
+])('%s spends no tries', async (_, fault) => {
+  let faults = 2;
+  const script = ofItems(({ number }) => (number >= 5 && faults-- > 0 ? fault : undefined));
+  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(30))) {
+    expect(verdict(outcome).attempts).toBe(1);
+  }
+});
+
+test('an item on which the guard drops the connection again and again ends as an error, alone', async () => {
+  const script = ofItems(({ content }) => (content === 'text 5' ? 'drop' : undefined));
+  const outcomes = await judge(await connect([await restGuard({ script })]), prompts(8));
+  outcomes.forEach((outcome, index) => {
+    if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
+    else verdict(outcome);
+  });
+});
+
+test('an item the guard never answers in time ends as TIMEOUT, and its requests are given up', async () => {
+  let givenUp = 0;
+  const script = ofItems(async ({ content, cancelled }) => {
+    if (content !== 'text 2') return;
+    await cancelled;
+    givenUp++;
+  });
+  const pool = await connect([await restGuard({ script })], { requestTimeoutMs: 300 });
+  const outcomes = await judge(pool, prompts(4));
+  expect(failure(outcomes[2])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
+  verdict(outcomes[3]);
+  await expect.poll(() => givenUp).toBe(5);
+});
+
+test('a slow guard is waited for, longer than a connection may be idle', async () => {
+  const script = ofItems(() => new Promise((resolve) => setTimeout(resolve, 2000)));
+  const [outcome] = await judge(await connect([await restGuard({ script })]), [prompt('a')]);
+  expect(verdict(outcome).latencyMs).toBeGreaterThanOrEqual(1990);
+});
+
+test('an abort ends the request', async () => {
+  let gone = (): void => {};
+  const cancelled = new Promise<void>((resolve) => (gone = resolve));
+  const controller = new AbortController();
+  const script = ofItems((request) => {
+    void request.cancelled.then(gone);
+    controller.abort(new Error('enough'));
+    return new Promise(() => {});
+  });
+  const pool = await connect([await restGuard({ script })]);
+  await expect(pool.judge([prompt('a')], { session: 's', signal: controller.signal })).rejects.toThrow(
+    'enough',
+  );
+  await cancelled;
+});
+
+test('connections are few, bounded and used again', async () => {
+  let most = 0;
+  const script = ofItems(async ({ inFlight }) => {
+    most = Math.max(most, inFlight);
+    await new Promise(setImmediate);
+  });
+  const server = await restGuard({ script });
+  (await judge(await connect([server]), prompts(600))).map(verdict);
+  expect(most).toBeGreaterThan(8);
+  expect(most).toBeLessThanOrEqual(32);
+  expect(server.connections()).toBeLessThanOrEqual(33);
+});
+
+test('large images are bounded in flight by their bytes', async () => {
+  let most = 0;
+  const script = ofItems(({ inFlight }) => void (most = Math.max(most, inFlight)));
+  const large = Array.from({ length: 12 }, (_, index) => image(Buffer.alloc(6 * 1024 * 1024, index)));
+  (await judge(await connect([await restGuard({ script })]), large)).map(verdict);
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+test('responses and conversations are not for it, which the record says in our words', async () => {
+  const server = await restGuard();
+  const pool = await connect([server]);
+  const turns: GuardRequest[] = [1, 2].map((count) => ({
+    requestType: 'multiturn',
+    modality: 'text',
+    messages: [
+      ['user', 'one'],
+      ['user', 'two'],
+    ],
+    turns: count,
+    conversation: 0,
+  }));
+  const response: GuardRequest = { requestType: 'response', modality: 'text', prompt: null, response: 'r' };
+  const outcomes = await judge(pool, [response, prompt('a'), ...turns]);
+  expect(failure(outcomes[0])).toMatchObject({
+    error: {
+      code: 'PROBE_NOT_LOADED',
+      message: 'none of the guards takes responses: over REST a guard judges prompts only',
+    },
+    attempts: 0,
+    endpoint: null,
+  });
+  verdict(outcomes[1]);
+  for (const outcome of outcomes.slice(2)) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
+  expect(server.seen).toHaveLength(1);
+});
+
+test('a guard without a path for images has no probe for them', async () => {
+  const server = await restGuard({ script: ({ file }) => (file === null ? undefined : { status: 404 }) });
+  const outcomes = await judge(await connect([server]), [image('i'), prompt('a')]);
+  expect(failure(outcomes[0]).error.code).toBe('PROBE_NOT_LOADED');
+  verdict(outcomes[1]);
+});
+
+test('no fingerprint can be expected of it', async () => {
+  const server = await restGuard();
+  const expectFingerprint = `sha256:${'a'.repeat(64)}`;
+  await expect(connect([server], { expectFingerprint })).rejects.toMatchObject({ kind: 'usage' });
+  expect(server.connections()).toBe(0);
+});

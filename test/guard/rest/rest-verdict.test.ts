@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CATEGORIES } from '../../../src/domain/taxonomy.ts';
+import { type Answer } from '../../../src/guard/answer.ts';
+import { categoryOf } from '../../../src/guard/rest/category-names.ts';
+import { decodeVerdict, worstOf } from '../../../src/guard/rest/rest-verdict.ts';
+
+const VERDICT = {
+  flagged: true,
+  score: 0.9,
+  subcategory_flags: { hate: true, privacy: false },
+  latency_ms: 20,
+};
+
+function decode(changes: object): Answer | null {
+  return decodeVerdict(Buffer.from(JSON.stringify({ ...VERDICT, ...changes })));
+}
+
+test('a verdict over REST has flags, no probabilities of categories', () => {
+  expect(decode({ more: 'fields' })).toEqual({
+    score: 0.9,
+    flagged: true,
+    subcategoryScores: null,
+    subcategoryFlags: ['hate'],
+    cacheUsage: null,
+  });
+});
+
+test('flags are absent where the guard gave none, and empty where it set none', () => {
+  expect(decode({ subcategory_flags: {} })!.subcategoryFlags).toBeNull();
+  expect(decode({ subcategory_flags: { hate: false } })!.subcategoryFlags).toEqual([]);
+  expect(decode({ flagged: false, subcategory_flags: { hate: false } })!.subcategoryFlags).toBeNull();
+});
+
+test('a set flag counts, known or not, and also where the whole is not flagged', () => {
+  const flags = {
+    'Something New': true,
+    'Sexual Content': true,
+    violentCrimes: true,
+    violent_crimes: true,
+    x: false,
+  };
+  expect(decode({ flagged: false, subcategory_flags: flags })!.subcategoryFlags).toEqual([
+    'violent_crimes',
+    'sexual_content',
+    'Something New',
+  ]);
+});
+
+test.each([
+  ['a score above one', { score: 1.01 }],
+  ['a score below zero', { score: -0.1 }],
+  ['a score that is a string', { score: '0.5' }],
+  ['a score that is missing', { score: undefined }],
+  ['a score that is null', { score: null }],
+  ['flagged that is a number', { flagged: 1 }],
+  ['flags that are missing', { subcategory_flags: undefined }],
+  ['flags that are a list', { subcategory_flags: ['hate'] }],
+  ['flags that are probabilities', { subcategory_flags: { hate: 0.9 } }],
+  ['a key longer than any name', { subcategory_flags: { ['x'.repeat(101)]: true } }],
+  ['no latency', { latency_ms: undefined }],
+])('%s is no verdict', (_, changes) => {
+  expect(decode(changes)).toBeNull();
+});
+
+test('whatever the body is, it is a verdict within its bounds or none', () => {
+  for (const body of ['', 'null', '[]', '"x"', '<html>', '{"flagged":true', '{"score":1e999}']) {
+    expect(decodeVerdict(Buffer.from(body))).toBeNull();
+  }
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const answer = decodeVerdict(Buffer.from(JSON.stringify(value)));
+      expect(answer === null || (answer.score >= 0 && answer.score <= 1)).toBe(true);
+    }),
+  );
+});
+
+test('every category is known in any usual spelling, and nothing else is', () => {
+  for (const { key, label } of CATEGORIES) {
+    const camel = key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    for (const name of [
+      key,
+      label,
+      camel,
+      key.toUpperCase(),
+      key.replaceAll('_', '-'),
+      label.toLowerCase(),
+    ]) {
+      expect(categoryOf(name)).toBe(key);
+    }
+  }
+  expect(categoryOf('Suicide and Self-Harm')).toBe('suicide_self_harm');
+  expect(categoryOf('indiscriminate_weapons_cbrne')).toBe('indiscriminate_weapons');
+  for (const name of ['', 'and', 'crimes', 'hate speech', 'violence', 'S1', '(hate)', 'hate2']) {
+    expect(categoryOf(name)).toBeNull();
+  }
+});
+
+test('of an image and its caption the worst counts, and no flag is lost that the policy never lets pass', () => {
+  const image = decode({ score: 0.9, subcategory_flags: { 'Sexual Content': true } })!;
+  const caption = decode({
+    score: 0.7,
+    subcategory_flags: { child_sexual_exploitation: true, hate: true, novel: true },
+  })!;
+  const clean = decode({ score: 0.1, flagged: false, subcategory_flags: {} })!;
+  const both = { ...image, subcategoryFlags: ['child_sexual_exploitation', 'sexual_content', 'novel'] };
+  expect(worstOf(image, caption)).toEqual(both);
+  expect(worstOf(caption, image)).toEqual(both);
+  expect(worstOf(clean, caption)).toEqual(caption);
+  expect(worstOf(image, clean)).toEqual(image);
+  expect(worstOf({ ...clean, score: 0.95 }, caption)).toMatchObject({ score: 0.95, flagged: true });
+});
