@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { expect, it } from 'vitest';
 import { folder, normalizer, WAV_HEADER_BYTES } from '../normalize/audio/clips.ts';
 import { childrenNamed } from '../normalize/audio/processes.ts';
-import { mutatedClip, numbers } from './clips-mutations.ts';
+import { mutatedFile, numbers } from './mutations.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/audio/', import.meta.url));
 /** How many clips; `npm run test:fuzz` asks for more. */
@@ -56,7 +56,7 @@ it(
       else expect(Math.abs(end.totalSeconds - seconds)).toBeLessThan(1e-6);
     };
     await Promise.all(
-      Array.from({ length: CLIPS }, (_, index) => [index, mutatedClip(clips, pick)] as const).map(
+      Array.from({ length: CLIPS }, (_, index) => [index, mutatedFile(clips, pick)] as const).map(
         ([index, clip]) => limit(() => outcome(index, clip)),
       ),
     );

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 
 /** Pixels of a picture of slopes and edges, the same at each call. */
 export function drawnPixels(width: number, height: number): Buffer {
@@ -14,6 +14,6 @@ export function drawnPixels(width: number, height: number): Buffer {
 }
 
 /** That picture, to be encoded. */
-export function drawn(width: number, height: number): sharp.Sharp {
+export function drawn(width: number, height: number): Sharp {
   return sharp(drawnPixels(width, height), { raw: { width, height, channels: 3 } });
 }

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib';
 
+const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
 /** One chunk of a PNG file, with its checksum. */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const chunk = Buffer.alloc(data.length + 12);
@@ -23,11 +25,23 @@ export function pngFile({ width, height, depth, colourType }: PngHeader, data: U
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([depth, colourType], 8);
-  const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
   return Buffer.concat([
-    signature,
+    SIGNATURE,
     pngChunk('IHDR', header),
     pngChunk('IDAT', data),
     pngChunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+/** A copy of a damaged PNG file in which the checksums of all whole chunks are right; other files as they are. */
+export function withTrueChecksums(bytes: Buffer): Buffer {
+  if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return bytes;
+  const copy = Buffer.from(bytes);
+  for (let at = SIGNATURE.length; at + 12 <= copy.length;) {
+    const dataEnd = at + 8 + copy.readUInt32BE(at);
+    if (dataEnd + 4 > copy.length) break;
+    copy.writeUInt32BE(crc32(copy.subarray(at + 4, dataEnd)), dataEnd);
+    at = dataEnd + 4;
+  }
+  return copy;
 }

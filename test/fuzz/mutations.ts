@@ -1,0 +1,67 @@
+/** A seeded source of numbers (mulberry32): the same seed gives the same files on every machine. */
+export function numbers(seed: number): (below: number) => number {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+type Pick = (below: number) => number;
+
+/** Sizes, counts and rates that a decoder must not believe. */
+const LIES = [
+  0, 1, 2, 0x7f, 0xff, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+] as const;
+const HEADER_BYTES = 512;
+
+const MUTATIONS: readonly ((file: Buffer, other: Buffer, pick: Pick) => Buffer)[] = [
+  function flipBits(file, _other, pick) {
+    const mutated = Buffer.from(file);
+    for (let flips = 1 + pick(64); flips > 0; flips--) mutated[pick(mutated.length)]! ^= 1 << pick(8);
+    return mutated;
+  },
+  function lieInTheHeader(file, _other, pick) {
+    const mutated = Buffer.from(file);
+    const lie = LIES[pick(LIES.length)]!;
+    const at = pick(Math.min(HEADER_BYTES, mutated.length - 4));
+    if (pick(2) === 0) mutated.writeUInt32LE(lie, at);
+    else mutated.writeUInt32BE(lie, at);
+    return mutated;
+  },
+  function cutShort(file, _other, pick) {
+    return file.subarray(0, pick(file.length));
+  },
+  function takeOut(file, _other, pick) {
+    const from = pick(file.length);
+    return Buffer.concat([file.subarray(0, from), file.subarray(from + pick(file.length - from))]);
+  },
+  function splice(file, other, pick) {
+    return Buffer.concat([file.subarray(0, pick(file.length)), other.subarray(pick(other.length))]);
+  },
+  function repeat(file, _other, pick) {
+    const from = pick(file.length);
+    const piece = file.subarray(from, from + 1 + pick(1024));
+    return Buffer.concat([
+      file.subarray(0, from),
+      ...Array<Buffer>(1 + pick(16)).fill(piece),
+      file.subarray(from),
+    ]);
+  },
+  function blank(file, _other, pick) {
+    const mutated = Buffer.from(file);
+    const from = pick(file.length);
+    return mutated.fill(pick(256), from, from + pick(file.length - from));
+  },
+];
+
+/** One of the files, damaged once to three times. */
+export function mutatedFile(files: readonly Buffer[], pick: Pick): Buffer {
+  let mutated = files[pick(files.length)]!;
+  for (let times = 1 + pick(3); times > 0 && mutated.length > 8; times--) {
+    mutated = MUTATIONS[pick(MUTATIONS.length)]!(mutated, files[pick(files.length)]!, pick);
+  }
+  return mutated;
+}

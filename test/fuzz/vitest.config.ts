@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** The damaged files of the ordinary suite, many times as many. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/fuzz/**/*.test.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-ffmpeg.ts'],
+    env: { FUZZ_IMAGES: '1500', FUZZ_CLIPS: '1000' },
+    pool: 'forks',
+    maxWorkers: 1,
+  },
+});
