@@ -1,6 +1,6 @@
 /**
  * Frames of MPEG audio (ISO/IEC 11172-3, 13818-3) and of AAC in ADTS (ISO/IEC 13818-7). Neither has a file header, so
- * a frame is believed when another of its kind begins where it says that it ends.
+ * a frame is believed when another of its kind, or the end of the file, is where it says that it ends.
  */
 
 /** Kilobits a second by the header's index 1 … 14, for MPEG-1 layers I, II, III and for MPEG-2 layer I, layers II and III. */
@@ -30,7 +30,8 @@ export function framesAt(bytes: Buffer, at: number): 'mp3' | 'aac' | null {
   const frame = frameAt(bytes, at);
   if (frame === null) return null;
   const next = at + frame.bytes;
-  if (next + SHORTEST_HEADER > bytes.length) return frame.kind; // a single frame, or the last of what was read
+  if (next > bytes.length) return null;
+  if (next + SHORTEST_HEADER > bytes.length) return frame.kind; // a single one
   const following = frameAt(bytes, next);
   return following !== null && following.kind === frame.kind && following.stream === frame.stream
     ? frame.kind
