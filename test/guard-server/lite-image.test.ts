@@ -75,7 +75,8 @@ interface Verdict {
 }
 
 async function judge(tensors: TestTensor[]): Promise<Verdict> {
-  const reply = await client.infer({ tensors });
+  // The first image waits until the network is loaded.
+  const reply = await client.infer({ tensors }, { deadlineMs: 50_000 });
   return {
     score: output(reply, 'SCORE')[0] as number,
     flagged: output(reply, 'FLAGGED')[0] as boolean,
