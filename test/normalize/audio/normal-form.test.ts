@@ -18,9 +18,8 @@ function noise(length: number, seed: number): Int16Array {
   });
 }
 
-async function longClip(seconds: number): Promise<string> {
+async function longClip(source: string): Promise<string> {
   const path = join(await folder(), 'long.flac');
-  const source = `anoisesrc=duration=${seconds}:sample_rate=16000:seed=7:amplitude=0.3`;
   execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', source, path]);
   return path;
 }
@@ -59,7 +58,7 @@ it('says the same of the same clip each time, also side by side', async () => {
 });
 
 it('cuts a long clip into windows that together are the whole, and takes in no more of it than is asked for', async () => {
-  const path = await longClip(700);
+  const path = await longClip('anoisesrc=duration=700:sample_rate=16000:seed=7:amplitude=0.3');
   const { end, windows } = await hear(normalizer(), path);
   expect(end).toEqual({ windowSeconds: 700, totalSeconds: 700 });
   expect(windows.map(({ startSeconds, seconds }) => [startSeconds, seconds])).toEqual([
@@ -104,7 +103,7 @@ it('hears the file that was opened, whatever has its name by then', async () => 
 });
 
 it('lets ffmpeg wait while a window is being taken', async () => {
-  const file = await open(await longClip(1300));
+  const file = await open(await longClip('anullsrc=sample_rate=16000:duration=1300'));
   const written: number[] = [];
   try {
     await normalizer({ decoders: 1 }).audio(file, {
