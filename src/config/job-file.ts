@@ -36,7 +36,8 @@ export const JOB_SCHEMA = z
     }),
     sources: z.array(SOURCE_SCHEMA).min(1).meta({ description: 'What to moderate, in this order.' }),
     guard: oneOrMore('a guard URL such as grpc://gpu-1:8001').optional().meta({
-      description: 'Guard endpoints: grpc://host:8001, grpcs://host:8001, "embedded:" (the default).',
+      description:
+        'Guard endpoints: grpc://host:8001, grpcs://host:8001, https://host, http://host:9000 (REST), "embedded:" (the default).',
     }),
     policy: text.optional().meta({ description: 'Policy file, relative to this file. Default: none.' }),
     output: z
