@@ -1,5 +1,6 @@
 import { isRetryable, type ItemCode } from '../domain/item-error.ts';
 import { CATEGORIES } from '../domain/taxonomy.ts';
+import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 import { type Summary } from './summary.ts';
 
 /** What to do about items that were not judged, by code. */
@@ -7,7 +8,7 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
   MISSING_PAYLOAD: 'nothing was there to judge; check the export',
   INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
   INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',
-  EMPTY_CONTENT: 'blank text; nothing to do unless there should be some',
+  EMPTY_CONTENT: 'blank text or an empty file; nothing to do unless there should be some',
   UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
   SEQUENCE_OVERFLOW: 'longer than the guard reads; split it',
   UNSUPPORTED_TYPE: 'a kind of file this version does not judge; convert it or judge it by hand',
@@ -24,8 +25,8 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
   GUARD_UNAVAILABLE: 'the guard could not be reached',
   GUARD_OVERLOADED: 'the guard had no room',
   GUARD_INTERNAL: 'the guard failed',
-  TIMEOUT: 'the guard did not answer in time',
-  INTERNAL: 'a fault of this program',
+  TIMEOUT: 'the guard did not answer, or a file was not decoded, in time',
+  INTERNAL: 'a fault of this program or its machine; errors.jsonl says which',
 };
 
 /**
@@ -63,6 +64,12 @@ function notJudged(summary: Summary): string[] {
     const retry = isRetryable(code as ItemCode) ? '; try these again with retry' : '';
     return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
   });
+  if (summary.without_ffmpeg > 0) {
+    const clips = number(summary.without_ffmpeg);
+    lines.push(
+      `ffmpeg is missing: ${clips} of the items above are audio; install it (${INSTALL_FFMPEG}), then retry`,
+    );
+  }
   const open = summary.items - summary.verdicts - summary.errors;
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
   const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${number(count)} ${reason}`);

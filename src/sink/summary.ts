@@ -32,7 +32,7 @@ export interface SummaryInput {
 
 export function makeSummary(input: SummaryInput): Summary {
   const { record, counts } = input;
-  const { thresholds_unapplied, ...main } = counts;
+  const { thresholds_unapplied, without_ffmpeg, ...main } = counts;
   return {
     run: record.run,
     dir: input.dir,
@@ -41,6 +41,7 @@ export function makeSummary(input: SummaryInput): Summary {
     seconds: secondsBetween(record.created_at, input.lastCommitAt),
     pass: input.pass,
     thresholds_unapplied,
+    without_ffmpeg,
     skipped: record.skipped,
     chain_head: input.chainHead,
     files: input.files,

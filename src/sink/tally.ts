@@ -1,4 +1,5 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
+import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import { type Policy } from '../domain/policy.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
@@ -29,6 +30,8 @@ export interface Counts {
   readonly reused: number;
   /** Verdicts for which a category threshold of the policy had no score to be applied to. */
   readonly thresholds_unapplied: number;
+  /** Clips that were not judged because ffmpeg was missing; they are among the errors with the code INTERNAL. */
+  readonly without_ffmpeg: number;
 }
 
 /** Adds outcomes up. */
@@ -38,6 +41,7 @@ export class Tally {
   #errors = 0;
   #reused = 0;
   #thresholdsUnapplied = 0;
+  #withoutFfmpeg = 0;
   readonly #decisions = new Map<string, number>();
   readonly #categories = new Map<string, number>();
   readonly #codes = new Map<string, number>();
@@ -56,6 +60,7 @@ export class Tally {
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
+      if (isFfmpegMissing(line.error)) this.#withoutFfmpeg++;
     }
     const decided = replayDecision(this.#policy, line);
     if (decided === null || line.decision === null) return decided === null && line.decision === null;
@@ -81,6 +86,7 @@ export class Tally {
       guards,
       reused: this.#reused,
       thresholds_unapplied: this.#thresholdsUnapplied,
+      without_ffmpeg: this.#withoutFfmpeg,
     };
   }
 

@@ -20,6 +20,7 @@ const SUMMARY: Summary = {
   seconds: 125.5,
   pass: 1,
   thresholds_unapplied: 0,
+  without_ffmpeg: 0,
   skipped: { 'run directory': 1 },
   chain_head: 'c'.repeat(64),
   files: ['verdicts.jsonl', 'manifest.json'],
@@ -31,7 +32,7 @@ describe('the summary for people', () => {
       [
         'Judged 12,340 of 12,345 items; 5 not judged',
         '          3  MALFORMED_ROW: the row breaks its format; correct it at the line in errors.jsonl',
-        '          2  TIMEOUT: the guard did not answer in time; try these again with retry',
+        '          2  TIMEOUT: the guard did not answer, or a file was not decoded, in time; try these again with retry',
         'Left out: 1 run directory',
         'Decisions: 30 block, 10 review, 12,300 allow',
         'Flagged categories:',
@@ -49,6 +50,14 @@ describe('the summary for people', () => {
     for (const code of ITEM_CODES) {
       expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toMatch(new RegExp(`${code}: \\w`));
     }
+  });
+
+  it('says what to install where ffmpeg was missing', () => {
+    const text = summaryText({ ...SUMMARY, by_error_code: { INTERNAL: 3 }, without_ffmpeg: 2 });
+    expect(text).toContain(
+      '\nffmpeg is missing: 2 of the items above are audio; install it (Debian and Ubuntu: ',
+    );
+    expect(summaryText(SUMMARY)).not.toContain('ffmpeg');
   });
 
   it('says that a demonstration guard proves nothing', () => {

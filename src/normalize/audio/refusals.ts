@@ -28,9 +28,13 @@ export const REFUSALS = {
     'INTERNAL',
     'ffmpeg could not be started: this machine has no room for a process',
   ),
-  /** The one that says what to install: compare with it to tell people once, beside the items. */
   ffmpegMissing: itemError(
     'INTERNAL',
     `ffmpeg is not installed on the machine that judges (${INSTALL_FFMPEG})`,
   ),
 } as const satisfies Record<string, ItemError>;
+
+/** Whether an item error, perhaps out of a record, says that ffmpeg was missing: for advice, not for deciding. */
+export function isFfmpegMissing(error: ItemError): boolean {
+  return error.code === REFUSALS.ffmpegMissing.code && error.message === REFUSALS.ffmpegMissing.message;
+}
