@@ -100,7 +100,7 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
     return unjudged(`${byName.name} in no form we know`, byName.modality);
   }
   if (byName !== null && head.length > 0)
-    return unjudged(`named like ${byName.name}, but text`, byName.modality);
+    return unjudged(`text named like ${byName.name}`, byName.modality);
   return layoutByName(path) === null && isSvg(head) ? SVG : null;
 }
 

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { type Judging } from '../config/run-config.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Outcome } from '../domain/outcome.ts';
+import { type FailedJudgement, type Outcome } from '../domain/outcome.ts';
 import { isMedia, type MediaRequest, type TextRequest } from '../domain/request.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
 import { type Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
+import { isTooLong, LongTextJudge } from './windows/long-text-judge.ts';
 
 export interface ModerateOptions {
   readonly judging: Judging;
@@ -17,10 +18,12 @@ export interface ModerateOptions {
 /** Takes shards through the guards. */
 export class Moderator {
   readonly #judge: Judge;
+  readonly #longTexts: LongTextJudge;
   readonly #media: MediaJudge;
 
   constructor(options: MediaJudgeOptions) {
     this.#judge = options.judge;
+    this.#longTexts = new LongTextJudge(options.judge);
     this.#media = new MediaJudge(options);
   }
 
@@ -69,7 +72,17 @@ export class Moderator {
     if (answers.length !== texts.length) {
       throw new Error(`${texts.length} requests were answered by ${answers.length} outcomes`);
     }
-    for (const [at, { index }] of texts.entries()) outcomes[index] = answers[at]!;
+    const tooLong: (Placed<TextRequest> & { readonly refused: FailedJudgement })[] = [];
+    for (const [at, { index, request }] of texts.entries()) {
+      const answer = answers[at]!;
+      outcomes[index] = answer;
+      if (isTooLong(answer)) tooLong.push({ index, request, refused: answer.failure });
+    }
+    if (options.judging.longText === 'error') return;
+    // One after the other: what the first teaches about the guard's context serves the next.
+    for (const { index, request, refused } of tooLong) {
+      outcomes[index] = await this.#longTexts.moderate(request, refused, options);
+    }
   }
 }
 

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { type Judging } from '../../../src/config/run-config.ts';
+import { itemError } from '../../../src/domain/item-error.ts';
+import { type Outcome } from '../../../src/domain/outcome.ts';
+import { history, type GuardRequest, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import { type Judge } from '../../../src/moderate/judge.ts';
+import { judgedItem } from '../../helpers/items.ts';
+import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
+
+function textOf(request: GuardRequest): string {
+  if (request.requestType === 'multiturn')
+    return history(request)
+      .map(([, content]) => content)
+      .join('');
+  if (request.requestType === 'response') return (request.prompt ?? '') + request.response;
+  return 'text' in request ? request.text : '';
+}
+
+/** A guard with a context of so many bytes, whose score is 0.9 for what holds «poison», else 0.1. */
+class SmallGuard implements Judge {
+  readonly fingerprints = new Map([[MODEL.id, MODEL]]);
+  readonly seen: GuardRequest[] = [];
+  readonly #bytes: number;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  async judge(requests: readonly GuardRequest[]): Promise<Outcome[]> {
+    return requests.map((request) => {
+      this.seen.push(request);
+      const text = textOf(request);
+      if (Buffer.byteLength(text) > this.#bytes) return this.#tooLong();
+      return judgement(text.includes('poison') ? 0.9 : 0.1);
+    });
+  }
+
+  #tooLong(): Outcome {
+    return {
+      judgement: null,
+      failure: {
+        error: itemError('SEQUENCE_OVERFLOW', 'the content exceeds the context window of the guard'),
+        attempts: 1,
+        endpoint: 'embedded:',
+        moderatedAt: '2026-01-01T00:00:00.000Z',
+      },
+    };
+  }
+}
+
+const filler = 'harmless words follow each other. ';
+
+async function outcomeOf(
+  judge: Judge,
+  request: ItemRequest,
+  judging: Partial<Judging> = {},
+): Promise<Outcome> {
+  const { outcomes } = await moderateShard({ items: [judgedItem(0, request)] }, judge, { judging });
+  return outcomes[0]!;
+}
+
+const prompt = (text: string): ItemRequest => ({ requestType: 'prompt', modality: 'text', text });
+
+describe('a text beyond the context of the guard', () => {
+  it('is judged in windows, the worst of which counts, all of it covered', async () => {
+    const text = `${filler.repeat(100)}ünd poison. ${filler.repeat(20)}`;
+    const { judgement: verdict } = await outcomeOf(new SmallGuard(1000), prompt(text));
+    expect(verdict).toMatchObject({ score: 0.9, flagged: true, attempts: 1 });
+    const { unit, judged, total, worst_at } = verdict!.coverage;
+    expect({ unit, judged, total }).toEqual({
+      unit: 'chars',
+      judged: [...text].length,
+      total: [...text].length,
+    });
+    const window = [...text].slice(worst_at!, worst_at! + 1000).join('');
+    expect(window).toContain('poison');
+  });
+
+  it('is an error when windows are turned off', async () => {
+    const text = filler.repeat(100);
+    const { failure } = await outcomeOf(new SmallGuard(1000), prompt(text), { longText: 'error' });
+    expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
+  });
+
+  it('stays an error when the guard takes no window either', async () => {
+    const { failure } = await outcomeOf(new SmallGuard(50), prompt(filler.repeat(100)));
+    expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
+  });
+
+  it('teaches what the guard takes: the next one is cut right at once', async () => {
+    const guard = new SmallGuard(700);
+    const items = [0, 1].map((seq) => judgedItem(seq, prompt(`${filler.repeat(200)}${seq}`)));
+    await moderateShard({ items }, guard);
+    const overlong = guard.seen.filter((request) => Buffer.byteLength(textOf(request)) > 700);
+    const ofSecond = overlong.filter((request) => textOf(request).endsWith('1'));
+    expect(overlong.length).toBeGreaterThan(2);
+    expect(ofSecond).toHaveLength(1);
+  });
+
+  it('as a response keeps its prompt in every window', async () => {
+    const guard = new SmallGuard(1000);
+    const response = `${filler.repeat(60)}poison`;
+    const { judgement: verdict } = await outcomeOf(guard, {
+      requestType: 'response',
+      modality: 'text',
+      prompt: 'the question',
+      response,
+    });
+    expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'chars', total: response.length } });
+    for (const request of guard.seen) expect(request).toMatchObject({ prompt: 'the question' });
+  });
+
+  it('carries one fingerprint, or is judged again', async () => {
+    const guard = new SmallGuard(1000);
+    let calls = 0;
+    const swapping: Judge = {
+      fingerprints: guard.fingerprints,
+      judge: async (requests) => {
+        calls++;
+        const outcomes = await guard.judge(requests);
+        // The model changes after the second call; the first two windows are of the old one.
+        const old = calls <= 3;
+        return outcomes.map((outcome) =>
+          outcome.judgement === null || !old
+            ? outcome
+            : { judgement: { ...outcome.judgement, fingerprint: null }, failure: null },
+        );
+      },
+    };
+    const { judgement: verdict } = await outcomeOf(swapping, prompt(filler.repeat(60)));
+    expect(verdict?.fingerprint).toBe(MODEL.id);
+    const never: Judge = {
+      fingerprints: guard.fingerprints,
+      judge: async (requests) => {
+        const outcomes = await guard.judge(requests);
+        return outcomes.map((outcome, index) =>
+          outcome.judgement === null
+            ? outcome
+            : {
+                judgement: { ...outcome.judgement, fingerprint: index % 2 === 0 ? MODEL.id : null },
+                failure: null,
+              },
+        );
+      },
+    };
+    const { failure } = await outcomeOf(never, prompt(filler.repeat(200)));
+    expect(failure?.error.code).toBe('GUARD_INTERNAL');
+  });
+});
+
+describe('a conversation beyond the context of the guard', () => {
+  const system: Turn = ['system', 'be kind'];
+  const turn = (n: number, text = filler): Turn => [n % 2 === 0 ? 'user' : 'assistant', `${n}: ${text}`];
+  const conversation = (messages: readonly Turn[]): ItemRequest => ({
+    requestType: 'multiturn',
+    modality: 'text',
+    messages,
+    turns: messages.length,
+    conversation: null,
+  });
+
+  it('keeps its system turn and slides over the rest', async () => {
+    const guard = new SmallGuard(600);
+    const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));
+    const { judgement: verdict } = await outcomeOf(guard, conversation([system, ...turns]));
+    expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'turns', judged: 61, total: 61 } });
+    const windows = guard.seen.filter((request) => Buffer.byteLength(textOf(request)) <= 600);
+    const seen = new Set<string>();
+    for (const request of windows) {
+      if (request.requestType !== 'multiturn') throw new Error('not a conversation');
+      const messages = history(request);
+      expect(messages[0]).toEqual(system);
+      expect(messages.at(-1)![0]).not.toBe('system');
+      for (const [, content] of messages) seen.add(content);
+    }
+    expect(seen.size).toBe(61);
+    // Turn 41 of those after the system turn is the 43rd, at position 42.
+    const worst = verdict!.coverage.worst_at!;
+    expect(worst).toBeGreaterThan(30);
+    expect(worst).toBeLessThanOrEqual(42);
+  });
+
+  it('with a turn that is too long by itself has that turn cut', async () => {
+    const long = turn(1, `${filler.repeat(50)} poison ${filler.repeat(50)}`);
+    const { judgement: verdict } = await outcomeOf(
+      new SmallGuard(600),
+      conversation([system, turn(0), long, turn(2)]),
+    );
+    expect(verdict).toMatchObject({ score: 0.9, coverage: { judged: 4, total: 4, worst_at: 2 } });
+  });
+
+  it('stays an error when the system turn alone is too long', async () => {
+    const { failure } = await outcomeOf(
+      new SmallGuard(600),
+      conversation([['system', filler.repeat(100)], turn(0)]),
+    );
+    expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
+  });
+});

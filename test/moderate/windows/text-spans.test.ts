@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { textSpans } from '../../../src/moderate/windows/text-spans.ts';
+
+const pieces = (text: string, maxBytes: number): string[] =>
+  textSpans(text, maxBytes).map(({ from, to }) => text.slice(from, to));
+
+/** Texts of words, sentences, lines, scripts without spaces, and characters of several code points. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('word', 'a', ' ', '. ', '! ', '\n', '。', '語', '👩‍👩‍👧‍👦', 'é', '🇫🇷', '    ', '\ud800'),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    ),
+    { maxLength: 400 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('windows of a text', () => {
+  it('cover all of it that is no white space, overlap, fit, and never split a code point', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 64, max: 600 }), (whole, maxBytes) => {
+        const spans = textSpans(whole, maxBytes);
+        let end = 0;
+        for (const [index, { from, to }] of spans.entries()) {
+          expect(Buffer.byteLength(whole.slice(from, to))).toBeLessThanOrEqual(maxBytes);
+          expect(to).toBeGreaterThan(end);
+          if (index > 0) expect(from).toBeGreaterThan(spans[index - 1]!.from);
+          expect(whole.slice(end, from).trim()).toBe('');
+          for (const at of [from, to]) {
+            const before = whole.charCodeAt(at - 1);
+            const after = whole.charCodeAt(at);
+            expect(before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff).toBe(false);
+          }
+          end = Math.max(end, to);
+        }
+        expect(whole.slice(end).trim()).toBe('');
+      }),
+    );
+  });
+
+  it('end with a sentence where one ends in time, else with a word', () => {
+    const sentences = Array.from({ length: 30 }, (_, n) => `This is sentence number ${n}. `).join('');
+    for (const piece of pieces(sentences, 200)) expect(piece).toMatch(/\. $/);
+    const words = 'word '.repeat(200);
+    for (const piece of pieces(words, 101)) expect(piece).toMatch(/^word.*word $/s);
+    const japanese = '今日は天気がいい。'.repeat(40);
+    for (const piece of pieces(japanese, 200)) expect(piece).toMatch(/。$/);
+  });
+
+  it('repeat the end of the one before', () => {
+    const words = Array.from({ length: 300 }, (_, n) => `w${n}`).join(' ');
+    const spans = textSpans(words, 256);
+    for (const [index, { from }] of spans.entries()) {
+      if (index > 0) expect(spans[index - 1]!.to - from).toBeGreaterThan(16);
+    }
+  });
+
+  it('do not cut a character that people see as one', () => {
+    const family = '👩‍👩‍👧‍👦';
+    for (const piece of pieces(family.repeat(40), 100)) {
+      expect(piece.endsWith(family)).toBe(true);
+    }
+  });
+
+  it('leave out stretches of white space', () => {
+    expect(
+      pieces(`${'a'.repeat(50)}${' '.repeat(5000)}${'b'.repeat(50)}`, 64).map((piece) => piece.trim()),
+    ).toEqual(expect.not.arrayContaining(['']));
+  });
+});
