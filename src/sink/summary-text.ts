@@ -1,6 +1,7 @@
 import { isRetryable, type ItemCode } from '../domain/item-error.ts';
 import { CATEGORIES } from '../domain/taxonomy.ts';
 import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
+import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import { type Summary } from './summary.ts';
 
 /** What to do about items that were not judged, by code. */
@@ -64,6 +65,13 @@ function notJudged(summary: Summary): string[] {
     const retry = isRetryable(code as ItemCode) ? '; try these again with retry' : '';
     return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
   });
+  const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
+  if (kinds.length > 0) lines.push('Files of kinds that are not judged:');
+  for (const [extension, count] of kinds) {
+    const help = helpWith(extension);
+    const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
+    lines.push(`  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`);
+  }
   if (summary.without_ffmpeg > 0) {
     const clips = number(summary.without_ffmpeg);
     lines.push(

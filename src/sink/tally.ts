@@ -3,6 +3,7 @@ import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import { type Policy } from '../domain/policy.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { extensionOf, OTHER_FILES } from './file-kinds.ts';
 import { replayDecision } from './outcome-line.ts';
 
 /** A guard that judged, with one of the models it judged with. */
@@ -26,6 +27,8 @@ export interface Counts {
   readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
   /** Items by modality; `unknown` for what could not be recognised. */
   readonly by_modality: Readonly<Record<string, number>>;
+  /** Files of kinds that are not judged, by extension. */
+  readonly unsupported_files: Readonly<Record<string, number>>;
   readonly guards: readonly GuardShare[];
   readonly reused: number;
   /** Verdicts for which a category threshold of the policy had no score to be applied to. */
@@ -33,6 +36,9 @@ export interface Counts {
   /** Clips that were not judged because ffmpeg was missing; they are among the errors with the code INTERNAL. */
   readonly without_ffmpeg: number;
 }
+
+/** Extensions that are counted by themselves: names of files can be anything. */
+const MOST_EXTENSIONS = 100;
 
 /** Adds outcomes up. */
 export class Tally {
@@ -46,6 +52,7 @@ export class Tally {
   readonly #categories = new Map<string, number>();
   readonly #codes = new Map<string, number>();
   readonly #modalities = new Map<string, number>();
+  readonly #unsupportedFiles = new Map<string, number>();
   readonly #guards = new Map<string, GuardShare>();
 
   constructor(policy: Policy) {
@@ -60,6 +67,7 @@ export class Tally {
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
+      if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
       if (isFfmpegMissing(line.error)) this.#withoutFfmpeg++;
     }
     const decided = replayDecision(this.#policy, line);
@@ -83,6 +91,7 @@ export class Tally {
       by_category: ordered(this.#categories, CATEGORY_KEYS),
       by_error_code: ordered(this.#codes, ITEM_CODES),
       by_modality: ordered(this.#modalities, ['text', 'image', 'audio', 'unknown']),
+      unsupported_files: ordered(this.#unsupportedFiles, []),
       guards,
       reused: this.#reused,
       thresholds_unapplied: this.#thresholdsUnapplied,
@@ -90,11 +99,22 @@ export class Tally {
     };
   }
 
+  #countExtension(extension: string): void {
+    const counts = this.#unsupportedFiles;
+    increment(counts, counts.has(extension) || counts.size < MOST_EXTENSIONS ? extension : OTHER_FILES);
+  }
+
   #countGuard(endpoint: string, fingerprint: string | null): void {
     const key = `${endpoint} ${fingerprint ?? ''}`;
     const verdicts = (this.#guards.get(key)?.verdicts ?? 0) + 1;
     this.#guards.set(key, { endpoint, kind: kindOf(endpoint), fingerprint, verdicts });
   }
+}
+
+/** Whether an outcome is that of a file of a kind that is not judged, rather than of something within a file. */
+function isUnsupportedFile({ source, error }: OutcomeLine): boolean {
+  const isKind = error?.code === 'UNSUPPORTED_TYPE' || error?.code === 'UNSUPPORTED_AUDIO_TYPE';
+  return isKind && source.row === null;
 }
 
 function increment(counts: Map<string, number>, key: string): void {

@@ -15,6 +15,7 @@ const SUMMARY: Summary = {
   by_category: { violent_crimes: 4, hate: 31 },
   by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
   by_modality: { text: 12_345 },
+  unsupported_files: {},
   guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
   reused: 0,
   seconds: 125.5,
@@ -50,6 +51,24 @@ describe('the summary for people', () => {
     for (const code of ITEM_CODES) {
       expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toMatch(new RegExp(`${code}: \\w`));
     }
+  });
+
+  it('counts the kinds of files that are not judged, the most frequent first, with what would help', () => {
+    const text = summaryText({
+      ...SUMMARY,
+      by_error_code: { UNSUPPORTED_TYPE: 9 },
+      unsupported_files: { heic: 2, other: 1, pdf: 5, xyz: 1 },
+    });
+    expect(text).toContain(
+      [
+        'Files of kinds that are not judged:',
+        '          5  .pdf: convert it to text, and its pages to images',
+        '          2  .heic: convert it to JPEG',
+        '          1  others',
+        '          1  .xyz',
+      ].join('\n'),
+    );
+    expect(summaryText(SUMMARY)).not.toContain('kinds');
   });
 
   it('says what to install where ffmpeg was missing', () => {

@@ -1,0 +1,27 @@
+/** What is said of a file whose name has no extension, or one that is none to be shown. */
+export const OTHER_FILES = 'other';
+
+/** What would make files of a kind that is not judged into some that are, by their extensions. */
+const HELP: readonly (readonly [extensions: readonly string[], help: string])[] = [
+  [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
+  [['heic', 'heif', 'hif'], 'convert it to JPEG'],
+  [['bmp', 'ico', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz'], 'convert it to PNG'],
+  [
+    ['mp4', 'm4v', 'mov', 'mkv', 'webm', 'avi', 'wmv', 'flv', 'mpg', 'mpeg', '3gp', 'ts'],
+    'extract frames as images and the sound as audio',
+  ],
+  [['zip', '7z', 'rar', 'tar', 'tgz', 'gz', 'bz2', 'xz', 'zst'], 'unpack it'],
+  [['doc', 'docx', 'odt', 'rtf', 'ppt', 'pptx', 'odp'], 'export it as text'],
+  [['xls', 'xlsx', 'ods'], 'export it as CSV'],
+  [['parquet', 'sqlite', 'db'], 'export it as CSV or JSONL'],
+];
+
+/** The extension of a file's name, in lower case without its dot; `other` where there is none of a usual form. */
+export function extensionOf(path: string): string {
+  return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
+}
+
+/** What would help with files of an extension; null where that is not known. */
+export function helpWith(extension: string): string | null {
+  return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
+}
