@@ -2,6 +2,7 @@ import { isRetryable } from '../domain/item-error.ts';
 import { type Judgement, type Outcome } from '../domain/outcome.ts';
 import { type GuardRequest } from '../domain/request.ts';
 import { Task, type TaskOwner } from './task.ts';
+import { worstFlags } from './worst-flags.ts';
 
 /** From how many UTF-8 bytes on a text counts as long: longer, it may be refused for its length alone. */
 const LONGER_THAN_BYTES = 2048;
@@ -71,9 +72,11 @@ function together(first: Judgement, second: Judgement): Judgement {
   const secondIsWorse = second.score > first.score;
   const firstChars = first.coverage.total;
   const total = firstChars + second.coverage.total;
+  const [worse, other] = secondIsWorse ? [second, first] : [first, second];
   return {
-    ...(secondIsWorse ? second : first),
+    ...worse,
     flagged: first.flagged || second.flagged,
+    subcategoryFlags: worstFlags(worse.subcategoryFlags, other.subcategoryFlags),
     attempts: Math.max(first.attempts, second.attempts),
     coverage: { unit: 'chars', judged: total, total, worst_at: secondIsWorse ? firstChars : 0 },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { hasFloor } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { type Answer } from '../answer.ts';
+import { worstFlags } from '../worst-flags.ts';
 import { categoryOf } from './category-names.ts';
 
 /** Most keys, and longest key, of `subcategory_flags` that is believed: thirteen names are known. */
@@ -56,13 +56,9 @@ function inOrder(keys: ReadonlySet<string>): string[] {
  */
 export function worstOf(first: Answer, second: Answer): Answer {
   const [worse, other] = second.score > first.score ? [second, first] : [first, second];
-  const missing = other.subcategoryFlags?.filter(hasFloor) ?? [];
   return {
     ...worse,
     flagged: first.flagged || second.flagged,
-    subcategoryFlags:
-      missing.length === 0
-        ? worse.subcategoryFlags
-        : inOrder(new Set([...(worse.subcategoryFlags ?? []), ...missing])),
+    subcategoryFlags: worstFlags(worse.subcategoryFlags, other.subcategoryFlags),
   };
 }

@@ -103,7 +103,7 @@ test('of an image and its caption the worst counts, and no flag is lost that the
     subcategory_flags: { child_sexual_exploitation: true, hate: true, novel: true },
   })!;
   const clean = decode({ score: 0.1, flagged: false, subcategory_flags: {} })!;
-  const both = { ...image, subcategoryFlags: ['child_sexual_exploitation', 'sexual_content', 'novel'] };
+  const both = { ...image, subcategoryFlags: ['sexual_content', 'child_sexual_exploitation', 'novel'] };
   expect(worstOf(image, caption)).toEqual(both);
   expect(worstOf(caption, image)).toEqual(both);
   expect(worstOf(clean, caption)).toEqual(caption);

@@ -1,0 +1,70 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { closeAfterEach, restGuard } from '../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+/** A run over three texts and a pair of prompt and response, at one guard. */
+async function run(guard: string, env: NodeJS.ProcessEnv, more: readonly string[] = []) {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), 'text\none\ntwo\nthree\n');
+  await writeFile(join(folder, 'b.jsonl'), '{"prompt":"p","response":"r"}\n');
+  const sources = [join(folder, 'a.csv'), join(folder, 'b.jsonl')];
+  const out = ['--out', join(folder, 'runs'), '--guard', guard];
+  const finished = await guardsweep(['enqueue', ...sources, ...out, ...more], { env });
+  const dir = finished.stdout.trimEnd().split('\n').at(-1)!;
+  return { ...finished, dir };
+}
+
+test('a run at a guard over REST has verdicts without a fingerprint, and says why', async () => {
+  const server = await restGuard();
+  const { status, stdout, dir } = await run(server.address, { GUARD_API_KEY: 'for another' });
+  // The pair cannot be judged over REST.
+  expect(status).toBe(5);
+  expect(stdout).toContain('Judged 3 of 4 items; 1 not judged');
+  expect(stdout).toContain('PROBE_NOT_LOADED');
+  expect(stdout).toContain('Over REST a guard does not tell which model it runs');
+  const lines = (await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).trimEnd().split('\n');
+  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(records.slice(0, 3)).toMatchObject(
+    [1, 2, 3].map(() => ({ status: 'ok', fingerprint: null, endpoint: server.address, attempts: 1 })),
+  );
+  expect(records[3]).toMatchObject({ status: 'error', error: { code: 'PROBE_NOT_LOADED' } });
+  expect(server.seen.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  expect((await guardsweep(['verify', dir])).status).toBe(0);
+});
+
+test('judges over HTTPS, with the key, at a guard whose certificate is trusted', async () => {
+  const tls = await makeCertificate(await temporaryFolder(), '127.0.0.1');
+  const server = await restGuard({ tls });
+  const env = { NODE_EXTRA_CA_CERTS: tls.path, GUARD_API_KEY: 'secret' };
+  const { stdout, stderr, dir } = await run(server.address, env);
+  expect(stdout).toContain('Judged 3 of 4 items');
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+    'Bearer secret',
+    'Bearer secret',
+    'Bearer secret',
+  ]);
+  const kept = await readFile(join(dir, 'run.json'), 'utf8');
+  expect(stdout + stderr + kept).not.toContain('secret');
+});
+
+test('gives nothing to a guard whose certificate is not trusted, and says so at once', async () => {
+  const server = await restGuard({ tls: await makeCertificate(await temporaryFolder(), '127.0.0.1') });
+  const { status, stderr } = await run(server.address, { GUARD_API_KEY: 'secret' });
+  expect(status).toBe(4);
+  expect(stderr).toContain('its certificate is not trusted');
+  expect(server.harmless() + server.seen.length).toBe(0);
+});
+
+test('an expected fingerprint rules out a guard over REST before anything is written', async () => {
+  const server = await restGuard();
+  const expected = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];
+  const { status, stderr } = await run(server.address, {}, expected);
+  expect(status).toBe(2);
+  expect(stderr).toContain('over REST a guard tells no fingerprint');
+  expect(server.connections()).toBe(0);
+});
