@@ -140,7 +140,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
       }
     };
     const { concurrency } = options;
-    const worker = makeWorker(this.#link, this.#options.name, take, {
+    const connection = this.#link.another();
+    const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
     });
@@ -150,6 +151,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const closing = worker.close();
     while (running.size > 0) await Promise.all(running);
     await this.#closed(worker, Promise.all([closing, ran]));
+    connection.disconnect();
     throw ended.reason;
   }
 
