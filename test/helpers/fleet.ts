@@ -18,11 +18,17 @@ export class Fleet {
     this.#options = options;
   }
 
-  worker(options: { readonly redisUrl?: string; readonly args?: readonly string[] } = {}): Cli {
+  worker(
+    options: {
+      readonly redisUrl?: string;
+      readonly args?: readonly string[];
+      readonly env?: NodeJS.ProcessEnv;
+    } = {},
+  ): Cli {
     const { redis, guards, lock = '2s' } = this.#options;
     const named = guards.flatMap((guard) => ['--guard', guard]);
     return new Cli(['worker', ...named, '--lock', lock, ...(options.args ?? [])], {
-      env: { REDIS_URL: options.redisUrl ?? redis.url },
+      env: { ...options.env, REDIS_URL: options.redisUrl ?? redis.url },
     });
   }
 

@@ -86,6 +86,11 @@ export class TestRedis {
     await once(child, 'exit');
   }
 
+  /** Removes what it kept; to be called while it is down. */
+  async loseData(): Promise<void> {
+    await rm(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
