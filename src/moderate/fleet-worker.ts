@@ -59,8 +59,14 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
     const { run, epoch, shard } = job;
-    if (!(await runs.isRegistered(run, stop))) return null;
     const name = `${run}-${shard.pass}-${shard.shard}`;
+    const fed = await runs.find(run, stop);
+    if (fed === null) {
+      await moderator.forget(name, stop);
+      return null;
+    }
+    // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
+    if (epoch < fed.epoch) return null;
     const result = await moderator.moderate(name, shard, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
