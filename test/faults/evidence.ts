@@ -62,7 +62,7 @@ async function readKey(redis: Redis, key: string, type: string): Promise<unknown
     case 'set':
       return redis.smembers(key);
     case 'zset':
-      return redis.zrange(key, 0, -1, 'WITHSCORES');
+      return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES');
     case 'hash': {
       const { data, ...rest } = await redis.hgetall(key);
       return data === undefined ? rest : { ...rest, dataBytes: data.length };

@@ -27,8 +27,7 @@ type Strike = () => Promise<boolean>;
 const REST_MS = [600, 1400] as const;
 
 /**
- * About every second one fault, chosen by a seeded generator, until aborted. Faults that last go on beside the next
- * ones; the promise resolves when the last of them is over.
+ * About every second one fault, chosen by a seeded generator. Faults that last go on beside the next ones.
  */
 export class Storm {
   readonly damage: Damage = { redisPauses: 0, redisRestarts: 0, redisLosses: 0, cuts: 0, guardFaults: 0 };
@@ -44,11 +43,12 @@ export class Storm {
     this.#next = next;
   }
 
-  async rage(signal: AbortSignal): Promise<void> {
+  /** Rages for so long, or until aborted, and resolves when the last fault is over. */
+  async rage(forMs: number, signal: AbortSignal): Promise<void> {
     const begunAt = performance.now();
-    while (!signal.aborted) {
+    for (;;) {
       await delay(this.#between(...REST_MS), undefined, { signal }).catch(() => {});
-      if (signal.aborted) break;
+      if (signal.aborted || performance.now() - begunAt > forMs) break;
       const [name, strike] = this.#choose();
       const struck = await strike();
       const second = ((performance.now() - begunAt) / 1000).toFixed(1);

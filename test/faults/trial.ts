@@ -87,7 +87,7 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   try {
     const fed = feeder.live();
     const dir = await Promise.race([fleet.run(), fed.then(() => fleet.run()), ...lives.map(never)]);
-    const raging = storm.rage(AbortSignal.any([over.signal, AbortSignal.timeout(LONGEST_STORM_MS)]));
+    const raging = storm.rage(LONGEST_STORM_MS, over.signal);
     const late = delay(LONGEST_STORM_MS + LONGEST_CALM_MS, null, { signal: over.signal }).then(() => {
       throw new Error('the run did not end');
     });
