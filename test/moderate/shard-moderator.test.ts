@@ -1,0 +1,118 @@
+import { setMaxListeners } from 'node:events';
+import { expect, it } from 'vitest';
+import { type Outcome } from '../../src/domain/outcome.ts';
+import { type GuardRequest } from '../../src/domain/request.ts';
+import { type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import { type Judge } from '../../src/moderate/moderate-shard.ts';
+import { ShardModerator } from '../../src/moderate/shard-moderator.ts';
+import { GivenBack } from '../../src/queue/given-back.ts';
+import { DeathNotes } from '../../src/queue/redis/death-notes.ts';
+import { type RedisLink } from '../../src/queue/redis/link.ts';
+import { promptItem } from '../helpers/items.ts';
+import { linkForTest, redisForTest } from '../helpers/redis.ts';
+
+const NAME = 'run-1-0';
+const ITEMS = 100;
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+
+const shard: Shard = {
+  shard: 0,
+  pass: 1,
+  lane: 'text',
+  items: Array.from({ length: ITEMS }, (_, seq) => promptItem(seq, String(seq))),
+};
+
+const harmless: Outcome = {
+  judgement: {
+    score: 0,
+    flagged: false,
+    subcategoryScores: null,
+    subcategoryFlags: null,
+    fingerprint: null,
+    endpoint: 'embedded:',
+    latencyMs: 1,
+    attempts: 1,
+    cacheUsage: null,
+    moderatedAt: '2026-01-01T00:00:00.000Z',
+    coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
+  },
+  failure: null,
+};
+
+/** What a worker has in hand, by seq, whenever it asks its guard. */
+type Ask = (seqs: readonly number[], die: () => Promise<never>) => Promise<void>;
+
+/**
+ * Hands the shard to one worker after another, each of which leaves its notes behind when it dies, until one comes to
+ * the end of it. Gives its result, and how many died.
+ */
+async function deliver(link: RedisLink, ask: Ask): Promise<{ result: ShardResult; deaths: number }> {
+  for (let deaths = 0; ; deaths++) {
+    let die = (): void => {};
+    const died = new Promise<'died'>((resolve) => (die = () => resolve('died')));
+    const judge: Judge = {
+      judge: async (requests: readonly GuardRequest[]) => {
+        const seqs = requests.map((request) =>
+          request.requestType === 'prompt' ? Number(request.text) : -1,
+        );
+        await ask(seqs, () => (die(), new Promise<never>(() => {})));
+        return requests.map(() => harmless);
+      },
+      fingerprints: new Map(),
+    };
+    const id = `worker-${deaths}`;
+    const moderator = new ShardModerator({ judge, notes: new DeathNotes(link, id), worker: id });
+    const result = await Promise.race([died, moderator.moderate(NAME, shard, signal)]);
+    if (result !== 'died') return { result, deaths };
+  }
+}
+
+const failed = ({ shard: { items }, outcomes }: ShardResult): (number | undefined)[] =>
+  outcomes.flatMap((outcome, index) =>
+    outcome?.failure?.error.code === 'INTERNAL' ? items[index]?.seq : [],
+  );
+
+it('finds the items that kill whoever asks for them, and gives all others their verdicts', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { result, deaths } = await deliver(link, async (seqs, die) => {
+    if (seqs.includes(3) || seqs.includes(70)) await die();
+  });
+  expect(failed(result)).toEqual([3, 70]);
+  expect(result.outcomes.filter((outcome) => outcome?.judgement)).toHaveLength(ITEMS - 2);
+  // Two of the whole shard, then four of each item.
+  expect(deaths).toBeLessThanOrEqual(10);
+});
+
+it('holds nothing against an item that somebody judged and lived', async () => {
+  const link = await linkForTest(await redisForTest());
+  const notes = new DeathNotes(link, 'gone');
+  for (let deaths = 0; deaths < 3; deaths++) await notes.blame(NAME, [5], signal);
+  const { result } = await deliver(link, async () => {});
+  expect(failed(result)).toEqual([]);
+  // The shard has died three times all the same: it is judged piece by piece if it has to be once more.
+  expect(await notes.begin(NAME, signal)).toEqual({ ofShard: 3, ofItem: new Map() });
+});
+
+it('takes what is suspected with nothing else in the process', async () => {
+  const link = await linkForTest(await redisForTest());
+  const notes = new DeathNotes(link, 'gone');
+  await notes.blame(NAME, [5, 6], signal);
+  await notes.blame(NAME, [6], signal);
+  const asked: (readonly number[])[] = [];
+  await deliver(link, async (seqs) => void asked.push(seqs));
+  expect(asked.slice(0, 2)).toEqual([[6], [5]]);
+  expect(asked.slice(2).map((seqs) => seqs.length)).toEqual([64, 34]);
+});
+
+it('counts a failure of its own like a death, and gives the shard back', async () => {
+  const link = await linkForTest(await redisForTest());
+  const judge: Judge = { judge: () => Promise.reject(new Error('broken')), fingerprints: new Map() };
+  const notes = new DeathNotes(link, 'worker');
+  const moderator = new ShardModerator({ judge, notes, worker: 'worker' });
+  const one = { ...shard, items: [promptItem(7, '7')] };
+  for (let times = 0; times < 6; times++) {
+    await expect(moderator.moderate(NAME, one, signal)).rejects.toBeInstanceOf(GivenBack);
+  }
+  expect(failed(await moderator.moderate(NAME, one, signal))).toEqual([7]);
+});
