@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { type Lane } from '../domain/item.ts';
 import { type ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
-import { DeathNotes } from '../queue/redis/death-notes.ts';
+import { DeathNotes, notedShard } from '../queue/redis/death-notes.ts';
 import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
 import { type RedisLink } from '../queue/redis/link.ts';
@@ -59,14 +59,10 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
     const { run, epoch, shard } = job;
-    const name = `${run}-${shard.pass}-${shard.shard}`;
     const fed = await runs.find(run, stop);
-    if (fed === null) {
-      await moderator.forget(name, stop);
-      return null;
-    }
     // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
-    if (epoch < fed.epoch) return null;
+    if (fed === null || epoch < fed.epoch) return null;
+    const name = notedShard(run, shard);
     const result = await moderator.moderate(name, shard, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {

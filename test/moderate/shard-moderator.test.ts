@@ -6,12 +6,12 @@ import { type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { type Judge } from '../../src/moderate/moderate-shard.ts';
 import { ShardModerator } from '../../src/moderate/shard-moderator.ts';
 import { GivenBack } from '../../src/queue/given-back.ts';
-import { DeathNotes } from '../../src/queue/redis/death-notes.ts';
+import { DeathNotes, forgetDeathsOf, notedShard } from '../../src/queue/redis/death-notes.ts';
 import { type RedisLink } from '../../src/queue/redis/link.ts';
 import { promptItem } from '../helpers/items.ts';
 import { linkForTest, redisForTest } from '../helpers/redis.ts';
 
-const NAME = 'run-1-0';
+const NAME = notedShard('run', { pass: 1, shard: 0 });
 const ITEMS = 100;
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
@@ -82,6 +82,8 @@ it('finds the items that kill whoever asks for them, and gives all others their 
   expect(result.outcomes.filter((outcome) => outcome?.judgement)).toHaveLength(ITEMS - 2);
   // Two of the whole shard, then four of each item.
   expect(deaths).toBeLessThanOrEqual(10);
+  await forgetDeathsOf('run', link, signal);
+  expect(await link.redis.keys('*')).toEqual([]);
 });
 
 it('holds nothing against an item that somebody judged and lived', async () => {
@@ -90,8 +92,7 @@ it('holds nothing against an item that somebody judged and lived', async () => {
   for (let deaths = 0; deaths < 3; deaths++) await notes.blame(NAME, [5], signal);
   const { result } = await deliver(link, async () => {});
   expect(failed(result)).toEqual([]);
-  // The shard has died three times all the same: it is judged piece by piece if it has to be once more.
-  expect(await notes.begin(NAME, signal)).toEqual({ ofShard: 3, ofItem: new Map() });
+  expect((await notes.begin(NAME, signal)).ofItem).toEqual(new Map());
 });
 
 it('takes what is suspected with nothing else in the process', async () => {

@@ -1,6 +1,8 @@
+import { type Shard } from '../../domain/shard.ts';
 import { type RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import { isPresent } from './presence.ts';
+import { removeKeysBelow } from './remove-keys.ts';
 
 /** What is known of the workers that did not come to the end of a shard. */
 export interface Deaths {
@@ -10,9 +12,10 @@ export interface Deaths {
   readonly ofItem: ReadonlyMap<number, number>;
 }
 
-/** Notes outlive the jobs they are about, which a later feeder names anew; they end with the shard, or after a day. */
+/** Notes outlive the jobs they are about, which a later feeder names anew; they end with shard or run, or after a day. */
 const KEPT_SECONDS = 86_400;
 
+const FOLDER = 'deaths';
 const HAS = 'has:';
 const ITEMS = 'items:';
 const DEATHS = 'deaths';
@@ -107,8 +110,18 @@ export class DeathNotes {
   }
 
   #key(shard: string): string {
-    return this.#link.key('deaths', shard);
+    return this.#link.key(FOLDER, shard);
   }
+}
+
+/** Name of a shard in the notes, whoever feeds it. */
+export function notedShard(run: string, { pass, shard }: Pick<Shard, 'pass' | 'shard'>): string {
+  return `${run}:${pass}-${shard}`;
+}
+
+/** Removes what was noted of a run that is over: a worker may have died over a shard that another one finished. */
+export function forgetDeathsOf(run: string, link: RedisLink, signal: AbortSignal): Promise<void> {
+  return removeKeysBelow(link, [FOLDER, run], signal);
 }
 
 function parseSeqs(note: string): number[] {
