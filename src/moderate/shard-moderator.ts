@@ -3,6 +3,7 @@ import { itemError } from '../domain/item-error.ts';
 import { type JudgedItem } from '../domain/item.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
+import { type GuardRequest } from '../domain/request.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
 import { type DeathNotes, type Deaths } from '../queue/redis/death-notes.ts';
@@ -18,6 +19,15 @@ const DEATHS_OF_SHARD = 2;
  * would have had to strike the same item four times and never to miss.
  */
 const PIECE_ITEMS = [64, 8, 1, 1] as const;
+/**
+ * Judged before each piece: while no guard can be had the worker waits over this, and whoever ends it then, for
+ * hours if need be, leaves no note behind.
+ */
+const HARMLESS: GuardRequest = {
+  requestType: 'prompt',
+  modality: 'text',
+  text: 'The train leaves at half past nine.',
+};
 /** After a failure of ours a shard is left alone for so long, in milliseconds. */
 const LEAVE_ALONE_MS = 1000;
 
@@ -32,7 +42,7 @@ export interface ModeratorOptions {
 export class ShardModerator {
   readonly #options: ModeratorOptions;
   readonly #isolation = new Isolation();
-  #deliveries = 0;
+  #sessions = 0;
 
   constructor(options: ModeratorOptions) {
     this.#options = options;
@@ -65,8 +75,11 @@ export class ShardModerator {
   }
 
   #judge(shard: Shard, signal: AbortSignal): Promise<ShardResult> {
-    const session = `${this.#options.worker}-${this.#deliveries++}`;
-    return moderateShard(shard, this.#options.judge, { session, signal });
+    return moderateShard(shard, this.#options.judge, { session: this.#session(), signal });
+  }
+
+  #session(): string {
+    return `${this.#options.worker}-${this.#sessions++}`;
   }
 
   /** The items that are suspected most first. */
@@ -100,6 +113,7 @@ export class ShardModerator {
     const { notes } = this.#options;
     const seqs = piece.items.map(({ seq }) => seq);
     return this.#isolation.run(alone ? 'alone' : 'suspect', signal, async () => {
+      await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
       await notes.beginItems(name, seqs, signal);
       let result: ShardResult;
       try {

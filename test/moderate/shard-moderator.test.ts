@@ -53,9 +53,9 @@ async function deliver(link: RedisLink, ask: Ask): Promise<{ result: ShardResult
     const died = new Promise<'died'>((resolve) => (die = () => resolve('died')));
     const judge: Judge = {
       judge: async (requests: readonly GuardRequest[]) => {
-        const seqs = requests.map((request) =>
-          request.requestType === 'prompt' ? Number(request.text) : -1,
-        );
+        const texts = requests.map((request) => (request.requestType === 'prompt' ? request.text : ''));
+        // What is no number is no item of the shard: it only shows that a guard can be had.
+        const seqs = texts.map(Number).filter(Number.isInteger);
         await ask(seqs, () => (die(), new Promise<never>(() => {})));
         return requests.map(() => harmless);
       },
@@ -83,7 +83,7 @@ it('finds the items that kill whoever asks for them, and gives all others their 
   // Two of the whole shard, then four of each item.
   expect(deaths).toBeLessThanOrEqual(10);
   await forgetDeathsOf('run', link, signal);
-  expect(await link.redis.keys('*')).toEqual([]);
+  expect(await link.redis.keys('*:deaths:*')).toEqual([]);
 });
 
 it('holds nothing against an item that somebody judged and lived', async () => {
@@ -101,14 +101,32 @@ it('takes what is suspected with nothing else in the process', async () => {
   await notes.blame(NAME, [5, 6], signal);
   await notes.blame(NAME, [6], signal);
   const asked: (readonly number[])[] = [];
-  await deliver(link, async (seqs) => void asked.push(seqs));
+  await deliver(link, async (seqs) => {
+    if (seqs.length > 0) asked.push(seqs);
+  });
   expect(asked.slice(0, 2)).toEqual([[6], [5]]);
   expect(asked.slice(2).map((seqs) => seqs.length)).toEqual([64, 34]);
 });
 
+it('blames no item for workers that die while they wait for a guard', async () => {
+  const link = await linkForTest(await redisForTest());
+  let asked = 0;
+  const { result, deaths } = await deliver(link, async (_seqs, die) => {
+    if (++asked <= 8) await die();
+  });
+  expect(failed(result)).toEqual([]);
+  expect(deaths).toBe(8);
+});
+
 it('counts a failure of its own like a death, and gives the shard back', async () => {
   const link = await linkForTest(await redisForTest());
-  const judge: Judge = { judge: () => Promise.reject(new Error('broken')), fingerprints: new Map() };
+  const judge: Judge = {
+    judge: async ([request]) => {
+      if (request?.requestType === 'prompt' && request.text === '7') throw new Error('broken');
+      return [harmless];
+    },
+    fingerprints: new Map(),
+  };
   const notes = new DeathNotes(link, 'worker');
   const moderator = new ShardModerator({ judge, notes, worker: 'worker' });
   const one = { ...shard, items: [promptItem(7, '7')] };
