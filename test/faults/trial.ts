@@ -19,7 +19,7 @@ const WORKERS = 3;
 const GUARDS = 2;
 const LONGEST_STORM_MS = 40_000;
 /** After the storm; far more than the run needs. */
-const LONGEST_CALM_MS = 180_000;
+const LONGEST_CALM_MS = 300_000;
 const AWAY_MS = 500;
 const PRELOAD = fileURLToPath(new URL('preload/die-of-deadly-text.mjs', import.meta.url));
 

@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    testTimeout: 360_000,
+    testTimeout: 480_000,
     hookTimeout: 30_000,
   },
 });
