@@ -1,3 +1,4 @@
+import { Failure } from '../src/domain/failure.ts';
 import { evenCorpus } from './corpus/make-corpus.ts';
 import { type Bench, type BenchContext, type BenchResult } from './harness/bench.ts';
 import { figure } from './harness/figures.ts';
@@ -48,6 +49,9 @@ async function measureGrowth(
     const perItem = corpora.map((corpus) =>
       seconds(corpus).map((one, round) => ((one - few[round]!) * 1e6) / (corpus.rows - least.rows)),
     );
+    if (perItem.some((values) => values.some((us) => us <= 0))) {
+      throw new Failure('internal', 'too few rows to tell their time from that of a start: use more');
+    }
     const flatness = few.map((_, round) => {
       const ofRound = perItem.map((values) => values[round]!);
       return Math.max(...ofRound) / Math.min(...ofRound);

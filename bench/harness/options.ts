@@ -31,12 +31,11 @@ export function benchOptions(
     return bench;
   });
   const usual = all.filter(({ onlyWhenAsked }) => full || onlyWhenAsked !== true);
-  const rounds = numberIn(env, 'BENCH_ROUNDS', Number.isSafeInteger);
   return {
     benches: named.length > 0 ? named : usual,
-    seed: numberIn(env, 'BENCH_SEED', (value) => Number.isSafeInteger(value)) ?? randomInt(SEEDS),
+    seed: numberIn(env, 'BENCH_SEED', Number.isSafeInteger) ?? randomInt(SEEDS),
     scale: full ? 1 : (numberIn(env, 'BENCH_SCALE', (value) => value > 0) ?? 1),
-    rounds: rounds === null ? null : Math.max(1, rounds),
+    rounds: numberIn(env, 'BENCH_ROUNDS', (value) => Number.isSafeInteger(value) && value >= 1),
   };
 }
 

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
 import { type Machine, type Versions } from './machine.ts';
 import { type BenchReport } from './table.ts';
@@ -15,9 +15,14 @@ export interface Results {
   readonly benches: readonly (BenchReport & { readonly seconds: number; readonly raw: object | null })[];
 }
 
-/** Writes `bench/results/<date>.json`, the date being that of its beginning to the second; gives the path. */
-export async function writeResults(results: Results): Promise<string> {
-  const folder = join(projectFolder(), 'bench', 'results');
+/**
+ * Writes `<date>.json` into BENCH_RESULTS (from where the user stands), else into `bench/results`, the date being that
+ * of the beginning, to the second; gives the path.
+ */
+export async function writeResults(results: Results, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const named = env['BENCH_RESULTS'];
+  const folder =
+    named === undefined ? join(projectFolder(), 'bench', 'results') : resolve(env['INIT_CWD'] ?? '.', named);
   await mkdir(folder, { recursive: true });
   const date = results.began.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const path = join(folder, `${date}.json`);
