@@ -51,6 +51,8 @@ it.each(SEEDS)('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
     addRow(seed, trial);
   } catch (error) {
     throw new Error(`seed ${seed}: see ${await trial.keepEvidence()}`, { cause: error });
+  } finally {
+    trial.end();
   }
 });
 

@@ -68,8 +68,8 @@ export class Part {
   /** What its last lives said, for whoever looks for a fault. */
   said(): string {
     return this.#lives
+      .map(({ stderr }, index) => `--- life ${index + 1}\n${stderr.slice(-4000)}`)
       .slice(-4)
-      .map(({ stderr }, index) => `--- life ${this.#lives.length - 3 + index}\n${stderr.slice(-4000)}`)
       .join('\n');
   }
 }

@@ -38,6 +38,8 @@ export interface Trial {
   readonly redis: TestRedis;
   /** Keeps what tells why something did not hold; gives the folder. */
   readonly keepEvidence: () => Promise<string>;
+  /** Ends the fleet, which otherwise outlives its run. */
+  readonly end: () => void;
 }
 
 /**
@@ -81,6 +83,10 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   const evidence = async (): Promise<string> =>
     keepEvidence({ seed, run: await onlyRun(out).catch(() => null), redis, parts, storm });
 
+  const end = (): void => {
+    for (const one of parts) one.end();
+  };
+
   const begunAt = performance.now();
   const over = new AbortController();
   const lives = others.map((other) => other.live());
@@ -111,9 +117,12 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
       damage: storm.damage,
       redis,
       keepEvidence: evidence,
+      end,
     };
   } catch (error) {
-    throw new Error(`seed ${seed}: ${(error as Error).message}; see ${await evidence()}`, { cause: error });
+    const folder = await evidence();
+    end();
+    throw new Error(`seed ${seed}: ${(error as Error).message}; see ${folder}`, { cause: error });
   } finally {
     over.abort();
   }
