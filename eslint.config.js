@@ -41,7 +41,7 @@ const direction = ROOMS.map((room, position) => {
   const allowedInside = (ONLY[room] ?? []).filter((path) => path.includes('/'));
   const patterns = [
     {
-      regex: `^(\\.\\./)+(${[...forbidden, 'workers'].join('|')})/`,
+      regex: `^(\\.\\./)+(${[...forbidden, 'workers', 'bench'].join('|')})/`,
       message: `src/${room} comes before these in the flow of data: imports point only up the list of rooms.`,
     },
   ];

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/fleet/**'],
+    exclude: ['test/fleet/**', 'test/faults/**'],
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
     pool: 'forks',
     maxWorkers: 2,

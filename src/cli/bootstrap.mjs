@@ -30,10 +30,11 @@ function requireNode() {
 
 const mtime = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-function newestBelow(folder) {
+function newestBelow(folder, except) {
   if (!existsSync(folder)) return 0;
   let newest = statSync(folder).mtimeMs;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === except) continue;
     const path = join(folder, entry.name);
     newest = Math.max(newest, entry.isDirectory() ? newestBelow(path) : statSync(path).mtimeMs);
   }
@@ -47,6 +48,7 @@ function buildStale() {
   const inputs = [
     newestBelow(join(root, 'src')),
     newestBelow(join(root, 'workers')),
+    newestBelow(join(root, 'bench'), 'results'),
     mtime(join(root, 'tsconfig.json')),
   ];
   return mtime(join(root, 'dist', '.built')) < Math.max(...inputs);

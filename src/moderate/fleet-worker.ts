@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { type Lane } from '../domain/item.ts';
 import { type ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
-import { DeathNotes } from '../queue/redis/death-notes.ts';
+import { DeathNotes, notedShard } from '../queue/redis/death-notes.ts';
 import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
 import { type RedisLink } from '../queue/redis/link.ts';
@@ -58,6 +58,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const runs = new FleetRuns(link);
   const outlets = new ResultOutlets(link, runs, say);
   const moderator = new ShardModerator({
+    judge: options.judge,
     moderator: new Moderator({
       judge: options.judge,
       normalizer: options.normalizer,
@@ -72,7 +73,9 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
     const { run, epoch, shard, judging } = job;
-    if (!(await runs.isRegistered(run, stop))) return null;
+    const fed = await runs.find(run, stop);
+    // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
+    if (fed === null || epoch < fed.epoch) return null;
     const unseen = await unseenCorpus(shard, job.landmarks, options.folders);
     if (unseen !== null) {
       const quoted = JSON.stringify(unseen);
@@ -83,7 +86,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       );
       throw new GivenBack(OTHER_CORPUS_MS);
     }
-    const name = `${run}-${shard.pass}-${shard.shard}`;
+    const name = notedShard(run, shard);
     const result = await moderator.moderate(name, { ...shard, judging }, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {

@@ -1,19 +1,35 @@
+import { type Judging } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { itemError } from '../domain/item-error.ts';
-import { type Item } from '../domain/item.ts';
+import { type JudgedItem } from '../domain/item.ts';
 import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
-import { type Judging } from '../config/run-config.ts';
+import { type GuardRequest } from '../domain/request.ts';
 import { type Shard, type ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
 import { type DeathNotes, type Deaths } from '../queue/redis/death-notes.ts';
 import { Isolation } from './isolation.ts';
+import { type Judge } from './judge.ts';
 import { type Moderator } from './moderate-shard.ts';
 
-/** From the delivery after so many deaths on, a shard is judged item by item. */
+/** From the delivery after so many deaths on, a shard is judged piece by piece. */
 const DEATHS_OF_SHARD = 2;
-/** An item that workers had in hand at so many deaths is not judged any more. */
-const DEATHS_OF_ITEM = 2;
+/**
+ * Items of a piece, by how many workers in a row died while they had its items noted. At least one such death, and
+ * the piece is judged with nothing else in the process. After as many as are listed here an item is not judged any
+ * more: two of them were then its own beyond doubt, while something else that kills workers, now here, now there,
+ * would have had to strike the same item four times and never to miss.
+ */
+const PIECE_ITEMS = [64, 8, 1, 1] as const;
+/**
+ * Judged before each piece: while no guard can be had the worker waits over this, and whoever ends it then, for
+ * hours if need be, leaves no note behind.
+ */
+const HARMLESS: GuardRequest = {
+  requestType: 'prompt',
+  modality: 'text',
+  text: 'The train leaves at half past nine.',
+};
 /** After a failure of ours a shard is left alone for so long, in milliseconds. */
 const LEAVE_ALONE_MS = 1000;
 
@@ -23,6 +39,7 @@ export interface DeliveredShard extends Shard {
 }
 
 export interface ModeratorOptions {
+  readonly judge: Judge;
   readonly moderator: Moderator;
   readonly notes: DeathNotes;
   /** Begins the names of cache sessions; no other process uses it. */
@@ -33,7 +50,7 @@ export interface ModeratorOptions {
 export class ShardModerator {
   readonly #options: ModeratorOptions;
   readonly #isolation = new Isolation();
-  #deliveries = 0;
+  #sessions = 0;
 
   constructor(options: ModeratorOptions) {
     this.#options = options;
@@ -48,14 +65,14 @@ export class ShardModerator {
     const { notes } = this.#options;
     const deaths = await notes.begin(name, signal);
     try {
-      if (deaths.ofShard >= DEATHS_OF_SHARD) return await this.#oneByOne(name, shard, deaths, signal);
+      if (deaths.ofShard >= DEATHS_OF_SHARD) return await this.#piecemeal(name, shard, deaths, signal);
       return await this.#isolation.run('shared', signal, () => this.#judge(shard, signal));
     } catch (error) {
       if (signal.aborted || error instanceof Failure || error instanceof GivenBack) {
         await notes.release(name, AbortSignal.timeout(LEAVE_ALONE_MS)).catch(() => {});
         throw error;
       }
-      await notes.blame(name, null, signal);
+      await notes.blame(name, [], signal);
       throw new GivenBack(LEAVE_ALONE_MS);
     }
   }
@@ -66,56 +83,69 @@ export class ShardModerator {
   }
 
   #judge(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
-    const session = `${this.#options.worker}-${this.#deliveries++}`;
-    return this.#options.moderator.moderate(shard, { judging: shard.judging, session, signal });
+    return this.#options.moderator.moderate(shard, {
+      judging: shard.judging,
+      session: this.#session(),
+      signal,
+    });
   }
 
-  /** The items that are suspected first, and quite alone. */
-  async #oneByOne(
+  #session(): string {
+    return `${this.#options.worker}-${this.#sessions++}`;
+  }
+
+  /** The items that are suspected most first. */
+  async #piecemeal(
     name: string,
     shard: DeliveredShard,
     deaths: Deaths,
     signal: AbortSignal,
   ): Promise<ShardResult> {
-    const outcomes = new Array<Outcome | null>(shard.items.length).fill(null);
+    const outcomes = new Map<number, Outcome>();
     const fingerprints = new Map<string, Fingerprint>();
-    const suspicion = (item: Item): number => deaths.ofItem.get(item.seq) ?? 0;
-    const order = [...shard.items.keys()].sort(
-      (a, b) => suspicion(shard.items[b]!) - suspicion(shard.items[a]!) || a - b,
-    );
-    for (const index of order) {
-      const item = shard.items[index]!;
+    const suspects = new Map<number, JudgedItem[]>();
+    for (const item of shard.items) {
       if (item.error !== null) continue;
-      if (suspicion(item) >= DEATHS_OF_ITEM) {
-        outcomes[index] = deadly(suspicion(item));
-        continue;
-      }
-      const result = await this.#judgeItem(name, { ...shard, items: [item] }, suspicion(item) > 0, signal);
-      outcomes[index] = result.outcomes[0]!;
-      for (const fingerprint of result.fingerprints) fingerprints.set(fingerprint.id, fingerprint);
+      const suspicion = deaths.ofItem.get(item.seq) ?? 0;
+      if (suspicion >= PIECE_ITEMS.length) outcomes.set(item.seq, deadly(suspicion));
+      else suspects.set(suspicion, [...(suspects.get(suspicion) ?? []), item]);
     }
-    return { shard, outcomes, fingerprints: [...fingerprints.values()] };
+    for (const [suspicion, items] of [...suspects].sort(([a], [b]) => b - a)) {
+      const size = PIECE_ITEMS[suspicion]!;
+      for (let from = 0; from < items.length; from += size) {
+        const piece = { ...shard, items: items.slice(from, from + size) };
+        const result = await this.#judgePiece(name, piece, suspicion > 0, signal);
+        for (const [index, { seq }] of piece.items.entries()) outcomes.set(seq, result.outcomes[index]!);
+        for (const fingerprint of result.fingerprints) fingerprints.set(fingerprint.id, fingerprint);
+      }
+    }
+    return {
+      shard,
+      outcomes: shard.items.map(({ seq }) => outcomes.get(seq) ?? null),
+      fingerprints: [...fingerprints.values()],
+    };
   }
 
-  #judgeItem(
+  #judgePiece(
     name: string,
-    single: DeliveredShard,
+    piece: DeliveredShard,
     alone: boolean,
     signal: AbortSignal,
   ): Promise<ShardResult> {
     const { notes } = this.#options;
-    const { seq } = single.items[0]!;
+    const seqs = piece.items.map(({ seq }) => seq);
     return this.#isolation.run(alone ? 'alone' : 'suspect', signal, async () => {
-      await notes.beginItem(name, seq, signal);
+      await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
+      await notes.beginItems(name, seqs, signal);
       let result: ShardResult;
       try {
-        result = await this.#judge(single, signal);
+        result = await this.#judge(piece, signal);
       } catch (error) {
         if (signal.aborted || error instanceof Failure) throw error;
-        await notes.blame(name, seq, signal);
+        await notes.blame(name, seqs, signal);
         throw new GivenBack(LEAVE_ALONE_MS);
       }
-      await notes.endItem(name, signal);
+      await notes.endItems(name, seqs, signal);
       return result;
     });
   }
@@ -125,7 +155,7 @@ function deadly(deaths: number): Outcome {
   return {
     judgement: null,
     failure: {
-      error: itemError('INTERNAL', `${deaths} workers died while they had this item in hand`),
+      error: itemError('INTERNAL', `${deaths} workers in a row died while they had this item in hand`),
       attempts: deaths,
       endpoint: null,
       moderatedAt: new Date().toISOString(),

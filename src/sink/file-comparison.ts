@@ -22,8 +22,8 @@ export class FileComparison {
   }
 
   /** Failure('internal') naming the line when the file goes on with anything else. */
-  async write(text: string): Promise<void> {
-    const expected = Buffer.from(text);
+  async write(text: string | Buffer): Promise<void> {
+    const expected = typeof text === 'string' ? Buffer.from(text) : text;
     const found = Buffer.alloc(expected.length);
     let filled = 0;
     while (filled < found.length) {

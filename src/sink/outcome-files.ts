@@ -8,7 +8,7 @@ const FLAGGED_ROWS = 999_999;
 
 /** Where the text of a file goes: into the file, when a run is finished, or against it, when one is verified. */
 export interface TextTarget {
-  write(text: string): Promise<void>;
+  write(text: string | Buffer): Promise<void>;
 }
 
 interface Tables<T> {
@@ -64,14 +64,9 @@ export class OutcomeFiles<T extends TextTarget> {
 
   /** Takes outcomes in the order they are to stand in. */
   async add(outcomes: readonly LoggedOutcome[]): Promise<void> {
-    let verdicts = '';
-    let errors = '';
-    for (const { text, line } of outcomes) {
-      verdicts += `${text}\n`;
-      if (line.status === 'error') errors += `${text}\n`;
-    }
-    await this.#verdicts.write(verdicts);
-    await this.#errors.write(errors);
+    for (const span of spans(outcomes)) await this.#verdicts.write(span);
+    const errors = outcomes.filter(({ line }) => line.status === 'error');
+    for (const span of spans(errors)) await this.#errors.write(span);
     if (this.#tables === null) return;
     const lines = outcomes.map(({ line }) => line);
     await this.#tables.all.write(tableRows(lines));
@@ -95,5 +90,19 @@ export class OutcomeFiles<T extends TextTarget> {
       tables.rows += now.length;
       left = left.slice(now.length);
     }
+  }
+}
+
+/** The bytes of outcomes as they stand in the log; what stands together there is not taken apart. */
+function* spans(outcomes: readonly LoggedOutcome[]): Generator<Buffer> {
+  for (let index = 0; index < outcomes.length;) {
+    const { shard, start } = outcomes[index]!;
+    let { end } = outcomes[index++]!;
+    for (; index < outcomes.length; index++) {
+      const next = outcomes[index]!;
+      if (next.shard !== shard || next.start !== end) break;
+      end = next.end;
+    }
+    yield shard.subarray(start, end);
   }
 }

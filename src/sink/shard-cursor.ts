@@ -8,11 +8,15 @@ import { RangeReader } from './verdict-log/committed-range.ts';
 
 /** An outcome line as it stands in the log, and what it says. */
 export interface LoggedOutcome {
-  /** Without its newline. */
-  readonly text: string;
+  /** Bytes of its shard, of which those from `start` to before `end` are the line with its newline. */
+  readonly shard: Buffer;
+  readonly start: number;
+  readonly end: number;
   readonly line: OutcomeLine;
   readonly pass: number;
 }
+
+const NEWLINE = 0x0a;
 
 export interface CursorInput {
   readonly runDir: string;
@@ -93,6 +97,7 @@ export class ShardCursor {
       throw fault(`are ${texts.length}, but ${planned.items} items are planned`);
     const outcomes: LoggedOutcome[] = [];
     let index = 0;
+    let start = 0;
     for (const [first, last] of planned.seqs) {
       for (let seq = first; seq <= last; seq++) {
         const text = texts[index++]!;
@@ -105,7 +110,9 @@ export class ShardCursor {
           throw failure;
         }
         if (line.seq !== seq) throw fault(`have seq ${line.seq} where ${seq} is planned`);
-        outcomes.push({ text, line, pass: planned.pass });
+        const end = bytes.indexOf(NEWLINE, start) + 1;
+        outcomes.push({ shard: bytes, start, end, line, pass: planned.pass });
+        start = end;
       }
     }
     return outcomes;

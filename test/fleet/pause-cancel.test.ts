@@ -10,6 +10,9 @@ import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis.ts';
 import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
 
+/** More shards than may be outstanding. */
+const ROWS = (OUTSTANDING_SHARDS + 20) * 256;
+
 const status = async (run: string, redis: string): Promise<RunStatus> => {
   const done = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis } });
   expectStatus(done, 0);
@@ -30,7 +33,7 @@ it(
     const folder = await temporaryFolder();
     const out = join(folder, 'runs');
     await mkdir(out);
-    await writeComments(folder, 'a.csv', 20_000);
+    await writeComments(folder, 'a.csv', ROWS);
     const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
 
     const feeder = fleet.enqueue(join(folder, 'a.csv'));
@@ -55,7 +58,7 @@ it(
     expect((await status(run, redis.url)).state).toBe('cancelled');
     expectStatus(await guardsweep(['continue', run]), 0);
     expectStatus(await fleet.resume(run).finished(), 0);
-    expect(await status(run, redis.url)).toMatchObject({ state: 'finished', judged: 20_000, stuck: null });
+    expect(await status(run, redis.url)).toMatchObject({ state: 'finished', judged: ROWS, stuck: null });
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
   },
 );

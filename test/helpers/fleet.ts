@@ -1,4 +1,5 @@
-import { Cli, type Finished } from './cli.ts';
+import { type RunStatus } from '../../src/runs/status/run-status.ts';
+import { Cli, guardsweep, type Finished } from './cli.ts';
 import { onlyRun, until } from './run-directory.ts';
 
 export interface FleetOptions {
@@ -8,6 +9,8 @@ export interface FleetOptions {
   readonly guards: readonly string[];
   /** As for `--lock`; default 2s, so that what a killed worker had comes back soon. */
   readonly lock?: string;
+  /** Set for every process. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Workers, a sink and a feeder as separate processes of the built command line. */
@@ -18,33 +21,50 @@ export class Fleet {
     this.#options = options;
   }
 
-  worker(options: { readonly redisUrl?: string; readonly args?: readonly string[] } = {}): Cli {
-    const { redis, guards, lock = '2s' } = this.#options;
+  worker(
+    options: {
+      readonly redisUrl?: string;
+      readonly args?: readonly string[];
+      readonly env?: NodeJS.ProcessEnv;
+    } = {},
+  ): Cli {
+    const { guards, lock = '2s' } = this.#options;
     const named = guards.flatMap((guard) => ['--guard', guard]);
     return new Cli(['worker', ...named, '--lock', lock, ...(options.args ?? [])], {
-      env: { REDIS_URL: options.redisUrl ?? redis.url },
+      env: { ...this.#env, ...options.env, ...(options.redisUrl ? { REDIS_URL: options.redisUrl } : {}) },
     });
   }
 
   sink(args: readonly string[] = []): Cli {
-    return new Cli(['sink', '--root', this.#options.out, ...args], {
-      env: { REDIS_URL: this.#options.redis.url },
-    });
+    return new Cli(['sink', '--root', this.#options.out, ...args], { env: this.#env });
   }
 
   enqueue(path: string, args: readonly string[] = []): Cli {
-    return new Cli(['enqueue', path, '--out', this.#options.out, ...args], {
-      env: { REDIS_URL: this.#options.redis.url },
-    });
+    return new Cli(['enqueue', path, '--out', this.#options.out, ...args], { env: this.#env });
   }
 
   resume(run: string, args: readonly string[] = []): Cli {
-    return new Cli(['resume', run, ...args], { env: { REDIS_URL: this.#options.redis.url } });
+    return new Cli(['resume', run, ...args], { env: this.#env });
+  }
+
+  retry(run: string, args: readonly string[] = []): Cli {
+    return new Cli(['retry', run, ...args], { env: this.#env });
+  }
+
+  /** What `status` says of a run now. */
+  async status(run: string): Promise<RunStatus> {
+    const done = await guardsweep(['status', run, '--json'], { env: this.#env });
+    expectStatus(done, 0);
+    return (JSON.parse(done.stdout) as RunStatus[])[0]!;
   }
 
   /** The run directory, as soon as it is there. */
   run(): Promise<string> {
     return until(() => onlyRun(this.#options.out), 'a run directory');
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    return { ...this.#options.env, REDIS_URL: this.#options.redis.url };
   }
 }
 

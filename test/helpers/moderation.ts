@@ -55,6 +55,11 @@ export function moderateShard(
   );
 }
 
+/** Moderates where no media are. */
+export function textModerator(judge: Judge): Moderator {
+  return new Moderator({ judge, normalizer: NO_MEDIA, folders: new CorpusFolders(new Map()) });
+}
+
 const NO_MEDIA: MediaNormalizer = {
   image: () => Promise.reject(new Error('there are no media here')),
   audio: () => Promise.reject(new Error('there are no media here')),

@@ -86,6 +86,11 @@ export class TestRedis {
     await once(child, 'exit');
   }
 
+  /** Removes what it kept; to be called while it is down. */
+  async loseData(): Promise<void> {
+    await rm(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
@@ -116,7 +121,10 @@ export async function redisForTest(options: RedisOptions = {}): Promise<TestRedi
 }
 
 /** A link to a server that is closed when the test is over. */
-export async function linkForTest(redis: TestRedis, said: string[] = []): Promise<RedisLink> {
+export async function linkForTest(
+  redis: { readonly address: RedisAddress },
+  said: string[] = [],
+): Promise<RedisLink> {
   const link = await RedisLink.open(redis.address, {
     say: (line) => said.push(line),
     signal: new AbortController().signal,

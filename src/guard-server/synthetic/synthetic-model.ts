@@ -23,13 +23,18 @@ export interface SyntheticOptions {
   readonly maxQueueSize?: number;
   /** Default 8192. */
   readonly contextTokens?: number;
-  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
-  readonly serviceTime?: 'reference' | 'zero' | ServiceTime;
+  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. A function: its milliseconds. */
+  readonly serviceTime?: 'reference' | 'zero' | ServiceTime | ExecutionMs;
+  /** Hears of every execution when its time is over; `serviceMs` is what it took of its instance. */
+  readonly observe?: (execution: Execution, serviceMs: number) => void;
   /** Default none. */
   readonly faults?: readonly Fault[];
   /** Contents whose versions are remembered; default 200 000. */
   readonly recordCapacity?: number;
 }
+
+/** Milliseconds that an execution with these requests takes. */
+type ExecutionMs = (requests: readonly TensorRequest[]) => number;
 
 /** What the model has done so far. */
 export interface SyntheticCounts {
@@ -46,7 +51,8 @@ const DEFAULT_RECORD_CAPACITY = 200_000;
 /** A model for load and fault tests: real in everything but its scores, and it does what it is told to. */
 export class SyntheticModel implements Model {
   readonly #contextTokens: number;
-  readonly #time: ServiceTime;
+  readonly #executionMs: ExecutionMs;
+  readonly #observe: SyntheticOptions['observe'];
   readonly #clock = new InstanceClock();
   readonly #record: VersionRecord;
   readonly #onClosed: (forMs: number | undefined) => void;
@@ -59,7 +65,8 @@ export class SyntheticModel implements Model {
   /** `onClosed` is called when a fault wants nobody to listen any more, for a while or for good. */
   constructor(options: SyntheticOptions, onClosed: (forMs: number | undefined) => void) {
     this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
-    this.#time = serviceTime(options.serviceTime ?? 'reference');
+    this.#executionMs = serviceTime(options.serviceTime ?? 'reference');
+    this.#observe = options.observe;
     this.#record = new VersionRecord(options.recordCapacity ?? DEFAULT_RECORD_CAPACITY);
     this.#onClosed = onClosed;
     this.#loaded = this.#load(1);
@@ -126,12 +133,13 @@ export class SyntheticModel implements Model {
     const script = this.#script;
     const { requests } = execution;
     const slow = script.strike('slow')?.factor ?? 1;
-    const ms = executionMs(this.#time, requests) * slow;
+    const ms = this.#executionMs(requests) * slow;
     this.#counts.executions++;
     this.#counts.requests += requests.length;
     for (const { rows } of requests) this.#counts.rows += rows;
     this.#counts.busyMs += ms;
     if (ms > 0) await this.#clock.spend(execution.instance, execution.waitingSinceMs, ms);
+    this.#observe?.(execution, ms);
     await this.#held?.released;
 
     if (script.strike('crash', ({ containing }) => requests.some((request) => holds(request, containing)))) {
@@ -169,9 +177,11 @@ export class SyntheticModel implements Model {
   }
 }
 
-function serviceTime(option: 'reference' | 'zero' | ServiceTime): ServiceTime {
-  if (option === 'reference') return REFERENCE_SERVICE_TIME;
-  return option === 'zero' ? ZERO_SERVICE_TIME : option;
+function serviceTime(option: NonNullable<SyntheticOptions['serviceTime']>): ExecutionMs {
+  if (typeof option === 'function') return option;
+  const named = { reference: REFERENCE_SERVICE_TIME, zero: ZERO_SERVICE_TIME };
+  const time = typeof option === 'string' ? named[option] : option;
+  return (requests) => executionMs(time, requests);
 }
 
 function holds(request: TensorRequest, needle: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import { Queue, Worker, type Job, type Processor } from 'bullmq';
+import { type Redis } from 'ioredis';
 import { type RedisLink } from './link.ts';
 
 /** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
@@ -31,12 +32,13 @@ export interface WorkerSettings {
 /** The only place that makes BullMQ workers. It does not begin before `run` is called. */
 export function makeWorker(
   link: RedisLink,
+  connection: Redis,
   name: string,
   process: Processor<unknown, void>,
   { concurrency, lockMs }: WorkerSettings,
 ): Worker<unknown, void> {
   const worker = new Worker<unknown, void>(name, process, {
-    connection: link.redis,
+    connection,
     prefix: link.address.prefix,
     autorun: false,
     concurrency,

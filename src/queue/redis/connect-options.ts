@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
 import { type RedisOptions } from 'ioredis';
 import { type RedisAddress } from '../../config/redis-url.ts';
 
@@ -16,7 +17,7 @@ const LONGEST_BACKOFF_MS = 2000;
 export function connectOptions(address: RedisAddress): ConnectOptions {
   return {
     ...('path' in address.at ? { path: address.at.path } : { host: address.at.host, port: address.at.port }),
-    ...(address.tls ? { tls: 'host' in address.at ? { servername: address.at.host } : {} } : {}),
+    ...(address.tls ? { tls: 'host' in address.at ? serverName(address.at.host) : {} } : {}),
     ...(address.username === null ? {} : { username: address.username }),
     ...(address.password === null ? {} : { password: address.password }),
     db: address.database,
@@ -39,4 +40,9 @@ export function lastingOptions(address: RedisAddress): ConnectOptions {
     // After a failover the old primary still answers, but takes nothing.
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   };
+}
+
+/** By a name, a server behind several knows which certificate to show; TLS has no such thing for an IP address. */
+function serverName(host: string): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {};
 }

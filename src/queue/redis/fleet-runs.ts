@@ -48,7 +48,13 @@ export class FleetRuns {
   }
 
   async isRegistered(run: string, signal: AbortSignal): Promise<boolean> {
-    return (await patiently(() => this.#link.redis.exists(this.#runKey(run)), signal)) === 1;
+    return (await this.find(run, signal)) !== null;
+  }
+
+  /** A run as its feeder last announced it; null when nobody feeds it. */
+  async find(run: string, signal: AbortSignal): Promise<FleetRun | null> {
+    const text = await patiently(() => this.#link.redis.get(this.#runKey(run)), signal);
+    return text === null ? null : FLEET_RUN.parse(JSON.parse(text));
   }
 
   async list(signal: AbortSignal): Promise<FleetRun[]> {
@@ -56,9 +62,9 @@ export class FleetRuns {
     const names = (await patiently(() => redis.smembers(this.#link.key('runs')), signal)).sort();
     const runs: FleetRun[] = [];
     for (const name of names) {
-      const text = await patiently(() => redis.get(this.#runKey(name)), signal);
-      if (text === null) await patiently(() => redis.srem(this.#link.key('runs'), name), signal);
-      else runs.push(FLEET_RUN.parse(JSON.parse(text)));
+      const run = await this.find(name, signal);
+      if (run === null) await patiently(() => redis.srem(this.#link.key('runs'), name), signal);
+      else runs.push(run);
     }
     return runs;
   }

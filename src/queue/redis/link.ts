@@ -59,6 +59,17 @@ export class RedisLink {
     return () => this.#events.off('back', listener);
   }
 
+  /**
+   * A further connection, for whoever blocks it or must be able to drop it: BullMQ drops the one it was given along
+   * with a worker that does not end. Its maker disconnects it.
+   */
+  another(): Redis {
+    const redis = new Redis(lastingOptions(this.address));
+    redis.setMaxListeners(0);
+    redis.on('error', () => {});
+    return redis;
+  }
+
   /** Ends the connection at once. May be called again. */
   close(): void {
     this.#closed = true;

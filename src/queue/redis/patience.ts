@@ -3,7 +3,10 @@ import { abortable } from './abortable.ts';
 
 const TRY_EVERY_MS = 500;
 
-/** Codes with which Redis begins a refusal that passes: no memory, loading, failing over, a full disk. */
+/**
+ * Codes with which Redis begins a refusal that passes: no memory, loading, failing over, a full disk, the keys moved to
+ * another node of a cluster and not back yet.
+ */
 const PASSING: ReadonlySet<string> = new Set([
   'OOM',
   'LOADING',
@@ -12,6 +15,8 @@ const PASSING: ReadonlySet<string> = new Set([
   'MASTERDOWN',
   'CLUSTERDOWN',
   'TRYAGAIN',
+  'MOVED',
+  'ASK',
   'BUSY',
   'NOREPLICAS',
   'UNBLOCKED',

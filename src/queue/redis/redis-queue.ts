@@ -7,6 +7,7 @@ import { abortable } from './abortable.ts';
 import { makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import { type RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
+import { removeKeysBelow } from './remove-keys.ts';
 
 /** How values become jobs. */
 export interface JobCodec<T> {
@@ -35,14 +36,6 @@ export interface QueueDepth {
 }
 
 const LOOK_EVERY_MS = 50;
-
-/**
- * All at once, because of a queue that is removed piece by piece something added meanwhile could stay behind half.
- * It looks at every key of the database: a fleet has some hundred a run.
- */
-const REMOVE_KEYS = `
-for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('UNLINK', key) end
-return 0`;
 
 /** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
@@ -102,8 +95,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
    * What is being handled loses its lock, which harms nobody.
    */
   async obliterate(signal: AbortSignal): Promise<void> {
-    const pattern = this.#link.key(this.#options.name, '*');
-    await patiently(() => this.#link.redis.eval(REMOVE_KEYS, 0, pattern), signal);
+    await removeKeysBelow(this.#link, [this.#options.name], signal);
   }
 
   async consume(
@@ -140,7 +132,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
       }
     };
     const { concurrency } = options;
-    const worker = makeWorker(this.#link, this.#options.name, take, {
+    const connection = this.#link.another();
+    const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
     });
@@ -150,6 +143,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const closing = worker.close();
     while (running.size > 0) await Promise.all(running);
     await this.#closed(worker, Promise.all([closing, ran]));
+    connection.disconnect();
     throw ended.reason;
   }
 

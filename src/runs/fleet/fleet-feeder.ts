@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
+import { forgetDeathsOf } from '../../queue/redis/death-notes.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { shardQueue, sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
@@ -121,6 +122,7 @@ export class FleetFeeder {
     await this.shards.withdraw(signal);
     await this.#runs.remove(this.#options.run.record.run, signal);
     await this.#results.obliterate(signal);
+    await forgetDeathsOf(this.#options.run.record.run, this.#options.link, signal);
   }
 
   async close(): Promise<void> {

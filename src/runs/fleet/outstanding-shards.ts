@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Judging } from '../../config/run-config.ts';
 import { type Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
@@ -6,8 +7,11 @@ import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { type SinkJob } from '../../queue/redis/result-job.ts';
 import { shardJobId, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
 
-/** Shards of a run that are fed and not committed, at most. With it the work of a run in Redis is bounded. */
-export const OUTSTANDING_SHARDS = 64;
+/**
+ * Shards of a run that are fed and not committed, at most: what some twenty workers at the default concurrency have in
+ * hand. With it the work of a run in Redis is bounded.
+ */
+export const OUTSTANDING_SHARDS = 256;
 /** Their content in bytes, at most; a single larger shard goes alone. */
 export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
 
@@ -92,40 +96,38 @@ export class OutstandingShards {
   /**
    * Feeds again what is in neither queue and not committed; gives how many shards that were. `look` reads the
    * verdict log anew. The order of the questions makes sure that a shard on its way is found: a result is handed
-   * over before its shard is acknowledged, and committed before it is itself.
+   * over before its shard is acknowledged, and committed before it is itself. Each question is asked of all shards
+   * at once, so that it costs one round trip.
    */
   async feedAgain(look: () => Promise<void>, signal: AbortSignal): Promise<number> {
-    const missing: Entry[] = [];
-    for (const entry of this.#entries.values()) {
-      const { shard, run, epoch } = entry.job;
-      const id = shardJobId(run, shard, epoch);
-      if (await this.#options.queueOf(shard.lane).has(id, signal)) continue;
-      if (await this.#options.results.has(id, signal)) continue;
-      missing.push(entry);
-    }
+    const { results } = this.#options;
+    setMaxListeners(0, signal);
+    const lost = await unknownTo((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
+    const missing = await unknownTo(() => results, lost, signal);
     if (missing.length === 0) return 0;
     await look();
-    let fed = 0;
-    for (const { job } of missing) {
-      const { shard, run, epoch } = job;
-      if (!this.#entries.has(shard.shard)) continue;
-      const id = shardJobId(run, shard, epoch);
-      const queue = this.#options.queueOf(shard.lane);
-      // What Redis kept of a job that is in no state any more would keep its name from being used again.
-      await queue.remove(id, signal);
-      await this.#options.results.remove(id, signal);
-      await queue.put(job, signal);
-      fed++;
-    }
-    return fed;
+    const uncommitted = missing.filter(({ job }) => this.#entries.has(job.shard.shard));
+    // What Redis kept of a job that is in no state any more would keep its name from being used again.
+    await Promise.all(
+      uncommitted.flatMap((entry) =>
+        [this.#queueOf(entry), results].map((queue) => queue.remove(idOf(entry), signal)),
+      ),
+    );
+    // In this order they wait, and are judged.
+    await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(entry.job, signal)));
+    return uncommitted.length;
   }
 
   /** Takes back what no worker has begun. */
   async withdraw(signal: AbortSignal): Promise<void> {
-    for (const { job } of this.#entries.values()) {
-      const { shard, run, epoch } = job;
-      await this.#options.queueOf(shard.lane).remove(shardJobId(run, shard, epoch), signal);
-    }
+    setMaxListeners(0, signal);
+    await Promise.all(
+      [...this.#entries.values()].map((entry) => this.#queueOf(entry).remove(idOf(entry), signal)),
+    );
+  }
+
+  #queueOf({ job }: Entry): RedisQueue<ShardJob> {
+    return this.#options.queueOf(job.shard.lane);
   }
 
   /** Those of the corpora that the shard's media are in. */
@@ -170,4 +172,18 @@ export class OutstandingShards {
       signal.addEventListener('abort', onAbort, { once: true });
     });
   }
+}
+
+function idOf({ job }: Entry): string {
+  return shardJobId(job.run, job.shard, job.epoch);
+}
+
+/** Those of the shards that a queue knows nothing of. */
+async function unknownTo(
+  queueOf: (entry: Entry) => Pick<RedisQueue<never>, 'has'>,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<Entry[]> {
+  const known = await Promise.all(entries.map((entry) => queueOf(entry).has(idOf(entry), signal)));
+  return entries.filter((_, index) => known[index] === false);
 }

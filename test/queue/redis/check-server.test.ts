@@ -1,9 +1,13 @@
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { redisAddressOf } from '../../../src/config/redis-url.ts';
 import { type Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
+import { makeCertificate } from '../../helpers/certificate.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis-cluster.ts';
 import { freePort, redisForTest } from '../../helpers/redis.ts';
 
 const never = new AbortController().signal;
@@ -64,6 +68,57 @@ describe('the check of a server before work begins', () => {
     expect(await check(`redis://127.0.0.1:${await freePort()}`)).toMatchObject({
       kind: 'service',
       message: expect.stringContaining('does not answer within 1 s') as string,
+    });
+  });
+
+  it('takes no server that would put the work elsewhere, or not take it', async () => {
+    const open = await redisForTest({ tcp: true, settings: ['--databases', '4'] });
+    expect(await check(`redis://127.0.0.1:${open.port}/3`)).toBeNull();
+    expect(await check(`redis://127.0.0.1:${open.port}/4`)).toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('has no database 4') as string,
+    });
+    const shared = await redisForTest({
+      tcp: true,
+      settings: ['--user', 'other', 'on', '>hidden', '~{other}:*', '+@all'],
+    });
+    expect(await check(`redis://other:hidden@127.0.0.1:${shared.port}`)).toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('use the keys, that a fleet needs') as string,
+    });
+    const replica = await redisForTest({ tcp: true, settings: ['--replicaof', '127.0.0.1', `${open.port}`] });
+    expect(await check(`redis://127.0.0.1:${replica.port}`)).toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('is a replica') as string,
+    });
+  });
+
+  it('lets a server that is full pass: there will be room again', async () => {
+    expect(await check((await redisForTest({ settings: ['--maxmemory', '1'] })).url)).toBeNull();
+  });
+
+  it('trusts no certificate that nobody vouches for', async () => {
+    const { path } = await makeCertificate(await temporaryFolder(), '127.0.0.1');
+    const port = await freePort();
+    const files = ['--tls-cert-file', path, '--tls-key-file', join(path, '../key.pem')];
+    await redisForTest({ settings: ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'] });
+    expect(await check(`rediss://127.0.0.1:${port}`)).toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('certificate that is not trusted (NODE_EXTRA_CA_CERTS') as string,
+    });
+  });
+
+  it('wants the node of a cluster that holds the keys', async () => {
+    const owner = await redisForTest({ tcp: true, settings: CLUSTER_NODE });
+    const other = await redisForTest({ tcp: true, settings: CLUSTER_NODE });
+    await ownAllSlots(owner.port, [other.port]);
+    expect(await check(owner.url)).toBeNull();
+    expect(await check(other.url)).toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('name the node that does') as string,
+    });
+    expect(await check(`${owner.url}/1`)).toMatchObject({
+      message: expect.stringContaining('a cluster has only 0') as string,
     });
   });
 });

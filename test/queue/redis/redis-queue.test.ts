@@ -101,3 +101,29 @@ it('ends within seconds although Redis is away', async () => {
   await expect(consuming).rejects.toThrow('ended');
   expect(performance.now() - began).toBeLessThan(5000);
 });
+
+it('whose consumer ends while Redis hangs goes on when Redis does', async () => {
+  const redis = await redisForTest();
+  const said: string[] = [];
+  const queue = await makeNumbers(redis, { said });
+  const end = new AbortController();
+  const handling = gate();
+  const handled = gate();
+  const consuming = queue.consume(
+    async () => {
+      handled.open();
+      await handling.opened;
+    },
+    { concurrency: 1, signal: end.signal },
+  );
+  await queue.add(1, never);
+  await handled.opened;
+  process.kill(redis.pid, 'SIGSTOP');
+  handling.open();
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+  process.kill(redis.pid, 'SIGCONT');
+  await queue.put(2, AbortSignal.timeout(5000));
+  expect(await queue.has('n-2', AbortSignal.timeout(5000))).toBe(true);
+  expect(said).toEqual([]);
+});

@@ -1,0 +1,24 @@
+import { fleetMemory } from './fleet-memory.ts';
+import { growth, growthFull } from './growth.ts';
+import { type Bench } from './harness/bench.ts';
+import { memory } from './memory.ts';
+import { naive } from './naive.ts';
+import { overhead } from './overhead.ts';
+import { padding } from './padding.ts';
+import { saturate } from './saturate.ts';
+import { start } from './start.ts';
+import { twoSpeeds } from './two-speeds.ts';
+
+/** All benches, in the order in which they run. */
+export const BENCHES: readonly Bench[] = [
+  saturate,
+  padding,
+  overhead,
+  naive,
+  start,
+  twoSpeeds,
+  growth,
+  memory,
+  fleetMemory,
+  growthFull,
+];

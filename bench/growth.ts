@@ -1,0 +1,67 @@
+import { Failure } from '../src/domain/failure.ts';
+import { evenCorpus } from './corpus/make-corpus.ts';
+import { type Bench, type BenchContext, type BenchResult } from './harness/bench.ts';
+import { figure } from './harness/figures.ts';
+import { interleave } from './harness/interleave.ts';
+import { withGuard } from './processes/guard-process.ts';
+import { ZERO_TIME_GUARD } from './processes/guards.ts';
+import { sweepEmbedded, type Corpus, type Sweep } from './processes/sweep.ts';
+
+const SIZES = [10_000, 100_000, 1_000_000];
+const LARGEST = 10_000_000;
+const ROUNDS = 3;
+/** Slowest ÷ fastest: flat within 15 %. */
+const MOST = 1.15;
+
+/** Whether an item takes longer the more of them there are. */
+export const growth: Bench = {
+  name: 'growth',
+  measures:
+    'time for an item, beyond what a run of few takes, at 10,000, 100,000 and 1,000,000 rows: slowest ÷ fastest',
+  run: (context) => measureGrowth(SIZES, ROUNDS, context),
+};
+
+/** The same with a size more. */
+export const growthFull: Bench = {
+  name: 'growth-full',
+  measures: 'as growth, and at 10,000,000 rows',
+  onlyWhenAsked: true,
+  run: (context) => measureGrowth([...SIZES, LARGEST], 1, context),
+};
+
+async function measureGrowth(
+  sizes: readonly number[],
+  rounds: number,
+  context: BenchContext,
+): Promise<BenchResult> {
+  const corpora: Corpus[] = [];
+  // What every run takes, however little there is to judge, is not the items'.
+  const least = await evenCorpus(0, context);
+  for (const size of sizes) corpora.push(await evenCorpus(size, context));
+  return withGuard(ZERO_TIME_GUARD, context, async (guard) => {
+    const all = [least, ...corpora];
+    const tasks: Record<string, () => Promise<Sweep>> = Object.fromEntries(
+      all.map((corpus) => [`${corpus.rows} rows`, () => sweepEmbedded(corpus, [guard], context)]),
+    );
+    const measured = await interleave(context, rounds, tasks);
+    const seconds = ({ rows }: Corpus): number[] => measured[`${rows} rows`]!.map((sweep) => sweep.seconds);
+    const few = seconds(least);
+    const perItem = corpora.map((corpus) =>
+      seconds(corpus).map((one, round) => ((one - few[round]!) * 1e6) / (corpus.rows - least.rows)),
+    );
+    if (perItem.some((values) => values.some((us) => us <= 0))) {
+      throw new Failure('internal', 'too few rows to tell their time from that of a start: use more');
+    }
+    const flatness = few.map((_, round) => {
+      const ofRound = perItem.map((values) => values[round]!);
+      return Math.max(...ofRound) / Math.min(...ofRound);
+    });
+    return {
+      figures: [
+        figure('slowest ÷ fastest', '', flatness, { atMost: MOST }),
+        ...corpora.map(({ rows }, index) => figure(`at ${rows} rows`, 'µs', perItem[index]!)),
+      ],
+      raw: { rows: { few: least.rows }, guard: ZERO_TIME_GUARD, rounds: measured },
+    };
+  });
+}

@@ -1,0 +1,31 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
+import { type Machine, type Versions } from './machine.ts';
+import { type BenchReport } from './table.ts';
+
+/** Everything about one run of benches. */
+export interface Results {
+  /** ISO 8601, UTC. */
+  readonly began: string;
+  readonly machine: Machine;
+  readonly versions: Versions;
+  readonly seed: number;
+  readonly scale: number;
+  readonly benches: readonly (BenchReport & { readonly seconds: number; readonly raw: object | null })[];
+}
+
+/**
+ * Writes `<date>.json` into BENCH_RESULTS (from where the user stands), else into `bench/results`, the date being that
+ * of the beginning, to the second; gives the path.
+ */
+export async function writeResults(results: Results, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const named = env['BENCH_RESULTS'];
+  const folder =
+    named === undefined ? join(projectFolder(), 'bench', 'results') : resolve(env['INIT_CWD'] ?? '.', named);
+  await mkdir(folder, { recursive: true });
+  const date = results.began.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
+  const path = join(folder, `${date}.json`);
+  await writeFile(path, `${JSON.stringify(results, null, 2)}\n`);
+  return path;
+}

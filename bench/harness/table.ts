@@ -1,0 +1,51 @@
+import { type Figure, isReached } from './figures.ts';
+
+/** What became of one bench: figures, or why there are none. */
+export interface BenchReport {
+  readonly bench: string;
+  readonly figures: readonly Figure[];
+  /** One line; null when it ran. */
+  readonly failure: string | null;
+}
+
+const HEADINGS = ['bench', 'figure', 'measured', 'between', 'reach', 'reached'] as const;
+
+/** The figures as a table for the terminal; ends with a newline. */
+export function benchTable(reports: readonly BenchReport[]): string {
+  const rows: (readonly string[])[] = [HEADINGS];
+  for (const { bench, figures, failure } of reports) {
+    for (const one of figures) rows.push([bench, one.name, ...cells(one)]);
+    if (failure !== null) rows.push([bench, `failed: ${failure}`]);
+  }
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(...rows.filter((row) => row.length === HEADINGS.length).map((row) => row[column]!.length)),
+  );
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}
+
+function cells(one: Figure): string[] {
+  const reached = isReached(one);
+  return [
+    withUnit(one.measured, one.unit),
+    one.rounds > 1 ? `${short(one.lowest)} – ${short(one.highest)}` : '',
+    one.reach === null ? '' : reachText(one),
+    reached === null ? '' : reached ? 'yes' : 'no',
+  ];
+}
+
+function reachText({ reach, unit }: Figure): string {
+  if (reach === null) return '';
+  return 'atLeast' in reach ? `≥ ${withUnit(reach.atLeast, unit)}` : `≤ ${withUnit(reach.atMost, unit)}`;
+}
+
+function withUnit(value: number, unit: string): string {
+  return unit === '' ? short(value) : `${short(value)} ${unit}`;
+}
+
+/** Three digits that count, and never an exponent. */
+function short(value: number): string {
+  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}

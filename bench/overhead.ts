@@ -1,0 +1,45 @@
+import { evenCorpus } from './corpus/make-corpus.ts';
+import { type Bench } from './harness/bench.ts';
+import { figure, ratios } from './harness/figures.ts';
+import { interleave } from './harness/interleave.ts';
+import { withGuard } from './processes/guard-process.ts';
+import { ZERO_TIME_GUARD } from './processes/guards.ts';
+import { runScript } from './processes/measured-process.ts';
+import { cpuPerItem, sweepEmbedded, sweepFleet, type Sweep } from './processes/sweep.ts';
+
+const ROWS = 400_000;
+const ROUNDS = 3;
+const MOST_US = { embedded: 30, redis: 45 };
+const MOST_OF_FLOOR = 2;
+
+/** What we take of the processor for an item, from the CSV file to the final files. */
+export const overhead: Bench = {
+  name: 'overhead',
+  measures:
+    'processor time of our processes for an item of 300 bytes, from start to end, and ÷ that of the floor',
+  async run(context) {
+    const corpus = await evenCorpus(ROWS, context);
+    return withGuard(ZERO_TIME_GUARD, context, async (guard) => {
+      const floorArgs = [corpus.path, guard.address];
+      const rounds = await interleave(context, ROUNDS, {
+        embedded: () => sweepEmbedded(corpus, [guard], context),
+        floor: () => runScript('../reference/floor.js', floorArgs, context),
+        redis: () => sweepFleet(corpus, [guard], context),
+      });
+      const ofRuns = (sweeps: readonly Sweep[]): number[] => sweeps.map((sweep) => cpuPerItem(sweep, corpus));
+      const embedded = ofRuns(rounds.embedded);
+      const redis = ofRuns(rounds.redis);
+      const floor = rounds.floor.map(({ usage }) => usage.cpuUs / corpus.rows);
+      return {
+        figures: [
+          figure('one process', 'µs', embedded, { atMost: MOST_US.embedded }),
+          figure('one process ÷ floor', '', ratios(embedded, floor), { atMost: MOST_OF_FLOOR }),
+          figure('over Redis', 'µs', redis, { atMost: MOST_US.redis }),
+          figure('over Redis ÷ floor', '', ratios(redis, floor)),
+          figure('floor', 'µs', floor),
+        ],
+        raw: { rows: corpus.rows, guard: ZERO_TIME_GUARD, rounds },
+      };
+    });
+  },
+};

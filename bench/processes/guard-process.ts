@@ -1,0 +1,85 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Failure } from '../../src/domain/failure.ts';
+import { type BenchContext } from '../harness/bench.ts';
+import { type Execution, type GuardSettings } from './guard-settings.ts';
+
+const PROGRAM = fileURLToPath(new URL('guard-server.js', import.meta.url));
+
+/** A synthetic guard in a process of its own, which nobody counts the time of. */
+export class GuardProcess {
+  /** `grpc://127.0.0.1:port` */
+  readonly address: string;
+  readonly settings: GuardSettings;
+  readonly #child: ChildProcess;
+
+  private constructor(address: string, settings: GuardSettings, child: ChildProcess) {
+    this.address = address;
+    this.settings = settings;
+    this.#child = child;
+  }
+
+  static async start(settings: GuardSettings, signal: AbortSignal): Promise<GuardProcess> {
+    signal.throwIfAborted();
+    const child = fork(PROGRAM, [JSON.stringify(settings)]);
+    try {
+      return new GuardProcess((await answer(child, signal)) as string, settings, child);
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw error;
+    }
+  }
+
+  /** What it has done since this was last asked. */
+  async executions(signal: AbortSignal): Promise<readonly Execution[]> {
+    const answered = answer(this.#child, signal);
+    this.#child.send('executions');
+    return (await answered) as Execution[];
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'exit');
+  }
+}
+
+async function answer(child: ChildProcess, signal: AbortSignal): Promise<unknown> {
+  const answered = new AbortController();
+  try {
+    const either = { signal: AbortSignal.any([signal, answered.signal]) };
+    return await Promise.race([
+      once(child, 'message', either).then(([message]: unknown[]) => message),
+      once(child, 'exit', either).then(() => {
+        throw new Failure('internal', "the bench's guard ended by itself");
+      }),
+    ]);
+  } finally {
+    answered.abort();
+  }
+}
+
+/** Runs `use` with guards that have just started, and stops them. */
+export async function withGuards<T>(
+  all: readonly GuardSettings[],
+  { signal }: BenchContext,
+  use: (guards: readonly GuardProcess[]) => Promise<T>,
+): Promise<T> {
+  const guards: GuardProcess[] = [];
+  try {
+    for (const settings of all) guards.push(await GuardProcess.start(settings, signal));
+    return await use(guards);
+  } finally {
+    await Promise.all(guards.map((guard) => guard.stop()));
+  }
+}
+
+/** The same for a single guard. */
+export function withGuard<T>(
+  settings: GuardSettings,
+  context: BenchContext,
+  use: (guard: GuardProcess) => Promise<T>,
+): Promise<T> {
+  return withGuards([settings], context, ([guard]) => use(guard!));
+}

@@ -1,0 +1,155 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Failure } from '../../src/domain/failure.ts';
+import { type BenchContext } from '../harness/bench.ts';
+import { type Usage } from './usage.ts';
+
+const PRELOAD = new URL('report-usage.js', import.meta.url).href;
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+/** Variables that change what a command does; a bench sets those it needs. */
+const OURS = /^(GUARD|REDIS|BENCH|npm_|INIT_CWD|NODE_OPTIONS)/;
+
+/** Of what a process says, so much is kept, from the end. */
+const KEPT_CHARS = 1 << 16;
+
+/** How long a process that was asked to end may take, in milliseconds. */
+const LONGEST_END_MS = 30_000;
+
+export interface Ended {
+  readonly stdout: string;
+  /** From its start to its end. */
+  readonly seconds: number;
+  readonly usage: Usage;
+}
+
+/** A Node process that reports what it took. */
+export class MeasuredProcess {
+  readonly #child: ChildProcess;
+  readonly #name: string;
+  readonly #signal: AbortSignal;
+  readonly #usagePath: string;
+  readonly #startedAt = performance.now();
+  readonly #closed: Promise<unknown>;
+  #endedAt = 0;
+  #stdout = '';
+  #stderr = '';
+
+  private constructor(
+    name: string,
+    script: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+    { folder, signal }: BenchContext,
+  ) {
+    signal.throwIfAborted();
+    this.#name = name;
+    this.#signal = signal;
+    this.#usagePath = join(folder, `usage-${randomUUID()}.json`);
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !OURS.test(key)));
+    this.#child = spawn(process.execPath, ['--import', PRELOAD, script, ...args], {
+      cwd: folder,
+      env: { ...inherited, ...env, BENCH_USAGE: this.#usagePath },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child
+      .stdout!.setEncoding('utf8')
+      .on('data', (text: string) => (this.#stdout = (this.#stdout + text).slice(-KEPT_CHARS)));
+    this.#child
+      .stderr!.setEncoding('utf8')
+      .on('data', (text: string) => (this.#stderr = (this.#stderr + text).slice(-KEPT_CHARS)));
+    this.#closed = once(this.#child, 'close').finally(() => {
+      this.#endedAt = performance.now();
+      signal.removeEventListener('abort', this.#abort);
+    });
+    // Whoever waits for the end hears of it; nobody has to.
+    this.#closed.catch(() => {});
+    signal.addEventListener('abort', this.#abort);
+  }
+
+  /** A command of the built command line. */
+  static command(
+    args: readonly string[],
+    context: BenchContext,
+    env: NodeJS.ProcessEnv = {},
+  ): MeasuredProcess {
+    return new MeasuredProcess(`guardsweep ${args[0]!}`, MAIN, args, env, context);
+  }
+
+  /** A script of the benches, by its path from the folder of this file. */
+  static script(path: string, args: readonly string[], context: BenchContext): MeasuredProcess {
+    return new MeasuredProcess(path, fileURLToPath(new URL(path, import.meta.url)), args, {}, context);
+  }
+
+  /** Resolves when it has said something on stderr; rejects with a Failure when it ends without. */
+  async says(what: string): Promise<void> {
+    while (!this.#stderr.includes(what)) {
+      await Promise.race([once(this.#child.stderr!, 'data'), this.#closed]);
+      this.#signal.throwIfAborted();
+      if (this.#isOver && !this.#stderr.includes(what)) throw this.#failure();
+    }
+  }
+
+  /** Waits for its end; rejects with a Failure unless its status is 0. */
+  async ended(): Promise<Ended> {
+    await this.#closed;
+    this.#signal.throwIfAborted();
+    if (this.#child.exitCode !== 0) throw this.#failure();
+    return this.#outcome();
+  }
+
+  /** Asks it to end and waits for that, whatever its status. */
+  async stop(): Promise<Ended> {
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), LONGEST_END_MS);
+    await this.#closed.finally(() => clearTimeout(timer));
+    this.#signal.throwIfAborted();
+    return this.#outcome();
+  }
+
+  /** Ends it at once if it still runs. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed.catch(() => {});
+  }
+
+  readonly #abort = (): void => void this.#child.kill('SIGKILL');
+
+  get #isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  async #outcome(): Promise<Ended> {
+    const usage = await readFile(this.#usagePath, 'utf8').catch(() => null);
+    if (usage === null) throw this.#failure();
+    return {
+      stdout: this.#stdout,
+      seconds: (this.#endedAt - this.#startedAt) / 1000,
+      usage: JSON.parse(usage) as Usage,
+    };
+  }
+
+  #failure(): Failure {
+    const said = this.#stderr.trim().split('\n').at(-1) ?? '';
+    const how = this.#child.signalCode ?? `status ${String(this.#child.exitCode)}`;
+    return new Failure('internal', `${this.#name} ended with ${how}: ${said}`);
+  }
+}
+
+/** Runs a script of the benches, by its path from the folder of this file, to its end. */
+export async function runScript(
+  path: string,
+  args: readonly string[],
+  context: BenchContext,
+): Promise<Ended> {
+  const script = MeasuredProcess.script(path, args, context);
+  try {
+    return await script.ended();
+  } finally {
+    await script.kill();
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The other half of the obvious script: a worker that asks the guard about one row at a time, 50 of them at once, and
+ * appends each verdict to a file. Ends when there are as many verdicts as rows. The Redis socket, the queue's name, the
+ * guard's address, the file and the number of rows are its arguments.
+ */
+import { appendFile } from 'node:fs/promises';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
+import { TextClient } from './text-client.ts';
+
+const CONCURRENCY = 50;
+
+const [socket, name, address, path, rows] = process.argv.slice(2) as [string, string, string, string, string];
+const client = new TextClient(address);
+const connection = new Redis({ path: socket, maxRetriesPerRequest: null });
+let judged = 0;
+
+const worker = new Worker<{ id: string; text: string }>(
+  name,
+  async ({ data }) => {
+    const [answer] = await client.judge([data.text]);
+    const { score, flagged, categoryScores, categoryFlags } = answer!;
+    const verdict = {
+      id: data.id,
+      score,
+      flagged,
+      scores: Object.fromEntries(CATEGORY_KEYS.map((key, index) => [key, categoryScores[index]])),
+      flags: CATEGORY_KEYS.filter((_, index) => categoryFlags[index]!),
+      moderated_at: new Date().toISOString(),
+    };
+    await appendFile(path, `${JSON.stringify(verdict)}\n`);
+    judged++;
+  },
+  { connection, concurrency: CONCURRENCY },
+);
+
+await new Promise<void>((resolve) => {
+  worker.on('completed', () => {
+    if (judged >= Number(rows)) resolve();
+  });
+});
+await worker.close();
+connection.disconnect();
+client.close();

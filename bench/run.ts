@@ -1,0 +1,38 @@
+import { watchInterrupts } from '../src/cli/interrupt.ts';
+import { Failure } from '../src/domain/failure.ts';
+import { BENCHES } from './catalogue.ts';
+import { describeMachine, describeVersions } from './harness/machine.ts';
+import { benchOptions } from './harness/options.ts';
+import { writeResults, type Results } from './harness/results-file.ts';
+import { runBench } from './harness/run-bench.ts';
+import { benchTable } from './harness/table.ts';
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Runs the benches that are named, else the usual ones: a table on stdout, everything in a file. Gives the status. */
+async function runBenches(names: readonly string[], signal: AbortSignal): Promise<number> {
+  const options = benchOptions(names, process.env, BENCHES);
+  const { seed, scale } = options;
+  const machine = describeMachine();
+  const versions = describeVersions();
+  say(`BENCH_SEED=${seed}, scale ${scale}; ${machine.cpu}, ${machine.cores} cores; load ${machine.load}`);
+  const began = new Date().toISOString();
+  const benches: Results['benches'][number][] = [];
+  for (const bench of options.benches) benches.push(await runBench(bench, options, signal, say));
+  process.stdout.write(benchTable(benches));
+  say(await writeResults({ began, machine, versions, seed, scale, benches }));
+  return benches.some(({ failure }) => failure !== null) ? 1 : 0;
+}
+
+const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
+try {
+  process.exitCode = await runBenches(process.argv.slice(2), interrupts.drain);
+} catch (error) {
+  if (!(error instanceof Failure)) throw error;
+  say(error.message);
+  process.exitCode = error.exitStatus;
+} finally {
+  interrupts.end();
+}

@@ -1,0 +1,55 @@
+import { mixedCorpus } from './corpus/make-corpus.ts';
+import { type Bench, type BenchContext } from './harness/bench.ts';
+import { figure } from './harness/figures.ts';
+import { interleave } from './harness/interleave.ts';
+import { capacityOf, steadyState, type SteadyState } from './harness/steady-state.ts';
+import { withGuard, type GuardProcess } from './processes/guard-process.ts';
+import { REFERENCE_GUARD } from './processes/guards.ts';
+import { sweepEmbedded, sweepFleet, type Sweep } from './processes/sweep.ts';
+
+const ROWS = 120_000;
+const ROUNDS = 3;
+const LEAST = 0.97;
+
+interface Measured {
+  readonly sweep: Sweep;
+  readonly steady: SteadyState;
+  /** Items a second. */
+  readonly capacity: number;
+  readonly share: number;
+}
+
+/** Whether the guard ever waits for us. */
+export const saturate: Bench = {
+  name: 'saturate',
+  measures: "items/s ÷ what the guard's instances can judge in full batches, in the steady part of a run",
+  async run(context) {
+    const corpus = await mixedCorpus(ROWS, context);
+    return withGuard(REFERENCE_GUARD, context, async (guard) => {
+      const rounds = await interleave(context, ROUNDS, {
+        embedded: () => measured(guard, () => sweepEmbedded(corpus, [guard], context), context),
+        redis: () => measured(guard, () => sweepFleet(corpus, [guard], context), context),
+      });
+      const shares = (all: readonly Measured[]): number[] => all.map(({ share }) => share);
+      return {
+        figures: [
+          figure('one process', '', shares(rounds.embedded), { atLeast: LEAST }),
+          figure('over Redis', '', shares(rounds.redis), { atLeast: LEAST }),
+        ],
+        raw: { rows: corpus.rows, guard: REFERENCE_GUARD, rounds },
+      };
+    });
+  },
+};
+
+async function measured(
+  guard: GuardProcess,
+  sweep: () => Promise<Sweep>,
+  { signal }: BenchContext,
+): Promise<Measured> {
+  await guard.executions(signal);
+  const swept = await sweep();
+  const steady = steadyState([await guard.executions(signal)]);
+  const capacity = capacityOf(steady, [guard.settings]);
+  return { sweep: swept, steady, capacity, share: steady.itemsPerSecond / capacity };
+}

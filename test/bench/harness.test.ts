@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { type Bench, type BenchContext } from '../../bench/harness/bench.ts';
+import { figure, isReached, median, ratios } from '../../bench/harness/figures.ts';
+import { interleave } from '../../bench/harness/interleave.ts';
+import { benchOptions } from '../../bench/harness/options.ts';
+import { benchTable } from '../../bench/harness/table.ts';
+
+const bench = (name: string, onlyWhenAsked = false): Bench => ({
+  name,
+  measures: '',
+  onlyWhenAsked,
+  run: async () => ({ figures: [], raw: {} }),
+});
+const ALL = [bench('one'), bench('two'), bench('long', true)];
+const namesOf = (names: readonly string[], env: NodeJS.ProcessEnv = {}): string[] =>
+  benchOptions(names, env, ALL).benches.map(({ name }) => name);
+
+describe('which benches run, and how', () => {
+  it('is all that do not take long, unless some are named or all asked for', () => {
+    expect(namesOf([])).toEqual(['one', 'two']);
+    expect(namesOf(['long', 'one'])).toEqual(['long', 'one']);
+    expect(namesOf([], { BENCH_SCALE: 'full' })).toEqual(['one', 'two', 'long']);
+    expect(() => namesOf(['three'])).toThrow('one, two, long');
+  });
+
+  it('is set by the environment, and refused when it makes no sense', () => {
+    const env = { BENCH_SEED: '7', BENCH_SCALE: '0.1', BENCH_ROUNDS: '2' };
+    expect(benchOptions([], env, ALL)).toMatchObject({ seed: 7, scale: 0.1, rounds: 2 });
+    expect(benchOptions([], {}, ALL)).toMatchObject({ scale: 1, rounds: null });
+    for (const wrong of [{ BENCH_SEED: 'x' }, { BENCH_SCALE: '0' }, { BENCH_ROUNDS: '0' }]) {
+      expect(() => benchOptions([], wrong, ALL)).toThrow(Object.keys(wrong)[0]);
+    }
+  });
+});
+
+describe('figures', () => {
+  it('are medians of the rounds, with what they lay between', () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([4, 1, 2, 3])).toBe(2.5);
+    expect(figure('f', '', [3, 1, 2])).toMatchObject({ measured: 2, lowest: 1, highest: 3, rounds: 3 });
+    expect(ratios([2, 9], [1, 3])).toEqual([2, 3]);
+  });
+
+  it('reach what they are to reach, or not, or have nothing to reach', () => {
+    expect(isReached(figure('f', '', [0.97], { atLeast: 0.97 }))).toBe(true);
+    expect(isReached(figure('f', '', [0.96], { atLeast: 0.97 }))).toBe(false);
+    expect(isReached(figure('f', 'µs', [30.1], { atMost: 30 }))).toBe(false);
+    expect(isReached(figure('f', '', [1]))).toBe(null);
+  });
+
+  it('stand in a table with what failed', () => {
+    const figures = [
+      figure('share', '', [0.98123, 0.95, 0.99], { atLeast: 0.97 }),
+      figure('time', 'µs', [31.234], { atMost: 30 }),
+      figure('rate', 'items/s', [12_345.6]),
+    ];
+    const table = benchTable([
+      { bench: 'one', figures, failure: null },
+      { bench: 'two', figures: [], failure: 'something is missing' },
+    ]);
+    expect(table.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['bench', 'figure', 'measured', 'between', 'reach', 'reached'],
+      ['one', 'share', '0.981', '0.95 – 0.99', '≥ 0.97', 'yes'],
+      ['one', 'time', '31.2 µs', '≤ 30 µs', 'no'],
+      ['one', 'rate', '12346 items/s'],
+      ['two', 'failed: something is missing'],
+      [''],
+    ]);
+  });
+});
+
+describe('measurements and their references', () => {
+  it('take turns', async () => {
+    const order: string[] = [];
+    const context = {
+      rounds: (usual: number) => usual,
+      say: () => {},
+    } as unknown as BenchContext;
+    const rounds = await interleave(context, 3, {
+      a: async () => order.push('a'),
+      b: async () => order.push('b'),
+    });
+    expect(order.join('')).toBe('ababab');
+    expect(rounds).toEqual({ a: [1, 3, 5], b: [2, 4, 6] });
+  });
+});

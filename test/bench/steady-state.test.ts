@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { capacityOf, steadyState } from '../../bench/harness/steady-state.ts';
+import { type Execution } from '../../bench/processes/guard-settings.ts';
+
+const SETTINGS = { instances: 4, maxBatchSize: 32 };
+
+interface Shape {
+  readonly serviceMs?: number;
+  /** Rest of an instance after each execution. */
+  readonly idleMs?: number;
+  readonly items?: number;
+  readonly executions?: number;
+}
+
+/** What a guard of four instances does, each from one execution to the next. */
+function work({ serviceMs = 20, idleMs = 0, items = 32, executions = 250 }: Shape = {}): Execution[] {
+  return Array.from({ length: SETTINGS.instances }, (_, instance) =>
+    Array.from({ length: executions }, (_, index) => ({
+      endedAtMs: 1_000_000 + instance + (index + 1) * (serviceMs + idleMs),
+      serviceMs,
+      items,
+      waiting: 1,
+    })),
+  ).flat();
+}
+
+function share(...guards: readonly Execution[][]): number {
+  const steady = steadyState(guards);
+  return (
+    steady.itemsPerSecond /
+    capacityOf(
+      steady,
+      guards.map(() => SETTINGS),
+    )
+  );
+}
+
+describe('the share of its capacity that a guard was used to', () => {
+  it('is 1 for full batches without a gap', () => {
+    expect(share(work())).toBeCloseTo(1, 2);
+  });
+
+  it('falls with instances that wait', () => {
+    expect(share(work({ idleMs: 5 }))).toBeCloseTo(20 / 25, 2);
+  });
+
+  it('falls with batches that are not full', () => {
+    expect(share(work({ items: 24 }))).toBeCloseTo(24 / 32, 2);
+  });
+
+  it('falls with executions that hold no item', () => {
+    const executions = work().map((one, index) => (index % 10 === 0 ? { ...one, items: 0 } : one));
+    expect(share(executions)).toBeCloseTo(0.9, 2);
+  });
+
+  it('does not fall with a slow beginning and a slow end', () => {
+    const all = work();
+    const last = all.at(-1)!.endedAtMs;
+    const edges = [1, 2, 3].map((seconds) => ({ ...all[0]!, items: 1, endedAtMs: last + seconds * 1000 }));
+    const before = [1, 2, 3].map((seconds) => ({
+      ...all[0]!,
+      items: 1,
+      endedAtMs: 1_000_000 - seconds * 1000,
+    }));
+    expect(share([...before, ...all, ...edges])).toBeCloseTo(1, 2);
+  });
+
+  it('is that of all guards together, whatever their speed', () => {
+    const fast = work({ executions: 400 });
+    const slow = work({ serviceMs: 80, executions: 100 });
+    expect(share(fast, slow)).toBeCloseTo(1, 1);
+    expect(share(fast, work({ serviceMs: 80, idleMs: 80, executions: 50 }))).toBeLessThan(0.95);
+  });
+
+  it('cannot be told from a handful of executions', () => {
+    expect(() => steadyState([work().slice(0, 1)])).toThrow('more rows');
+    expect(() => steadyState([[]])).toThrow('more rows');
+  });
+});

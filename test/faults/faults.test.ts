@@ -1,0 +1,119 @@
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { expectStatus } from '../helpers/fleet.ts';
+import { linkForTest } from '../helpers/redis.ts';
+import { comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { settled } from '../helpers/settled.ts';
+import { DEADLY, ROWS, writeCorpus } from './corpus.ts';
+import { type Judged } from './guard-process.ts';
+import { runInStorm, type Trial } from './trial.ts';
+
+const FIRST_SEED = Number(process.env.FAULTS_SEED ?? randomInt(1_000_000));
+const SEEDS = Array.from({ length: Number(process.env.FAULTS_SEEDS ?? 1) }, (_, index) => FIRST_SEED + index);
+const CORPUS_SEED = 20_000;
+
+/** By the clock of one machine; timers and files take their time. */
+const CLOCK_SLACK_MS = 20;
+
+const table: string[][] = [];
+
+afterAll(() => console.log(table.map((row) => row.join(' | ')).join('\n')));
+
+it.each(SEEDS)('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
+  console.log(`storm of FAULTS_SEED=${seed}`);
+  const corpus = join(await temporaryFolder(), 'comments.csv');
+  await writeCorpus(corpus, CORPUS_SEED);
+  const trial = await runInStorm(corpus, seed);
+  try {
+    const expected = await undisturbed(corpus);
+    expect(trial.status).toBe(5);
+    expect(trial.lines.map(({ seq }) => seq)).toEqual([...Array(ROWS).keys()]);
+    const failed = trial.lines.filter(({ status }) => status !== 'ok');
+    expect(failed.map(({ seq, error }) => [seq, error?.code])).toEqual(
+      [...DEADLY].map((seq) => [seq, 'INTERNAL']),
+    );
+    expect(differences(trial.lines, expected)).toEqual([]);
+    expect(untrueFingerprints(trial)).toEqual([]);
+    const report = await verifyRun(trial.dir, {});
+    expect(report).toMatchObject({
+      ok: true,
+      items: ROWS,
+      verdicts: ROWS - DEADLY.size,
+      errors: DEADLY.size,
+    });
+    const link = await linkForTest(trial.redis);
+    const name = trial.dir.split('/').at(-1)!;
+    await settled(async () => (await link.redis.keys('*')).every((key) => !key.includes(name)));
+    addRow(seed, trial);
+  } catch (error) {
+    throw new Error(`seed ${seed}: see ${await trial.keepEvidence()}`, { cause: error });
+  } finally {
+    trial.end();
+  }
+});
+
+let judgedOnce: Promise<readonly OutcomeLine[]> | null = null;
+
+/** The outcomes of the same corpus in one process, with nothing in its way. */
+async function undisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
+  return (judgedOnce ??= judgeUndisturbed(corpus));
+}
+
+async function judgeUndisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
+  const out = await temporaryFolder();
+  const guard = new Cli(['guard', '--model', 'synthetic', '--grpc-port', '0']);
+  const address = await until(async () => /grpc:\S+/.exec(guard.stdout)?.[0], 'the guard');
+  expectStatus(await guardsweep(['enqueue', corpus, '--out', out, '--quiet', '--guard', address]), 0);
+  return outcomes(await onlyRun(out));
+}
+
+/** The first lines that say something else of an item than they should, but for the version that judged. */
+function differences(lines: readonly OutcomeLine[], expected: readonly OutcomeLine[]): unknown[] {
+  const strip = (all: readonly OutcomeLine[]): string[] =>
+    comparable(all).map((line) => JSON.stringify({ ...line, fingerprint: null }));
+  const wanted = strip(expected);
+  return strip(lines)
+    .map((line, seq) => ({ line, expected: wanted[seq] }))
+    .filter((pair, seq) => !DEADLY.has(seq) && pair.line !== pair.expected)
+    .slice(0, 5);
+}
+
+/** The first verdicts whose fingerprint was not in force when their guard judged them, by the guard's own record. */
+function untrueFingerprints({ lines, judged }: Trial): unknown[] {
+  const isTrue = (line: OutcomeLine): boolean => {
+    const records = judged.get(line.endpoint ?? '')?.get(line.content_sha256 ?? '') ?? [];
+    const repliedAt = Date.parse(line.moderated_at);
+    const sentAt = repliedAt - (line.latency_ms ?? 0);
+    return records.some(
+      ({ fingerprint, at }: Judged) =>
+        fingerprint === line.fingerprint && at >= sentAt - CLOCK_SLACK_MS && at <= repliedAt + CLOCK_SLACK_MS,
+    );
+  };
+  return lines.filter((line) => line.status === 'ok' && !isTrue(line)).slice(0, 5);
+}
+
+function addRow(seed: number, { lines, seconds, kills, damage, judged, deathsOfItems }: Trial): void {
+  const rows = [...judged.values()].flatMap((contents) => [...contents.values()]);
+  const row = {
+    seed,
+    items: lines.length,
+    seconds: Math.round(seconds),
+    'kills (feeder/worker/sink/guard)': `${kills.feeder}/${kills.worker}/${kills.sink}/${kills.guard}`,
+    'deaths of items': deathsOfItems,
+    'Redis paused': damage.redisPauses,
+    'restarted with data': damage.redisRestarts,
+    'without data': damage.redisLosses,
+    cuts: damage.cuts,
+    'guard faults': damage.guardFaults,
+    'judgements an item': (rows.reduce((sum, list) => sum + list.length, 0) / lines.length).toFixed(2),
+    versions: new Set(lines.flatMap(({ fingerprint }) => fingerprint ?? [])).size,
+    INTERNAL: lines.filter(({ error }) => error?.code === 'INTERNAL').length,
+    verify: 'clean',
+  };
+  if (table.length === 0) table.push(Object.keys(row));
+  table.push(Object.values(row).map(String));
+}

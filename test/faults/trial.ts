@@ -1,0 +1,134 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import { type Cli, temporaryFolder } from '../helpers/cli.ts';
+import { random } from '../helpers/corpus.ts';
+import { Fleet } from '../helpers/fleet.ts';
+import { redisForTest, type TestRedis } from '../helpers/redis.ts';
+import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { DEADLY_MARK } from './corpus.ts';
+import { keepEvidence } from './evidence.ts';
+import { GuardProcess, type Judged } from './guard-process.ts';
+import { Part, type Role } from './part.ts';
+import { RedisProxy } from './redis-proxy.ts';
+import { Storm, type Damage } from './storm.ts';
+
+const WORKERS = 3;
+const GUARDS = 2;
+const LONGEST_STORM_MS = 40_000;
+/** After the storm; far more than the run needs. */
+const LONGEST_CALM_MS = 300_000;
+const AWAY_MS = 500;
+const PRELOAD = fileURLToPath(new URL('preload/die-of-deadly-text.mjs', import.meta.url));
+
+/** What became of a run in a storm. */
+export interface Trial {
+  readonly seconds: number;
+  readonly dir: string;
+  readonly status: number | null;
+  readonly lines: readonly OutcomeLine[];
+  /** What each guard judged, by its address, then by `content_sha256`. */
+  readonly judged: ReadonlyMap<string, ReadonlyMap<string, readonly Judged[]>>;
+  readonly kills: Readonly<Record<Role, number>>;
+  /** Workers that died of an item. */
+  readonly deathsOfItems: number;
+  readonly damage: Damage;
+  readonly redis: TestRedis;
+  /** Keeps what tells why something did not hold; gives the folder. */
+  readonly keepEvidence: () => Promise<string>;
+  /** Ends the fleet, which otherwise outlives its run. */
+  readonly end: () => void;
+}
+
+/**
+ * Has a fleet of processes judge a corpus while faults strike it, chosen by the seed. Rejects when the run does not
+ * end in time, or a process ends that nobody killed; what tells why is then in the folder that the message names.
+ */
+export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
+  const next = random(seed);
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  const redis = await redisForTest({ persistent: true });
+  const socket = `${redis.folder}/redis.sock`;
+  const guards = await Promise.all(Array.from({ length: GUARDS }, () => GuardProcess.at(folder)));
+  const proxies = await Promise.all(Array.from({ length: WORKERS }, () => RedisProxy.start(socket)));
+  const fleet = new Fleet({ redis, out, guards: guards.map(({ address }) => address) });
+
+  const awayMs = (): number => Math.round(next() * AWAY_MS);
+  const part = (role: Role, name: string, start: () => Promise<Cli>): Part =>
+    new Part({ role, name, start, awayMs });
+  const env = { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_DEADLY_MARK: DEADLY_MARK };
+  const feeder = new Part({
+    role: 'feeder',
+    name: 'feeder',
+    start: async () => {
+      const run = await onlyRun(out).catch(() => null);
+      return run === null ? fleet.enqueue(corpus) : fleet.resume(run);
+    },
+    awayMs,
+    isDone: ({ status }) => status === 0 || status === 5,
+  });
+  const others = [
+    ...guards.map((guard, index) => part('guard', `guard-${index}`, async () => guard.start())),
+    ...proxies.map(({ url }, index) =>
+      part('worker', `worker-${index}`, async () => fleet.worker({ redisUrl: url, env })),
+    ),
+    part('sink', 'sink', async () => fleet.sink()),
+  ];
+  const parts = [feeder, ...others];
+  const storm = new Storm({ parts, guards, redis, proxies }, next);
+  const evidence = async (): Promise<string> =>
+    keepEvidence({ seed, run: await onlyRun(out).catch(() => null), redis, parts, storm });
+
+  const end = (): void => {
+    for (const one of parts) one.end();
+  };
+
+  const begunAt = performance.now();
+  const over = new AbortController();
+  const lives = others.map((other) => other.live());
+  try {
+    const fed = feeder.live();
+    const dir = await Promise.race([fleet.run(), fed.then(() => fleet.run()), ...lives.map(never)]);
+    const raging = storm.rage(LONGEST_STORM_MS, over.signal);
+    const late = delay(LONGEST_STORM_MS + LONGEST_CALM_MS, null, { signal: over.signal }).then(() => {
+      throw new Error('the run did not end');
+    });
+    late.catch(() => {});
+    const { status } = await Promise.race([fed, late, ...lives.map(never)]);
+    const seconds = (performance.now() - begunAt) / 1000;
+    over.abort();
+    await raging;
+    const kills = { feeder: 0, worker: 0, sink: 0, guard: 0 };
+    for (const { role, kills: count } of parts) kills[role] += count;
+    return {
+      seconds,
+      dir,
+      status,
+      lines: await outcomes(dir),
+      judged: new Map(
+        await Promise.all(guards.map(async (guard) => [guard.address, await guard.judged()] as const)),
+      ),
+      kills,
+      deathsOfItems: others.reduce((sum, { deaths }) => sum + deaths, 0),
+      damage: storm.damage,
+      redis,
+      keepEvidence: evidence,
+      end,
+    };
+  } catch (error) {
+    const folder = await evidence();
+    end();
+    throw new Error(`seed ${seed}: ${(error as Error).message}; see ${folder}`, { cause: error });
+  } finally {
+    over.abort();
+  }
+}
+
+/** Of a process that is to live as long as the trial, only the failure counts. */
+function never(life: Promise<unknown>): Promise<never> {
+  return life.then(() => new Promise<never>(() => {}));
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** A fleet under a storm of faults, as many times as FAULTS_SEEDS says. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/faults/**/*.test.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 480_000,
+    hookTimeout: 30_000,
+  },
+});

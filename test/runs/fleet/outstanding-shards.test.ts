@@ -1,0 +1,135 @@
+import { once, setMaxListeners } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { type Shard } from '../../../src/domain/shard.ts';
+import { shardQueue, sinkQueue } from '../../../src/queue/redis/fleet-queues.ts';
+import { type RedisLink } from '../../../src/queue/redis/link.ts';
+import { shardJobId } from '../../../src/queue/redis/shard-job.ts';
+import { OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/runs/fleet/outstanding-shards.ts';
+import { promptItem } from '../../helpers/items.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+const say = (): void => {};
+
+const shardOf = (shard: number, text = 'a comment'): Shard => ({
+  shard,
+  pass: 1,
+  lane: 'text',
+  items: [promptItem(shard, text)],
+});
+
+function outstandingIn(link: RedisLink, committed: ReadonlySet<number> = new Set()) {
+  const queue = shardQueue(link, 'text', { lockMs: 30_000, say });
+  const results = sinkQueue(link, 'r', say);
+  onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
+  const shards = new OutstandingShards({
+    run: 'r',
+    epoch: 1,
+    expectFingerprint: null,
+    judging: DEFAULT_JUDGING,
+    landmarks: {},
+    queueOf: () => queue,
+    results,
+    isCommitted: (shard) => committed.has(shard),
+  });
+  return { shards, queue, results };
+}
+
+/** A port behind which everything takes a while longer to reach the server. */
+async function slowPathTo(port: number, delayMs: number): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => void (near.destroy(), far.destroy()));
+    }
+    near.on('data', (bytes) => void setTimeout(() => far.write(bytes), delayMs));
+    far.on('data', (bytes) => near.write(bytes));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+describe('shards that are fed and not committed', () => {
+  it('are fed again, in their order, when they are in no queue, and only then', async () => {
+    const link = await linkForTest(await redisForTest());
+    const { shards, queue, results } = outstandingIn(link);
+    for (let shard = 0; shard < 6; shard++) await shards.add(shardOf(shard), never);
+    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
+    // Shards 1, 3 and 4 left the shard queue: 3 has come as far as the sink's queue, the others are lost.
+    for (const shard of [1, 3, 4]) await queue.remove(id(shard), never);
+    await results.put(
+      {
+        kind: 'result',
+        run: 'r',
+        epoch: 1,
+        result: { shard: shardOf(3), outcomes: [null], fingerprints: [] },
+      },
+      never,
+    );
+    expect(await shards.feedAgain(async () => {}, never)).toBe(2);
+    expect(await queue.depth(never)).toMatchObject({ waiting: 5 });
+    const waiting = await link.redis.lrange(link.key('shards-text', 'wait'), 0, -1);
+    expect(waiting.reverse()).toEqual([0, 2, 5, 1, 4].map(id));
+  });
+
+  it('that were committed while it was asked for them are not fed again', async () => {
+    const link = await linkForTest(await redisForTest());
+    const committed = new Set<number>();
+    const { shards, queue } = outstandingIn(link, committed);
+    for (let shard = 0; shard < 3; shard++) await shards.add(shardOf(shard), never);
+    await queue.obliterate(never);
+    const look = async (): Promise<void> => {
+      committed.add(1);
+      shards.settle();
+    };
+    expect(await shards.feedAgain(look, never)).toBe(2);
+    expect(shards.size).toBe(2);
+    expect(shards.oldest).toBe(0);
+  });
+
+  it('are asked for all at once: a long way to Redis is not gone for each', async () => {
+    const redis = await redisForTest({ tcp: true });
+    const direct = outstandingIn(await linkForTest(redis));
+    const delayMs = 25;
+    const port = await slowPathTo(redis.port, delayMs);
+    const slow = outstandingIn(
+      await linkForTest({ address: { ...redis.address, at: { host: '127.0.0.1', port } } }),
+    );
+    // Added through the slow path one after the other they would take as long as what this test is about.
+    await Promise.all(
+      Array.from({ length: OUTSTANDING_SHARDS }, (_, shard) => slow.shards.add(shardOf(shard), never)),
+    );
+    const began = performance.now();
+    expect(await slow.shards.feedAgain(async () => {}, never)).toBe(0);
+    await direct.queue.obliterate(never);
+    expect(await slow.shards.feedAgain(async () => {}, never)).toBe(OUTSTANDING_SHARDS);
+    await slow.shards.withdraw(never);
+    expect(await direct.queue.depth(never)).toMatchObject({ waiting: 0 });
+    const oneByOneMs = OUTSTANDING_SHARDS * delayMs;
+    expect(performance.now() - began).toBeLessThan(oneByOneMs / 2);
+  });
+
+  it('are held at the bound of their number', async () => {
+    const committed = new Set<number>();
+    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    for (let shard = 0; shard < OUTSTANDING_SHARDS; shard++) await shards.add(shardOf(shard), never);
+    let added = false;
+    const adding = shards.add(shardOf(OUTSTANDING_SHARDS), never).then(() => (added = true));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(added).toBe(false);
+    committed.add(7);
+    shards.settle();
+    await adding;
+    expect(shards.size).toBe(OUTSTANDING_SHARDS);
+  });
+});
