@@ -47,6 +47,7 @@ function buildStale() {
   const inputs = [
     newestBelow(join(root, 'src')),
     newestBelow(join(root, 'workers')),
+    newestBelow(join(root, 'bench')),
     mtime(join(root, 'tsconfig.json')),
   ];
   return mtime(join(root, 'dist', '.built')) < Math.max(...inputs);
