@@ -43,7 +43,7 @@ async function answer(message: ToDecoder): Promise<void> {
 }
 
 restrictLibvips();
-// A terminal's Ctrl-C and a service manager's stop reach every process; the starter decides when this one ends.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// A service manager's stop reaches every process; the starter decides when this one ends.
+process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit());
 process.on('message', (message: ToDecoder) => void answer(message));

@@ -71,6 +71,7 @@ export class DecoderProcess {
     });
     const child = fork(entry, {
       serialization: 'advanced',
+      detached: true, // a terminal's Ctrl-C reaches its starter, which may still want its answer
       execArgv: ['--expose-gc'],
       env: { ...Object.fromEntries(passedOn), ...FRUGAL },
       // what libraries print about a file can quote it
