@@ -68,14 +68,14 @@ async function* inOrder<T>(
   work: (file: string) => Promise<T>,
 ): AsyncGenerator<readonly [file: string, result: T]> {
   const begun: Promise<T>[] = [];
-  for (const [index, file] of files.entries()) {
-    for (let next = begun.length; next < Math.min(files.length, index + ahead); next++) {
+  let next = 0;
+  for (const file of files) {
+    for (; next < files.length && begun.length < ahead; next++) {
       const result = work(files[next]!);
-      // Whoever waits for it will hear of it; until then it is not unheard.
+      // Whoever waits for it will hear of a failure; until then it is not unheard.
       result.catch(() => {});
       begun.push(result);
     }
-    yield [file, await begun[index]!];
-    delete begun[index];
+    yield [file, await begun.shift()!];
   }
 }
