@@ -3,6 +3,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
+import { normalizeCommand } from './commands/normalize.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { retryCommand } from './commands/retry.ts';
 import { sinkCommand } from './commands/sink.ts';
@@ -54,6 +55,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(cancelCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))
+    .addCommand(normalizeCommand(context))
     .addCommand(guardCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))

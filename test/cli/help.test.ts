@@ -13,6 +13,7 @@ const COMMANDS = [
   'cancel',
   'worker',
   'sink',
+  'normalize',
   'guard',
   'fingerprint',
   'doctor',

@@ -165,7 +165,7 @@ export class MediaJudge {
         total: inMilliseconds(heard.totalSeconds),
       };
     } catch (error) {
-      if (judgeError !== null) throw judgeError;
+      if (judgeError !== null) throw judgeError as Error;
       return faultOfOurs(error, signal);
     }
   }

@@ -46,6 +46,7 @@ describe('what is sent', () => {
     ['CMYK', drawn(300, 200).toColourspace('cmyk').jpeg()],
     ['16 bits deep', drawn(20, 10).toColourspace('rgb16').png()],
     ['TIFF', drawn(300, 200).tiff({ compression: 'jpeg' })],
+    ['GIF', drawn(300, 200).gif({ colours: 4 })],
     ['AVIF', drawn(300, 200).avif()],
     ['packed worse than ours', drawn(300, 200).png({ compressionLevel: 0 })],
   ])('is a PNG of the normal form for an image that is %s', async (_, original) => {

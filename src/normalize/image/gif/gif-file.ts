@@ -2,7 +2,7 @@ import { type ImageFile } from '../image-file.ts';
 import { checkDecodedPixels, checkFrameSize } from '../limits.ts';
 import { type Pixels } from '../normal-image.ts';
 import { playGif } from './play-gif.ts';
-import { type Gif, readGif } from './read-gif.ts';
+import { readGif } from './read-gif.ts';
 
 /**
  * Opens a GIF, which is decoded here: libvips gives black where a pixel is transparent, not its stored colour.
@@ -14,7 +14,7 @@ export function openGif(bytes: Buffer): ImageFile {
   return {
     total: gif.frames.length,
     decodable: gif.frames.length,
-    plain: isPlain(gif),
+    plain: false, // decoders differ in what they take for a whole GIF
     async measure(chosen) {
       checkFrameSize(gif.width, gif.height);
       let decoded = 0;
@@ -31,11 +31,4 @@ export function openGif(bytes: Buffer): ImageFile {
       yield* playGif(bytes, gif, chosen);
     },
   };
-}
-
-function isPlain({ width, height, frames }: Gif): boolean {
-  const [first] = frames;
-  return (
-    frames.length === 1 && first!.transparent === null && first!.width === width && first!.height === height
-  );
 }

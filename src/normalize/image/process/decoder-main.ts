@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { type NormalImage } from '../normal-image.ts';
 import { normalizeImage } from '../normalize-image.ts';
@@ -6,6 +7,9 @@ import { restrictLibvips } from '../restrict-libvips.ts';
 import { type FromDecoder, type ToDecoder } from './messages.ts';
 
 /** What a process that decodes images runs. It lives until its starter closes the channel, or kills it. */
+
+/** What nobody uses any more may stay until the engine clears up by itself, up to this much. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 function send(message: FromDecoder): void {
   process.send!(message);
@@ -24,13 +28,22 @@ async function normalize(bytes: Buffer, frames: number): Promise<NormalImage | I
   }
 }
 
+/** Lets go of what was held for an image before another process is given the memory. */
+async function freeMemory(): Promise<void> {
+  if (process.memoryUsage().external <= KEPT_BYTES) return;
+  gc!();
+  await setImmediate(); // the engine frees what libraries allocated a turn later
+}
+
 async function answer(message: ToDecoder): Promise<void> {
   if (message.kind === 'proceed') return; // whoever asked for it waits for it
-  send({ kind: 'done', result: await normalize(message.bytes, message.frames) });
+  const result = await normalize(message.bytes, message.frames);
+  await freeMemory();
+  send({ kind: 'done', result });
 }
 
 restrictLibvips();
-// A terminal's Ctrl-C and a service manager's stop reach every process; the starter decides when this one ends.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// A service manager's stop reaches every process; the starter decides when this one ends.
+process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit());
 process.on('message', (message: ToDecoder) => void answer(message));

@@ -71,7 +71,8 @@ export class DecoderProcess {
     });
     const child = fork(entry, {
       serialization: 'advanced',
-      execArgv: [],
+      detached: true, // a terminal's Ctrl-C reaches its starter, which may still want its answer
+      execArgv: ['--expose-gc'],
       env: { ...Object.fromEntries(passedOn), ...FRUGAL },
       // what libraries print about a file can quote it
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -99,6 +100,7 @@ export class DecoderProcess {
 
   /** Ends the process at once; an image under way is over. */
   async kill(): Promise<void> {
+    this.#keepAlive(true); // whoever waits for the end must live to see it
     this.#child.kill('SIGKILL');
     await this.#ended;
   }

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { type Summary } from '../../src/sink/summary.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { random, seed } from '../helpers/corpus.ts';
+import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
+import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+
+async function guard(): Promise<string> {
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  return server.address;
+}
+
+/** By path below the corpus, and row: what became of an item. */
+function told(lines: readonly OutcomeLine[]): Map<string, OutcomeLine> {
+  return new Map(
+    lines.map((line) => {
+      const path = line.source.path.slice(line.source.path.indexOf('/') + 1);
+      return [path + (line.source.row === null ? '' : `#${line.source.row}`), line];
+    }),
+  );
+}
+
+function expectAccounted(lines: readonly OutcomeLine[], corpus: MixedCorpus): void {
+  expect(lines).toHaveLength(corpus.items);
+  expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, seq) => seq));
+  const outcome = told(lines);
+  const codes = new Map([...outcome].flatMap(([name, { error }]) => (error ? [[name, error.code]] : [])));
+  expect(Object.fromEntries(codes)).toEqual(Object.fromEntries(corpus.poisoned));
+  for (const [path, id] of corpus.ids) expect(outcome.get(path)?.id).toBe(id);
+}
+
+describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { timeout: 240_000 }, () => {
+  it('adds up, and is the same when the run was killed and resumed', async () => {
+    const chosen = seed();
+    const next = random(chosen);
+    const folder = await temporaryFolder();
+    const corpus = await writeMixedCorpus(join(folder, 'uploads'), 500, chosen);
+    expect(corpus.files).toBeGreaterThanOrEqual(500);
+    expect(corpus.poisoned.size).toBeGreaterThanOrEqual(50);
+    const address = await guard();
+
+    const done = await guardsweep([
+      'enqueue',
+      corpus.path,
+      '--out',
+      join(folder, 'runs'),
+      '--guard',
+      address,
+      '--json',
+    ]);
+    expect({ status: done.status, stderr: done.stderr.includes('Error') }).toEqual({
+      status: 5,
+      stderr: false,
+    });
+    const summary = JSON.parse(done.stdout) as Summary;
+    const run = await onlyRun(join(folder, 'runs'));
+    const lines = await outcomes(run);
+    expectAccounted(lines, corpus);
+    expect(summary).toMatchObject({ items: corpus.items, errors: corpus.poisoned.size });
+    expect(summary.verdicts + summary.errors).toBe(summary.items);
+    expect(summary.unsupported_files).toMatchObject({ pdf: 1, zip: 1 });
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: corpus.items });
+
+    const out = join(folder, 'interrupted');
+    let cli = new Cli(['enqueue', corpus.path, '--out', out, '--guard', address, '--quiet']);
+    for (let death = 0; death < 3; death++) {
+      const already = death === 0 ? 0 : await committedShards(await onlyRun(out));
+      const wanted = already + 1 + Math.floor(next() * 3);
+      await until(async () => {
+        const ended = cli.child.exitCode !== null;
+        return ended || (await committedShards(await onlyRun(out))) >= wanted;
+      }, `${wanted} shards`);
+      cli.kill('SIGKILL');
+      await cli.finished();
+      if (death < 2) cli = new Cli(['resume', await onlyRun(out), '--quiet']);
+    }
+    const resumed = await onlyRun(out);
+    expect((await guardsweep(['resume', resumed])).status).toBe(5);
+    expect(comparable(await outcomes(resumed))).toEqual(comparable(lines));
+    expect(await verifyRun(resumed, {})).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,97 @@
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { random, seed } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
+import { redisForTest, type TestRedis } from '../helpers/redis.ts';
+import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+
+interface Setup {
+  readonly redis: TestRedis;
+  readonly fleet: Fleet;
+  readonly folder: string;
+  readonly corpus: MixedCorpus;
+  readonly address: string;
+  readonly chosen: number;
+}
+
+async function setup(files: number): Promise<Setup> {
+  const chosen = seed();
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const corpus = await writeMixedCorpus(join(folder, 'uploads'), files, chosen);
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  const { address } = server;
+  return { redis, fleet: new Fleet({ redis, out, guards: [address] }), folder, corpus, address, chosen };
+}
+
+async function expectUndisturbed(run: string, { corpus, folder, address }: Setup): Promise<void> {
+  const out = join(folder, 'undisturbed');
+  expectStatus(await guardsweep(['enqueue', corpus.path, '--out', out, '--quiet', '--guard', address]), 5);
+  expect(comparable(await outcomes(run))).toEqual(comparable(await outcomes(await onlyRun(out))));
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+}
+
+describe('media by a fleet', { timeout: 240_000 }, () => {
+  it('are judged where the corpus is mounted, as in one process, though workers are killed', async () => {
+    const all = await setup(250);
+    const { fleet, folder, corpus, chosen } = all;
+    const next = random(chosen);
+    const mount = join(folder, 'mnt', 'elsewhere');
+    await cp(corpus.path, mount, { recursive: true });
+    fleet.worker();
+    const root = ['--root', `uploads=${mount}`];
+    let worker = fleet.worker({ args: root });
+    fleet.sink();
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    for (let death = 0; death < 2; death++) {
+      const wanted = (await committedShards(run)) + 1 + Math.floor(next() * 2);
+      await until(
+        async () => feeder.child.exitCode !== null || (await committedShards(run)) >= wanted,
+        'shards',
+      );
+      worker.kill('SIGKILL');
+      await worker.finished();
+      worker = fleet.worker({ args: root });
+    }
+    expectStatus(await feeder.finished(), 5);
+    await expectUndisturbed(run, all);
+  });
+
+  it('wait for a worker that has them, and the run says for what', async () => {
+    const all = await setup(70);
+    const { fleet, folder, corpus, redis } = all;
+    fleet.sink();
+    const textOnly = fleet.worker();
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    const stuck = (what: RegExp): Promise<true> =>
+      until(async () => {
+        const { stdout } = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis.url } });
+        return what.test(stdout) && (true as const);
+      }, String(what));
+    await stuck(/waiting for a worker that takes (image|audio) \(--lanes, and --root/);
+    const wrong = join(folder, 'wrong');
+    await mkdir(wrong);
+    const other = fleet.worker({ args: ['--root', `uploads=${wrong}`] });
+    await stuck(/a worker does not have the corpus/);
+    other.kill('SIGTERM');
+    await other.finished();
+    fleet.worker({ args: ['--root', corpus.path] });
+    expectStatus(await feeder.finished(), 5);
+    expect(textOnly.child.exitCode).toBeNull();
+    await expectUndisturbed(run, all);
+  });
+});

@@ -1,0 +1,111 @@
+import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { random, sentence } from './corpus.ts';
+import { drawn } from './pictures.ts';
+
+/** A folder of what people upload. */
+export interface MixedCorpus {
+  /** The folder; its name is the corpus's. */
+  readonly path: string;
+  readonly files: number;
+  /** The code of each item that cannot be judged, by its path below the folder (and `#row`). */
+  readonly poisoned: ReadonlyMap<string, string>;
+  /** How many items there are, those included. */
+  readonly items: number;
+  /** Ids that the manifest gives, by path. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const RATE = 16_000;
+
+/** Writes `files` files of all kinds into `path`, some 50 of which cannot be judged; the same ones for the same seed. */
+export async function writeMixedCorpus(path: string, files: number, seed: number): Promise<MixedCorpus> {
+  const next = random(seed);
+  const poisoned = new Map<string, string>();
+  const ids = new Map<string, string>();
+  let count = 0;
+  let items = 0;
+  const write = async (name: string, content: string | Buffer): Promise<void> => {
+    count++;
+    await mkdir(dirname(join(path, name)), { recursive: true });
+    await writeFile(join(path, name), content);
+  };
+  const poison = async (name: string, content: string | Buffer, code: string): Promise<void> => {
+    await write(name, content);
+    items++;
+    poisoned.set(name, code);
+  };
+
+  for (const kind of ['images', 'audio']) {
+    for (const name of await readdir(join(FIXTURES, kind))) {
+      // A picture under the name of a clip is none for the decoder of clips; a run judges it as what it is.
+      if (!name.endsWith('.error') || name === 'picture.mp3.error') continue;
+      const file = name.slice(0, -'.error'.length);
+      const code = (await readFile(join(FIXTURES, kind, name), 'utf8')).trim();
+      await poison(`odd/${file}`, await readFile(join(FIXTURES, kind, file)), code);
+    }
+  }
+  await poison('odd/paper.pdf', '%PDF-1.7\n', 'UNSUPPORTED_TYPE');
+  await poison('odd/pack.zip', Buffer.from('PK\x03\x04\0\0\0\0'), 'UNSUPPORTED_TYPE');
+  await poison('odd/latin.txt', Buffer.from([0x67, 0x72, 0xfc, 0xdf, 0x65]), 'INVALID_ENCODING');
+  await poison('odd/blank.txt', ' \n', 'EMPTY_CONTENT');
+  await poison('odd/described.png', await drawn(20, 20).png().toBuffer(), 'INVALID_ENCODING');
+  await write('odd/described.txt', Buffer.from([0xff, 0xfb, 0x80]));
+
+  await mkdir(join(path, 'pictures'), { recursive: true });
+  const rows: string[] = [];
+  for (let at = 0; count < files - 2; at++) {
+    const number = String(at).padStart(3, '0');
+    items++;
+    if (at % 5 < 2) {
+      const [width, height] = [20 + Math.floor(next() * 60), 20 + at];
+      const format = (['png', 'jpeg', 'webp', 'gif', 'tiff'] as const)[at % 5 === 0 ? 0 : 1 + (at % 4)]!;
+      const name = `pictures/${number}.${format}`;
+      await write(name, await drawn(width, height).toFormat(format).toBuffer());
+      if (at % 3 === 0) await write(`pictures/${number}.txt`, sentence(next));
+      if (at % 4 === 0) {
+        rows.push(`${name},picture-${at},"${sentence(next)}"`);
+        ids.set(name, `picture-${at}`);
+      }
+    } else if (at % 5 === 2) {
+      await write(`sounds/${number}.wav`, tone(0.05 + next() / 10, 200 + at));
+      // A guard that hears by transcripts only has one for each.
+      await write(`sounds/${number}.txt`, sentence(next));
+    } else {
+      await write(`texts/${number}.md`, sentence(next));
+    }
+  }
+  await write('rows.csv', 'id,text\n1,one\n2,two\n3,"three\n');
+  items += 3;
+  poisoned.set('rows.csv#3', 'MALFORMED_ROW');
+  rows.push('../outside.png,escape,', 'pictures/none.png,gone,');
+  items += 2;
+  for (const row of [rows.length - 1, rows.length]) poisoned.set(`manifest.csv#${row}`, 'UNREADABLE_SOURCE');
+  await write('manifest.csv', `path,id,caption\n${rows.join('\n')}\n`);
+  await copyFile(join(path, 'pictures', '000.png'), join(path, '..', 'outside.png'));
+  return { path, files: count, poisoned, items, ids };
+}
+
+/** A WAV file of a sine, 16 kHz, mono, 16 bits. */
+function tone(seconds: number, hertz: number): Buffer {
+  const samples = Math.round(seconds * RATE);
+  const wav = Buffer.alloc(44 + samples * 2);
+  wav.write('RIFF', 0, 'latin1');
+  wav.writeUInt32LE(36 + samples * 2, 4);
+  wav.write('WAVEfmt ', 8, 'latin1');
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(RATE, 24);
+  wav.writeUInt32LE(RATE * 2, 28);
+  wav.writeUInt16LE(2, 32);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36, 'latin1');
+  wav.writeUInt32LE(samples * 2, 40);
+  for (let at = 0; at < samples; at++) {
+    wav.writeInt16LE(Math.round(12_000 * Math.sin((2 * Math.PI * hertz * at) / RATE)), 44 + at * 2);
+  }
+  return wav;
+}

@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Judging } from '../../../src/config/run-config.ts';
+import { itemError } from '../../../src/domain/item-error.ts';
+import { type Outcome } from '../../../src/domain/outcome.ts';
+import { type GuardRequest, type MediaRequest } from '../../../src/domain/request.ts';
+import { type Judge } from '../../../src/moderate/judge.ts';
+import { type MediaNormalizer } from '../../../src/moderate/media/media-judge.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { judgedItem } from '../../helpers/items.ts';
+import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+/** Writes a file of the corpus «uploads» and gives the request for it. */
+async function media(
+  path: string,
+  content: string,
+  modality: MediaRequest['modality'] = 'image',
+): Promise<MediaRequest> {
+  const absolute = join(folder, 'uploads', path);
+  await mkdir(dirname(absolute), { recursive: true });
+  await writeFile(absolute, content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const file = { corpus: 'uploads', path, sha256, bytes: Buffer.byteLength(content) };
+  return { requestType: 'prompt', modality, file, caption: 'a caption' };
+}
+
+/** A normal form in which every letter of a file is a frame, or a window of 300 s. */
+const letters: MediaNormalizer = {
+  image: async (bytes, { frames }) => ({
+    frames: [...bytes.toString()]
+      .slice(0, frames)
+      .map((letter, at) => ({ index: at * 2, bytes: Buffer.from(letter) })),
+    total: bytes.length,
+  }),
+  audio: async (file, { long, each }) => {
+    const text = (await file.readFile()).toString();
+    const given = long === 'truncate' ? text.slice(0, 1) : text;
+    for (const [at, letter] of [...given].entries()) {
+      await each({ startSeconds: at * 300, wav: Buffer.from(letter) });
+    }
+    return { windowSeconds: given.length * 300, totalSeconds: text.length * 300 - 0.0004 };
+  },
+};
+
+/** A guard to which letters are scores: a is 0, z is 1. */
+function guard(
+  answer: (letter: string, request: GuardRequest) => Outcome = (letter) => scoreOf(letter),
+): Judge & {
+  readonly asked: GuardRequest[];
+} {
+  const asked: GuardRequest[] = [];
+  return {
+    asked,
+    fingerprints: new Map([[MODEL.id, MODEL]]),
+    judge: async (requests) =>
+      requests.map((request) => {
+        asked.push(request);
+        const bytes = 'image' in request ? request.image : 'audio' in request ? request.audio : Buffer.of();
+        return answer(bytes.toString(), request);
+      }),
+  };
+}
+
+const scoreOf = (letter: string): Outcome => judgement((letter.charCodeAt(0) - 97) / 25);
+
+async function moderate(
+  request: MediaRequest,
+  judge: Judge = guard(),
+  judging: Partial<Judging> = {},
+  normalizer: MediaNormalizer = letters,
+): Promise<Outcome> {
+  const roots = new Map([['uploads', join(folder, 'uploads')]]);
+  const result = await moderateShard({ items: [judgedItem(0, request)] }, judge, {
+    roots,
+    judging,
+    normalizer,
+  });
+  return result.outcomes[0]!;
+}
+
+const code = (outcome: Outcome): string | undefined => outcome.failure?.error.code;
+
+describe('an image', () => {
+  it('is judged by its frames, with its caption, and the worst of them counts', async () => {
+    const judge = guard();
+    const { judgement: verdict } = await moderate(await media('a/b.gif', 'bzyc'), judge);
+    expect(verdict).toMatchObject({ score: 1, flagged: true });
+    expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 4, total: 4, worst_at: 2 });
+    expect(judge.asked).toHaveLength(4);
+    for (const request of judge.asked)
+      expect(request).toMatchObject({ modality: 'image', caption: 'a caption' });
+  });
+
+  it('of more frames than are judged is covered in part', async () => {
+    const { judgement: verdict } = await moderate(await media('a.gif', 'zbcdef'), guard(), { frames: 2 });
+    expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 2, total: 6, worst_at: 0 });
+  });
+
+  it('of one frame is judged in one piece', async () => {
+    const { judgement: verdict } = await moderate(await media('a.jpg', 'c'));
+    expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 1, total: 1, worst_at: null });
+  });
+
+  it('is flagged if any frame is, and keeps a grave flag of any', async () => {
+    const judge = guard((letter) =>
+      letter === 'b'
+        ? judgement(0.3, { flagged: true, subcategoryFlags: ['child_sexual_exploitation', 'hate'] })
+        : judgement(0.4, {
+            subcategoryScores: { hate: 0.4 },
+            subcategoryFlags: [],
+            latencyMs: 7,
+            attempts: 3,
+          }),
+    );
+    const { judgement: verdict } = await moderate(await media('a.gif', 'ab'), judge);
+    expect(verdict).toMatchObject({
+      score: 0.4,
+      flagged: true,
+      subcategoryScores: { hate: 0.4 },
+      subcategoryFlags: ['child_sexual_exploitation'],
+      latencyMs: 7,
+      attempts: 3,
+    });
+  });
+
+  it('of which one frame fails is that error', async () => {
+    const failure = {
+      error: itemError('TIMEOUT', 'too late'),
+      attempts: 5,
+      endpoint: 'x',
+      moderatedAt: 'now',
+    };
+    const judge = guard((letter) => (letter === 'b' ? { judgement: null, failure } : scoreOf(letter)));
+    expect(await moderate(await media('a.gif', 'abc'), judge)).toEqual({ judgement: null, failure });
+  });
+
+  it('whose frames different models judged is judged again, all of it, but not for ever', async () => {
+    let asked = 0;
+    const judge = guard((letter) => {
+      asked++;
+      return judgement(0.1, { fingerprint: asked === 1 ? null : MODEL.id, endpoint: letter });
+    });
+    expect((await moderate(await media('a.gif', 'abc'), judge)).judgement?.fingerprint).toBe(MODEL.id);
+    expect(asked).toBe(6);
+    const never = guard((letter) => judgement(0.1, { fingerprint: letter === 'b' ? null : MODEL.id }));
+    expect(code(await moderate(await media('b.gif', 'abc'), never))).toBe('GUARD_INTERNAL');
+    expect(never.asked).toHaveLength(15);
+  });
+
+  it('that has changed is not judged', async () => {
+    const judge = guard();
+    const same = await media('same.jpg', 'abc');
+    await writeFile(join(folder, 'uploads/same.jpg'), 'abd');
+    expect(code(await moderate(same, judge))).toBe('SOURCE_CHANGED');
+    const longer = await media('longer.jpg', 'abc');
+    await appendFile(join(folder, 'uploads/longer.jpg'), 'd');
+    expect(code(await moderate(longer, judge))).toBe('SOURCE_CHANGED');
+    const gone = await media('gone.jpg', 'abc');
+    await rm(join(folder, 'uploads/gone.jpg'));
+    expect(code(await moderate(gone, judge))).toBe('UNREADABLE_SOURCE');
+    expect(judge.asked).toEqual([]);
+  });
+
+  it('outside its corpus is not opened, whatever the path or a link says', async () => {
+    const inside = await media('a.jpg', 'abc');
+    await writeFile(join(folder, 'secret.jpg'), 'abc');
+    await symlink(join(folder, 'secret.jpg'), join(folder, 'uploads/link.jpg'));
+    await symlink(folder, join(folder, 'uploads/up'));
+    const judge = guard();
+    const paths = [
+      '../secret.jpg',
+      'up/secret.jpg',
+      'link.jpg',
+      join(folder, 'secret.jpg'),
+      'a/../../secret.jpg',
+      '',
+    ];
+    for (const path of paths) {
+      const outcome = await moderate({ ...inside, file: { ...inside.file, path } }, judge);
+      expect(code(outcome)).toBe('UNREADABLE_SOURCE');
+    }
+    const elsewhere = { ...inside, file: { ...inside.file, corpus: 'other' } };
+    expect(code(await moderate(elsewhere, judge))).toBe('UNREADABLE_SOURCE');
+    expect(judge.asked).toEqual([]);
+    await symlink('a.jpg', join(folder, 'uploads/within.jpg'));
+    expect(
+      (await moderate({ ...inside, file: { ...inside.file, path: 'within.jpg' } }, judge)).judgement,
+    ).not.toBeNull();
+  });
+
+  it('that has no normal form, or whose decoder fails, costs itself only', async () => {
+    const refusing = { ...letters, image: async () => itemError('CORRUPT_MEDIA', 'broken') };
+    const failing = { ...letters, image: () => Promise.reject(new Error('a word of content')) };
+    const request = await media('a.jpg', 'abc');
+    expect(await moderate(request, guard(), {}, refusing)).toMatchObject({
+      failure: { error: { code: 'CORRUPT_MEDIA' }, attempts: 0, endpoint: null },
+    });
+    const outcome = await moderate(request, guard(), {}, failing);
+    expect(code(outcome)).toBe('INTERNAL');
+    expect(JSON.stringify(outcome)).not.toContain('content');
+  });
+});
+
+describe('a clip', () => {
+  it('is judged in windows, in seconds', async () => {
+    const judge = guard();
+    const { judgement: verdict } = await moderate(await media('a.mp3', 'bzc', 'audio'), judge);
+    expect(verdict).toMatchObject({ score: 1 });
+    expect(verdict!.coverage).toEqual({ unit: 'seconds', judged: 900, total: 900, worst_at: 300 });
+    for (const request of judge.asked) expect(request).toMatchObject({ transcript: 'a caption' });
+  });
+
+  it('cut off by request is covered in part', async () => {
+    const { judgement: verdict } = await moderate(await media('a.mp3', 'bz', 'audio'), guard(), {
+      longAudio: 'truncate',
+    });
+    expect(verdict).toMatchObject({ score: 0.04 });
+    expect(verdict!.coverage).toEqual({ unit: 'seconds', judged: 300, total: 600, worst_at: null });
+  });
+
+  it('of which one window fails is that error, and the rest is not asked for', async () => {
+    const failure = {
+      error: itemError('TIMEOUT', 'too late'),
+      attempts: 5,
+      endpoint: 'x',
+      moderatedAt: 'now',
+    };
+    const judge = guard((letter) => (letter === 'b' ? { judgement: null, failure } : scoreOf(letter)));
+    expect(await moderate(await media('a.mp3', 'abc', 'audio'), judge)).toEqual({ judgement: null, failure });
+    expect(judge.asked).toHaveLength(2);
+  });
+
+  it('that is written to while it is decoded is not judged', async () => {
+    const request = await media('a.mp3', 'abc', 'audio');
+    const judge = guard();
+    const meddling: MediaNormalizer = {
+      ...letters,
+      audio: async (file, options) => {
+        await writeFile(join(folder, 'uploads/a.mp3'), 'abd');
+        return letters.audio(file, options);
+      },
+    };
+    expect(code(await moderate(request, judge, {}, meddling))).toBe('SOURCE_CHANGED');
+  });
+});
+
+describe('a shard of media', () => {
+  it('ends as a whole when no guard can be had', async () => {
+    const request = await media('a.jpg', 'abc');
+    const gone: Judge = { judge: () => Promise.reject(new Error('no guard')), fingerprints: new Map() };
+    await expect(moderate(request, gone)).rejects.toThrow('no guard');
+    const abort = new AbortController();
+    abort.abort(new Error('enough'));
+    const items = [judgedItem(0, request)];
+    await expect(moderateShard({ items }, guard(), { signal: abort.signal })).rejects.toThrow('enough');
+  });
+
+  it('has a bounded number of files open', async () => {
+    let open = 0;
+    let most = 0;
+    const counting: MediaNormalizer = {
+      ...letters,
+      image: async (bytes, options) => {
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open--;
+        return letters.image(bytes, options);
+      },
+    };
+    const request = await media('a.jpg', 'a');
+    const items = Array.from({ length: 200 }, (_, seq) => judgedItem(seq, request));
+    const roots = new Map([['uploads', join(folder, 'uploads')]]);
+    const { outcomes } = await moderateShard({ items }, guard(), { roots, normalizer: counting });
+    expect(outcomes.every((outcome) => outcome?.judgement !== null)).toBe(true);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(32);
+  });
+});
