@@ -1,27 +1,58 @@
 import { z } from 'zod';
+import { type Lane } from '../../domain/item.ts';
 import { leaseHolder } from '../../queue/redis/lease.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
+import { readMemory } from '../../queue/redis/memory.ts';
 import { listPresent } from '../../queue/redis/presence.ts';
 
 /** What a worker says of itself, as far as it tells why work stands still. */
-const WORKER = z.looseObject({ guards: z.array(z.looseObject({ state: z.string() })) });
+const WORKER = z.looseObject({
+  lanes: z.array(z.string()),
+  guards: z.array(z.looseObject({ state: z.string() })),
+});
+
+/**
+ * A server counts what it is just being told, so it refuses a large command before it is full: a shard of 1 MiB, with as
+ * much again for its form.
+ */
+const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
 /** Name of the lease that the sink of a run holds. */
 export function sinkLease(run: string): string {
   return `sink-${run}`;
 }
 
-/** What a run lacks to go on, in a few words; null when nothing does. */
-export async function stuckReason(link: RedisLink, run: string, signal: AbortSignal): Promise<string | null> {
+/**
+ * What a run lacks to go on, in a few words; null when nothing does. `lane` is that of its oldest shard which is not
+ * committed, null when there is none.
+ */
+export async function stuckReason(
+  link: RedisLink,
+  { run, lane }: { readonly run: string; readonly lane: Lane | null },
+  signal: AbortSignal,
+): Promise<string | null> {
   if (link.away) return 'waiting for Redis';
-  const workers = await listPresent(link, 'worker', signal);
+  const { usedBytes, mostBytes } = await readMemory(link, signal);
+  if (mostBytes !== null && usedBytes + LARGE_COMMAND_BYTES > mostBytes) {
+    return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(mostBytes)} MiB that maxmemory allows`;
+  }
+  const workers = (await listPresent(link, 'worker', signal)).map(
+    ({ details }) => WORKER.safeParse(details).data,
+  );
   if (workers.length === 0) return 'waiting for a worker (guardsweep worker)';
+  const able = workers.filter(
+    (worker) => worker === undefined || lane === null || worker.lanes.includes(lane),
+  );
+  if (able.length === 0)
+    return `waiting for a worker that takes the lane ${lane} (guardsweep worker --lanes)`;
   if ((await leaseHolder(link, sinkLease(run), signal)) === null) {
     return 'waiting for a sink (guardsweep sink)';
   }
-  const down = workers.every(({ details }) => {
-    const worker = WORKER.safeParse(details);
-    return worker.success && worker.data.guards.every(({ state }) => state !== 'ready');
-  });
+  // A worker of another version may say other things of itself; then nothing is known against it.
+  const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
   return down ? 'waiting for a guard: none of the workers has one that is ready' : null;
+}
+
+function inMib(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
 }
