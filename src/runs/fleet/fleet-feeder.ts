@@ -43,6 +43,7 @@ export class FleetFeeder {
   #note: string | null = null;
   #paused = false;
   #back = false;
+  #left = false;
   #progressAt = performance.now();
 
   constructor(options: FleetFeederOptions) {
@@ -121,6 +122,8 @@ export class FleetFeeder {
 
   /** Takes the run out of the fleet: a run that is over leaves nothing in Redis. */
   async leave(signal: AbortSignal): Promise<void> {
+    // The run is still looked after, and would be announced again.
+    this.#left = true;
     await this.shards.withdraw(signal);
     await this.#runs.remove(this.#options.run.record.run, signal);
     await this.#results.obliterate(signal);
@@ -185,6 +188,7 @@ export class FleetFeeder {
   }
 
   async #feedAgain(signal: AbortSignal): Promise<void> {
+    if (this.#left) return;
     await this.register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }

@@ -5,6 +5,8 @@ import { FleetRuns, type FleetRun } from '../../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { Lease } from '../../queue/redis/lease.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
+import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
+import { type SinkJob } from '../../queue/redis/result-job.ts';
 import { type ShardResult } from '../../domain/shard.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
 import { HeldRun } from './held-run.ts';
@@ -156,7 +158,19 @@ class FleetSink {
     } finally {
       await held.close();
       await queue.close();
+      await this.#clearIfOver(name, queue);
       await lease.release();
+    }
+  }
+
+  /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
+  async #clearIfOver(name: string, queue: RedisQueue<SinkJob>): Promise<void> {
+    const { link, stop } = this.#options;
+    try {
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await queue.obliterate(stop);
+    } catch (error) {
+      // Whoever ends at once leaves a key behind, and no work.
+      if (!stop.aborted) throw error;
     }
   }
 
