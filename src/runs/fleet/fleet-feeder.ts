@@ -155,7 +155,7 @@ export class FleetFeeder {
     if (paused) this.#progressAt = performance.now();
     this.#note = 'waiting for Redis';
     await this.#ifRedisAnswers(signal, async (soon) => {
-      const problem = await this.#runs.takeProblem(run.record.run, soon);
+      const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
       this.#note = paused ? 'paused' : await this.#whatHoldsItUp(soon);
     });

@@ -38,6 +38,8 @@ export interface FleetSinkOptions {
 export interface SinkObserver {
   held(runs: number): void;
   committed(result: ShardResult): void;
+  /** The disk of a run is full, or no longer. */
+  diskFull(run: string, full: boolean): void;
   finished(): void;
 }
 
@@ -137,7 +139,8 @@ class FleetSink {
   /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
   async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
     const { link, say, stop, observer } = this.#options;
-    const held = new HeldRun({ run: found, say, stop });
+    const diskFull = (full: boolean): void => observer.diskFull(name, full);
+    const held = new HeldRun({ run: found, say, diskFull, stop });
     const queue = sinkQueue(link, name, say);
     const signal = AbortSignal.any([end, stop]);
     setMaxListeners(0, signal);
@@ -157,6 +160,7 @@ class FleetSink {
       if (!signal.aborted) await this.#giveUp(name, error);
     } finally {
       await held.close();
+      diskFull(false);
       await queue.close();
       await this.#clearIfOver(name, queue);
       await lease.release();
@@ -177,12 +181,18 @@ class FleetSink {
   /** Tells the run's feeder why it cannot go on. */
   async #giveUp(name: string, error: unknown): Promise<void> {
     const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
-    const problem = known
+    const { kind, message } = known
       ? { kind: error.kind, message: error.message }
       : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
-    this.#options.say(`the run ${name} cannot go on: ${problem.message}`);
+    const { say, stop } = this.#options;
+    say(`the run ${name} cannot go on: ${message}`);
     this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
-    await this.#runs.reportProblem(name, problem, this.#options.stop).catch(() => {});
+    try {
+      const fed = await this.#runs.find(name, stop);
+      if (fed !== null) await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
+    } catch {
+      // A feeder that is not told ends when nothing was committed for too long.
+    }
   }
 
   #sayOnce(run: string, line: string): void {

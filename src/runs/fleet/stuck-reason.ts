@@ -17,6 +17,9 @@ const WORKER = z.looseObject({
  */
 const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
+/** What a sink says of itself, as far as it tells why work stands still. */
+const SINK = z.looseObject({ diskFull: z.array(z.string()) });
+
 /** Name of the lease that the sink of a run holds. */
 export function sinkLease(run: string): string {
   return `sink-${run}`;
@@ -45,8 +48,11 @@ export async function stuckReason(
   );
   if (able.length === 0)
     return `waiting for a worker that takes the lane ${lane} (guardsweep worker --lanes)`;
-  if ((await leaseHolder(link, sinkLease(run), signal)) === null) {
-    return 'waiting for a sink (guardsweep sink)';
+  const holder = await leaseHolder(link, sinkLease(run), signal);
+  if (holder === null) return 'waiting for a sink (guardsweep sink)';
+  const sink = (await listPresent(link, 'sink', signal)).find(({ id }) => id === holder);
+  if (SINK.safeParse(sink?.details).data?.diskFull.includes(run) === true) {
+    return 'the disk of the run is full: its sink waits for room';
   }
   // A worker of another version may say other things of itself; then nothing is known against it.
   const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
