@@ -4,9 +4,11 @@ import { type SinkObserver } from '../src/runs/fleet/fleet-sink.ts';
 export interface SinkMetrics {
   readonly registry: Registry;
   readonly observer: SinkObserver;
+  /** Runs that wait for room on their disk. */
+  readonly fullDisks: ReadonlySet<string>;
 }
 
-/** What a sink counts: runs it holds, shards and items it committed, runs it finished. */
+/** What a sink counts: runs it holds, shards and items it committed, runs it finished, disks that are full. */
 export function sinkMetrics(): SinkMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -23,11 +25,25 @@ export function sinkMetrics(): SinkMetrics {
     registers,
   });
   const finished = new Counter({ name: 'guardsweep_runs_finished_total', help: 'Runs finished', registers });
+  const fullDisks = new Set<string>();
+  new Gauge({
+    name: 'guardsweep_runs_disk_full',
+    help: 'Runs that wait for room on their disk',
+    registers,
+    collect() {
+      this.set(fullDisks.size);
+    },
+  });
   return {
     registry,
+    fullDisks,
     observer: {
       held: (runs) => held.set(runs),
       finished: () => finished.inc(),
+      diskFull: (run, full) => {
+        if (full) fullDisks.add(run);
+        else fullDisks.delete(run);
+      },
       committed: ({ shard, outcomes }) => {
         shards.inc();
         for (const [index, item] of shard.items.entries()) {

@@ -25,11 +25,11 @@ export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
   const { say, roots } = options;
   const link = await RedisLink.open(options.redis, { say, signal: drain });
   try {
-    const { registry, observer } = sinkMetrics();
+    const { registry, observer, fullDisks } = sinkMetrics();
     addQueueMetrics(registry, link);
     const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
     const id = randomBytes(6).toString('hex');
-    const describe = (): object => ({ host: hostname(), pid: process.pid });
+    const describe = (): object => ({ host: hostname(), pid: process.pid, diskFull: [...fullDisks] });
     const presence = new Presence(link, 'sink', id, { describe, forgottenAfterMs: FORGOTTEN_AFTER_MS });
     try {
       await presence.start();

@@ -10,7 +10,7 @@ export interface DiskFullPolicy {
   /** Between two tries, in milliseconds. */
   readonly retryEveryMs: number;
   /** One line for people, when waiting begins and when it is over. */
-  readonly report: (message: string) => void;
+  readonly report: (message: string, full: boolean) => void;
 }
 
 /** Whether a system error says that the disk, or the user's share of it, is full. */
@@ -33,7 +33,7 @@ export async function retryWhileDiskFull<T>(
   for (;;) {
     try {
       const value = await attempt();
-      if (fullSince !== null) policy.report(`There is disk space again: writing ${file} goes on.`);
+      if (fullSince !== null) policy.report(`There is disk space again: writing ${file} goes on.`, false);
       return value;
     } catch (error) {
       if (!isDiskFull(error)) throw error;
@@ -43,6 +43,7 @@ export async function retryWhileDiskFull<T>(
         const minutes = Math.max(1, Math.round(policy.maxWaitMs / 60_000));
         policy.report(
           `The disk is full: ${file} cannot be written. Free some space; the run waits up to ${minutes} min and loses nothing.`,
+          true,
         );
       } else if (now - fullSince >= policy.maxWaitMs) {
         throw new Failure(

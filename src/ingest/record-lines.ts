@@ -8,6 +8,8 @@ export interface RecordLinesOptions {
   readonly signal: AbortSignal;
   /** Read only the first so many bytes; default: to the end. */
   readonly bytes?: number;
+  /** Begin at this byte, which is the first of a line; default: 0. */
+  readonly from?: number;
 }
 
 /**
@@ -21,16 +23,18 @@ export async function* readRecordLines(
 ): AsyncGenerator<Buffer[], void> {
   const handle = await open(path, 'r');
   try {
-    let left = options.bytes ?? Number.POSITIVE_INFINITY;
+    let at = options.from ?? 0;
+    let left = (options.bytes ?? Number.POSITIVE_INFINITY) - at;
     // Most files of a small run fit a small chunk; one that grows while it is read is still read to its end.
     const { size } = await handle.stat();
-    const chunkBytes = Math.min(CHUNK_BYTES, Math.max(SMALL_CHUNK_BYTES, size + 1));
+    const chunkBytes = Math.min(CHUNK_BYTES, Math.max(SMALL_CHUNK_BYTES, size - at + 1));
     let carry: Buffer[] = [];
     while (left > 0) {
       options.signal.throwIfAborted();
       const target = Buffer.allocUnsafe(Math.min(chunkBytes, left));
-      const { bytesRead } = await handle.read(target, 0, target.length, null);
+      const { bytesRead } = await handle.read(target, 0, target.length, at);
       if (bytesRead === 0) return;
+      at += bytesRead;
       left -= bytesRead;
       const chunk = target.subarray(0, bytesRead);
       const lines: Buffer[] = [];

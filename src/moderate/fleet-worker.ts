@@ -91,7 +91,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
       const message = `a worker's guard has the fingerprint ${other}, expected was ${job.expectFingerprint}`;
-      await runs.reportProblem(run, { kind: 'service', message }, stop);
+      await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
       await moderator.forget(name, stop);
       throw new GivenBack(OTHER_GUARD_MS);
     }

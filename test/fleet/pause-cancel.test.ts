@@ -79,24 +79,29 @@ it('a run in one process is paused, continued and cancelled as well', { timeout:
   expect(await verifyRun(run, {})).toMatchObject({ ok: true });
 });
 
-it('a second sink waits until the first is gone', { timeout: 60_000 }, async () => {
-  const redis = await redisForTest();
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(out);
-  await writeComments(folder, 'a.csv', 20_000);
-  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
-  const first = fleet.sink();
-  const feeder = fleet.enqueue(join(folder, 'a.csv'));
-  await until(async () => first.stderr.includes('committing the run'), 'the first sink');
-  const second = fleet.sink();
-  await until(async () => second.stderr.includes('another sink holds the run'), 'the second sink to wait');
-  fleet.worker();
-  const run = await fleet.run();
-  await until(async () => (await committedShards(run)) > 1, 'a commit');
-  first.kill('SIGTERM');
-  expect((await first.finished()).status).toBe(130);
-  expectStatus(await feeder.finished(), 0);
-  expect(second.stderr).toContain('is finished');
-  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-});
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a second sink waits until the first is gone by %s',
+  { timeout: 60_000 },
+  async (signal) => {
+    const redis = await redisForTest();
+    const folder = await temporaryFolder();
+    const out = join(folder, 'runs');
+    await mkdir(out);
+    await writeComments(folder, 'a.csv', 20_000);
+    const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+    const first = fleet.sink();
+    const feeder = fleet.enqueue(join(folder, 'a.csv'));
+    await until(async () => first.stderr.includes('committing the run'), 'the first sink');
+    const second = fleet.sink();
+    await until(async () => second.stderr.includes('another sink holds the run'), 'the second sink to wait');
+    fleet.worker();
+    const run = await fleet.run();
+    await until(async () => (await committedShards(run)) > 1, 'a commit');
+    expect(second.stderr).not.toContain('committing the run');
+    first.kill(signal);
+    expect(await first.finished()).toMatchObject(signal === 'SIGTERM' ? { status: 130 } : { signal });
+    expectStatus(await feeder.finished(), 0);
+    expect(second.stderr).toContain('is finished');
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  },
+);

@@ -35,8 +35,8 @@ export class Fleet {
     });
   }
 
-  sink(args: readonly string[] = []): Cli {
-    return new Cli(['sink', '--root', this.#options.out, ...args], { env: this.#env });
+  sink(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Cli {
+    return new Cli(['sink', '--root', this.#options.out, ...args], { env: { ...this.#env, ...env } });
   }
 
   enqueue(path: string, args: readonly string[] = []): Cli {

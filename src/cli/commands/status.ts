@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command } from 'commander';
-import { redisAddressOf } from '../../config/redis-url.ts';
+import { redisAddressOf, type RedisAddress } from '../../config/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RedisLink } from '../../queue/redis/link.ts';
-import { listRuns, readStatus, type RunStatus } from '../../runs/status/run-status.ts';
+import { listRuns } from '../../runs/status/list-runs.ts';
+import { RunWatch, type RunStatus } from '../../runs/status/run-status.ts';
 import { type CommandContext } from '../context.ts';
 import { flag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -20,6 +21,8 @@ interface StatusOptions {
 /** Runs that are listed, newest first. */
 const MOST_LISTED = 20;
 const WATCH_EVERY_MS = 2000;
+/** So long Redis may take to be there, in milliseconds. */
+const REDIS_WITHIN_MS = 1000;
 
 /** `status [run]`: where runs stand, and why one does not go on. */
 export function statusCommand(context: CommandContext): Command {
@@ -43,18 +46,22 @@ export function statusCommand(context: CommandContext): Command {
     )
     .action(async (runDir: string | undefined, options: StatusOptions) => {
       const { drain } = context.interrupts;
-      const address = redisAddressOf(options.redis, context.env);
-      const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
-      const link =
-        address === null ? null : await RedisLink.open(address, { say, signal: drain, startTimeoutMs: 1000 });
+      const link = await linkIfThere(redisAddressOf(options.redis, context.env), context);
+      const watches = new Map<string, RunWatch>();
+      const look = async (dir: string): Promise<RunStatus> => {
+        const watch = watches.get(dir) ?? (await RunWatch.open(dir, drain));
+        watches.set(dir, watch);
+        return watch.look(link, drain);
+      };
       try {
         for (;;) {
           const dirs =
             runDir === undefined
               ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MOST_LISTED)
               : [resolve(context.cwd, runDir)];
+          for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: RunStatus[] = [];
-          for (const dir of dirs) statuses.push(await readStatus(dir, link, drain));
+          for (const dir of dirs) statuses.push(await look(dir));
           context.stdout.write(
             options.json === true ? `${JSON.stringify(statuses)}\n` : statuses.map(asText).join(''),
           );
@@ -69,6 +76,20 @@ export function statusCommand(context: CommandContext): Command {
         link?.close();
       }
     });
+}
+
+/** The directory tells most, so a Redis that is not there is a remark and no failure. */
+async function linkIfThere(address: RedisAddress | null, context: CommandContext): Promise<RedisLink | null> {
+  if (address === null) return null;
+  const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
+  const signal = context.interrupts.drain;
+  try {
+    return await RedisLink.open(address, { say, signal, startTimeoutMs: REDIS_WITHIN_MS });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'service') throw error;
+    say(`${error.message}; what follows is from the run directories alone`);
+    return null;
+  }
 }
 
 function asText(status: RunStatus): string {

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command } from 'commander';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
-import { openRun } from '../../runs/open-run.ts';
-import { readStatus } from '../../runs/status/run-status.ts';
+import { readRunState } from '../../runs/status/run-status.ts';
 import { type CommandContext } from '../context.ts';
 import { quietFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -73,9 +72,8 @@ function steerCommand(
     .addOption(quietFlag())
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, options: { readonly quiet?: boolean }) => {
-      const signal = context.interrupts.drain;
-      const { dir } = await openRun(resolve(context.cwd, runDir), signal);
-      const { state } = await readStatus(dir, null, signal);
+      const dir = resolve(context.cwd, runDir);
+      const state = await readRunState(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
       if (options.quiet !== true) context.stderr.write(`guardsweep: ${said}\n`);
     });

@@ -75,10 +75,14 @@ export class FleetRuns {
     await patiently(() => this.#link.redis.set(this.#problemKey(run), text, 'PX', KNOWN_MS), signal);
   }
 
-  /** What was reported since this was last called. */
-  async takeProblem(run: string, signal: AbortSignal): Promise<RunProblem | null> {
+  /**
+   * What was reported since this was last called of the work of one feeder. What an earlier one left behind may still
+   * meet what was mended since.
+   */
+  async takeProblem(run: string, epoch: number, signal: AbortSignal): Promise<RunProblem | null> {
     const text = await patiently(() => this.#link.redis.getdel(this.#problemKey(run)), signal);
-    return text === null ? null : PROBLEM.parse(JSON.parse(text));
+    const problem = text === null ? null : PROBLEM.parse(JSON.parse(text));
+    return problem?.epoch === epoch ? problem : null;
   }
 
   /** Says what holds the run up at a worker, though others may go on with it; in our own words, for a short time. */
@@ -104,7 +108,12 @@ export class FleetRuns {
   }
 }
 
-const PROBLEM = z.object({ kind: z.enum(['internal', 'service']), message: z.string() });
+const PROBLEM = z.object({
+  kind: z.enum(['internal', 'service']),
+  message: z.string(),
+  /** Of the feeder whose work met it. */
+  epoch: z.int().min(1),
+});
 
 /** Why a run cannot go on: the kind of failure, and one line for people. */
 export type RunProblem = z.output<typeof PROBLEM>;

@@ -4,7 +4,7 @@ import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
 import { GivenBack } from '../given-back.ts';
 import { type WorkQueue } from '../work-queue.ts';
 import { abortable } from './abortable.ts';
-import { makeQueue, makeWorker, type AnyJob } from './bull.ts';
+import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import { type RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import { removeKeysBelow } from './remove-keys.ts';
@@ -45,11 +45,15 @@ export class RedisQueue<T> implements WorkQueue<T> {
   readonly #link: RedisLink;
   readonly #options: RedisQueueOptions<T>;
   readonly #queue: Queue;
+  readonly #endListening: () => void;
+  /** Whether Redis may have lost the queue's settings. */
+  #mayBeUnset = false;
 
   constructor(link: RedisLink, options: RedisQueueOptions<T>) {
     this.#link = link;
     this.#options = options;
     this.#queue = makeQueue(link, options.name);
+    this.#endListening = link.onBack(() => (this.#mayBeUnset = true));
   }
 
   async add(value: T, signal: AbortSignal): Promise<void> {
@@ -62,6 +66,10 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const { codec } = this.#options;
     const data = codec.encode(value);
     const jobId = codec.id(value);
+    if (this.#mayBeUnset) {
+      await patiently(() => keepNoEvents(this.#link, this.#options.name), signal);
+      this.#mayBeUnset = false;
+    }
     await patiently(() => this.#queue.add('value', data, { jobId }), signal);
   }
 
@@ -148,6 +156,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async close(): Promise<void> {
+    this.#endListening();
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
   }
 

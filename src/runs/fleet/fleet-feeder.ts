@@ -4,6 +4,7 @@ import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import { forgetDeathsOf } from '../../queue/redis/death-notes.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
+import { HalfFull } from '../../queue/redis/half-full.ts';
 import { shardQueue, sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
 import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
@@ -20,6 +21,8 @@ import { stuckReason } from './stuck-reason.ts';
 const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
 const FEED_AGAIN_EVERY_MS = 5000;
+/** For so long it is said that feeding had to wait for room, so that it is not said again and again. */
+const ROOM_SAID_FOR_MS = 60_000;
 /** Redis answers in far less, when it does. */
 const ANSWER_WITHIN_MS = 5000;
 
@@ -41,6 +44,7 @@ export class FleetFeeder {
   #note: string | null = null;
   #paused = false;
   #back = false;
+  #left = false;
   #progressAt = performance.now();
 
   constructor(options: FleetFeederOptions) {
@@ -50,6 +54,7 @@ export class FleetFeeder {
     // Feeders take nothing out, so no lock of theirs can be lost.
     this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane, { lockMs: 30_000, say })]));
     this.#results = sinkQueue(link, run.record.run, say);
+    const memory = new HalfFull(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
       epoch: options.claim.epoch,
@@ -59,6 +64,7 @@ export class FleetFeeder {
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,
       isCommitted: (shard) => options.tail.isCommitted(shard),
+      redisHasRoom: (bytes, signal) => memory.hasRoom(bytes, signal),
     });
   }
 
@@ -119,6 +125,8 @@ export class FleetFeeder {
 
   /** Takes the run out of the fleet: a run that is over leaves nothing in Redis. */
   async leave(signal: AbortSignal): Promise<void> {
+    // The run is still looked after, and would be announced again.
+    this.#left = true;
     await this.shards.withdraw(signal);
     await this.#runs.remove(this.#options.run.record.run, signal);
     await this.#results.obliterate(signal);
@@ -150,16 +158,25 @@ export class FleetFeeder {
     if (paused) this.#progressAt = performance.now();
     this.#note = 'waiting for Redis';
     await this.#ifRedisAnswers(signal, async (soon) => {
-      const problem = await this.#runs.takeProblem(run.record.run, soon);
+      const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
-      this.#note = paused ? 'paused' : await stuckReason(link, run.record.run, soon);
+      this.#note = paused ? 'paused' : await this.#whatHoldsItUp(soon);
     });
     const { maxWaitMs } = run.record.config;
     if (this.shards.size > 0 && performance.now() - this.#progressAt > maxWaitMs) {
       const minutes = Math.round(maxWaitMs / 60_000);
-      const why = this.#note === null ? `shard ${this.shards.oldest} is the oldest` : this.#note;
+      const why = this.#note === null ? `shard ${this.shards.oldest?.shard} is the oldest` : this.#note;
       throw new Failure('service', `nothing was committed for ${minutes} min: ${why}`);
     }
+  }
+
+  async #whatHoldsItUp(signal: AbortSignal): Promise<string | null> {
+    const { run, link } = this.#options;
+    const lane = this.shards.oldest?.lane ?? null;
+    const stuck = await stuckReason(link, { run: run.record.run, lane }, signal);
+    if (stuck !== null) return stuck;
+    const waited = performance.now() - this.shards.waitedForRoomAt < ROOM_SAID_FOR_MS;
+    return waited ? 'Redis is half full (maxmemory): feeding waits for room' : null;
   }
 
   /** Talks to Redis, but not for so long that the run's own directory is lost sight of. */
@@ -174,6 +191,7 @@ export class FleetFeeder {
   }
 
   async #feedAgain(signal: AbortSignal): Promise<void> {
+    if (this.#left) return;
     await this.register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }

@@ -5,6 +5,8 @@ import { FleetRuns, type FleetRun } from '../../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { Lease } from '../../queue/redis/lease.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
+import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
+import { type SinkJob } from '../../queue/redis/result-job.ts';
 import { type ShardResult } from '../../domain/shard.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
 import { HeldRun } from './held-run.ts';
@@ -36,6 +38,8 @@ export interface FleetSinkOptions {
 export interface SinkObserver {
   held(runs: number): void;
   committed(result: ShardResult): void;
+  /** The disk of a run is full, or no longer. */
+  diskFull(run: string, full: boolean): void;
   finished(): void;
 }
 
@@ -135,7 +139,8 @@ class FleetSink {
   /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
   async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
     const { link, say, stop, observer } = this.#options;
-    const held = new HeldRun({ run: found, say, stop });
+    const diskFull = (full: boolean): void => observer.diskFull(name, full);
+    const held = new HeldRun({ run: found, say, diskFull, stop });
     const queue = sinkQueue(link, name, say);
     const signal = AbortSignal.any([end, stop]);
     setMaxListeners(0, signal);
@@ -155,20 +160,39 @@ class FleetSink {
       if (!signal.aborted) await this.#giveUp(name, error);
     } finally {
       await held.close();
+      diskFull(false);
       await queue.close();
+      await this.#clearIfOver(name, queue);
       await lease.release();
+    }
+  }
+
+  /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
+  async #clearIfOver(name: string, queue: RedisQueue<SinkJob>): Promise<void> {
+    const { link, stop } = this.#options;
+    try {
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await queue.obliterate(stop);
+    } catch (error) {
+      // Whoever ends at once leaves a key behind, and no work.
+      if (!stop.aborted) throw error;
     }
   }
 
   /** Tells the run's feeder why it cannot go on. */
   async #giveUp(name: string, error: unknown): Promise<void> {
     const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
-    const problem = known
+    const { kind, message } = known
       ? { kind: error.kind, message: error.message }
       : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
-    this.#options.say(`the run ${name} cannot go on: ${problem.message}`);
+    const { say, stop } = this.#options;
+    say(`the run ${name} cannot go on: ${message}`);
     this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
-    await this.#runs.reportProblem(name, problem, this.#options.stop).catch(() => {});
+    try {
+      const fed = await this.#runs.find(name, stop);
+      if (fed !== null) await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
+    } catch {
+      // A feeder that is not told ends when nothing was committed for too long.
+    }
   }
 
   #sayOnce(run: string, line: string): void {

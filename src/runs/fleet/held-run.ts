@@ -15,6 +15,8 @@ export interface HeldRunOptions {
   readonly run: FoundRun;
   /** One line for people. */
   readonly say: (message: string) => void;
+  /** Told when the disk is full, and when there is room again. */
+  readonly diskFull: (full: boolean) => void;
   /** Aborted when everything is to end at once. */
   readonly stop: AbortSignal;
 }
@@ -63,8 +65,12 @@ export class HeldRun {
   }
 
   async #claimLog(): Promise<LogWriter> {
-    const { run, say, stop } = this.#options;
-    return claimLog(run.dir, run.record, { signal: stop, report: say });
+    const { run, say, diskFull, stop } = this.#options;
+    const report = (message: string, full: boolean): void => {
+      diskFull(full);
+      say(message);
+    };
+    return claimLog(run.dir, run.record, { signal: stop, report });
   }
 
   async #letGo(claim: Promise<LogWriter>): Promise<void> {

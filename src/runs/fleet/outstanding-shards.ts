@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Judging } from '../../config/run-config.ts';
 import { type Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
@@ -26,7 +27,11 @@ export interface OutstandingOptions {
   readonly results: RedisQueue<SinkJob>;
   /** What the verdict log says, as of the last look. */
   readonly isCommitted: (shard: number) => boolean;
+  /** Whether Redis may be given so many bytes more. */
+  readonly redisHasRoom: (bytes: number, signal: AbortSignal) => Promise<boolean>;
 }
+
+const LOOK_FOR_ROOM_EVERY_MS = 200;
 
 interface Entry {
   readonly job: ShardJob;
@@ -43,6 +48,7 @@ export class OutstandingShards {
   readonly #wakeups = new Set<() => void>();
   #bytes = 0;
   #held = false;
+  #waitedForRoomAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: OutstandingOptions) {
     this.#options = options;
@@ -52,11 +58,18 @@ export class OutstandingShards {
     return this.#entries.size;
   }
 
-  /** The lowest number among them; null when there are none. */
-  get oldest(): number | null {
-    let oldest: number | null = null;
-    for (const shard of this.#entries.keys()) oldest = Math.min(oldest ?? shard, shard);
+  /** The one with the lowest number; null when there are none. */
+  get oldest(): Shard | null {
+    let oldest: Shard | null = null;
+    for (const { job } of this.#entries.values()) {
+      if (oldest === null || job.shard.shard < oldest.shard) oldest = job.shard;
+    }
     return oldest;
+  }
+
+  /** When feeding last had to wait because Redis was full enough; on the clock of `performance.now`. */
+  get waitedForRoomAt(): number {
+    return this.#waitedForRoomAt;
   }
 
   /** While held, nothing more is fed. */
@@ -65,11 +78,21 @@ export class OutstandingShards {
     this.#wake();
   }
 
-  /** Feeds a shard; waits while as many are outstanding as may be. */
+  /**
+   * Feeds a shard; waits while as many are outstanding as may be, or Redis is full enough. A single one is fed
+   * nevertheless, so that a run goes on beside whatever else fills Redis.
+   */
   async add(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const bytes = shardBytes(shard.items);
-    while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
+    for (;;) {
+      while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
+      const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
+      if (room && !this.#held) break;
+      if (room) continue;
+      this.#waitedForRoomAt = performance.now();
+      await delay(LOOK_FOR_ROOM_EVERY_MS, undefined, { signal });
+    }
     const { run, epoch, expectFingerprint, judging } = this.#options;
     const landmarks = this.#landmarksOf(shard);
     const job: ShardJob = { run, epoch, expectFingerprint, judging, landmarks, shard };

@@ -1,49 +1,68 @@
 import { z } from 'zod';
-import { LANES } from '../../domain/item.ts';
-import { readDepths } from '../../queue/redis/depths.ts';
+import { type Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { leaseHolder } from '../../queue/redis/lease.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
+import { readMemory } from '../../queue/redis/memory.ts';
 import { listPresent } from '../../queue/redis/presence.ts';
 
 /** What a worker says of itself, as far as it tells why work stands still. */
 const WORKER = z.looseObject({
-  guards: z.array(z.looseObject({ state: z.string() })),
   lanes: z.array(z.string()),
+  guards: z.array(z.looseObject({ state: z.string() })),
 });
+
+/**
+ * A server counts what it is just being told, so it refuses a large command before it is full: a shard of 1 MiB, with as
+ * much again for its form.
+ */
+const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
+
+/** What a sink says of itself, as far as it tells why work stands still. */
+const SINK = z.looseObject({ diskFull: z.array(z.string()) });
 
 /** Name of the lease that the sink of a run holds. */
 export function sinkLease(run: string): string {
   return `sink-${run}`;
 }
 
-/** What a run lacks to go on, in a few words; null when nothing does. */
-export async function stuckReason(link: RedisLink, run: string, signal: AbortSignal): Promise<string | null> {
-  if (link.away) return 'waiting for Redis';
-  const workers = await listPresent(link, 'worker', signal);
-  if (workers.length === 0) return 'waiting for a worker (guardsweep worker)';
-  if ((await leaseHolder(link, sinkLease(run), signal)) === null) {
-    return 'waiting for a sink (guardsweep sink)';
-  }
-  const known = workers.flatMap(({ details }) => WORKER.safeParse(details).data ?? []);
-  if (known.length > 0 && known.every(({ guards }) => guards.every(({ state }) => state !== 'ready'))) {
-    return 'waiting for a guard: none of the workers has one that is ready';
-  }
-  return (await untakenLane(link, known, signal)) ?? (await new FleetRuns(link).obstacle(run, signal));
-}
-
-/** A lane in which shards wait and which no worker takes. */
-async function untakenLane(
+/**
+ * What a run lacks to go on, in a few words; null when nothing does. `lane` is that of its oldest shard which is not
+ * committed, null when there is none.
+ */
+export async function stuckReason(
   link: RedisLink,
-  workers: readonly { readonly lanes: readonly string[] }[],
+  { run, lane }: { readonly run: string; readonly lane: Lane | null },
   signal: AbortSignal,
 ): Promise<string | null> {
-  const taken = new Set(workers.flatMap(({ lanes }) => lanes));
-  const depths = await readDepths(link, signal);
-  const lane = LANES.find(
-    (name) => !taken.has(name) && depths.some(({ queue, waiting }) => queue === name && waiting > 0),
+  if (link.away) return 'waiting for Redis';
+  const { usedBytes, mostBytes } = await readMemory(link, signal);
+  if (mostBytes !== null && usedBytes + LARGE_COMMAND_BYTES > mostBytes) {
+    return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(mostBytes)} MiB that maxmemory allows`;
+  }
+  const workers = (await listPresent(link, 'worker', signal)).map(
+    ({ details }) => WORKER.safeParse(details).data,
   );
-  if (lane === undefined) return null;
-  const corpora = lane === 'image' || lane === 'audio' ? ', and --root for the corpora' : '';
-  return `waiting for a worker that takes ${lane} (--lanes${corpora})`;
+  if (workers.length === 0) return 'waiting for a worker (guardsweep worker)';
+  const able = workers.filter(
+    (worker) => worker === undefined || lane === null || worker.lanes.includes(lane),
+  );
+  if (able.length === 0) {
+    const corpora = lane === 'image' || lane === 'audio' ? ', and --root for the corpora' : '';
+    return `waiting for a worker that takes the lane ${lane} (guardsweep worker --lanes${corpora})`;
+  }
+  const holder = await leaseHolder(link, sinkLease(run), signal);
+  if (holder === null) return 'waiting for a sink (guardsweep sink)';
+  const sink = (await listPresent(link, 'sink', signal)).find(({ id }) => id === holder);
+  if (SINK.safeParse(sink?.details).data?.diskFull.includes(run) === true) {
+    return 'the disk of the run is full: its sink waits for room';
+  }
+  // A worker of another version may say other things of itself; then nothing is known against it.
+  const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
+  if (down) return 'waiting for a guard: none of the workers has one that is ready';
+  return new FleetRuns(link).obstacle(run, signal);
+}
+
+function inMib(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
 }

@@ -1,25 +1,29 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readPlan } from '../../ingest/plan-file.ts';
-import { isClosing } from '../../ingest/plan-state.ts';
+import { join, resolve } from 'node:path';
+import { type RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { PlanTail } from '../../ingest/plan-tail.ts';
 import { type RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../sink/run-files.ts';
-import { readChain } from '../../sink/verdict-log/read-chain.ts';
+import { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
 import { hasMarker } from '../control/control-files.ts';
 import { readFeeder, type Feeder } from '../control/feed-claim.ts';
 import { stuckReason } from '../fleet/stuck-reason.ts';
-import { openRun, readRunRecord } from '../open-run.ts';
-import { surveyRun } from '../next-pass.ts';
+import { readRunRecord } from '../open-run.ts';
 import { finishedSummary } from '../run-state.ts';
 import { recentRate } from './recent-rate.ts';
+
+/** Redis answers in far less, when it does. */
+const ANSWER_WITHIN_MS = 5000;
+
+/** `stopped`: there is work left and nobody feeds it. */
+export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
 
 /** Where a run stands, as its directory says. */
 export interface RunStatus {
   readonly run: string;
   /** Absolute. */
   readonly dir: string;
-  /** `stopped`: there is work left and nobody feeds it. */
-  readonly state: 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
+  readonly state: RunState;
   readonly pass: number;
   /** Of the current pass: items planned so far, and whether that is all. */
   readonly planned: number;
@@ -38,87 +42,100 @@ export interface RunStatus {
 }
 
 /**
- * Where a run stands. With a Redis it also says what the run lacks of its fleet. Reads the plan and the log, writes
- * nothing. Failure('usage') when the directory is none of a run.
+ * Looks at a run again and again. The first look reads the plan and the commits of the log from their beginning, the
+ * others what was added. Writes nothing. Memory: some 50 bytes a shard.
  */
-export async function readStatus(
-  runDir: string,
-  link: RedisLink | null,
-  signal: AbortSignal,
-): Promise<RunStatus> {
-  const run = await openRun(runDir, signal);
-  const chain = await readChain(run.dir, { signal });
-  const survey = await surveyRun(run, (shard) => chain.commits.has(shard), signal);
-  const pass = Math.max(1, survey.latestPass);
-  const counts = chain.commits.counts(pass);
-  const feeder = await readFeeder(run.dir);
-  const fed = feeder?.alive === true;
-  const finished = (await finishedSummary(run.dir)) !== null;
-  const paused = await hasMarker(run.dir, 'paused');
-  const cancelled = await hasMarker(run.dir, 'cancelled');
-  const state = finished
-    ? 'finished'
-    : cancelled
-      ? 'cancelled'
-      : !fed
-        ? 'stopped'
-        : paused
-          ? 'paused'
-          : 'running';
-  const closed = survey.closed.has(pass);
-  const rate = state === 'running' ? await recentRate(run.dir, new Date()) : null;
-  return {
-    run: run.record.run,
-    dir: run.dir,
-    state,
-    pass,
-    planned: survey.items,
-    plan_closed: closed,
-    judged: counts.items - counts.errors,
-    errors: counts.errors,
-    shards: { planned: survey.nextShard, committed: survey.nextShard - survey.uncommitted },
-    oldest_open_shard: survey.uncommitted === 0 ? null : await oldestOpen(run.dir, chain.commits, signal),
-    items_per_second: rate,
-    seconds_left: rate === null || !closed ? null : (survey.items - counts.items) / rate,
-    feeder,
-    stuck:
-      state === 'stopped'
-        ? 'no feeder: resume the run'
-        : state === 'running' && feeder?.fleet === true
-          ? await fleetReason(link, run.record.run, signal)
-          : null,
-  };
+export class RunWatch {
+  readonly #dir: string;
+  readonly #record: RunRecord;
+  readonly #chain: ChainTail;
+  readonly #plan: PlanTail;
+  /** No shard below is open. */
+  #firstOpen = 0;
+
+  private constructor(dir: string, record: RunRecord, chain: ChainTail) {
+    this.#dir = dir;
+    this.#record = record;
+    this.#chain = chain;
+    this.#plan = new PlanTail(join(dir, RUN_FILES.plan));
+  }
+
+  /** Failure('usage') when the directory is none of a run, 'internal' when its log does not hold. */
+  static async open(path: string, signal: AbortSignal): Promise<RunWatch> {
+    const dir = resolve(path);
+    const record = await readRunRecord(dir);
+    if (record === null) throw notARun(path);
+    return new RunWatch(dir, record, await ChainTail.glance(dir, signal));
+  }
+
+  /** Where the run stands now. With a Redis it also says what the run lacks of its fleet. */
+  async look(link: RedisLink | null, signal: AbortSignal): Promise<RunStatus> {
+    const plan = this.#plan;
+    // In this order no shard is seen as committed that is not seen as planned.
+    await this.#chain.poll();
+    await plan.poll(signal);
+    const counts = this.#chain.counts(plan.pass);
+    const feeder = await readFeeder(this.#dir);
+    const state = await stateOf(this.#dir, feeder);
+    const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
+    const oldest = this.#oldestOpen();
+    return {
+      run: this.#record.run,
+      dir: this.#dir,
+      state,
+      pass: plan.pass,
+      planned: plan.items,
+      plan_closed: plan.isClosed,
+      judged: counts.items - counts.errors,
+      errors: counts.errors,
+      shards: { planned: plan.shards, committed: this.#chain.shards },
+      oldest_open_shard: oldest,
+      items_per_second: rate,
+      seconds_left: rate === null || !plan.isClosed ? null : (plan.items - counts.items) / rate,
+      feeder,
+      stuck: await this.#stuck(state, feeder, oldest, link, signal),
+    };
+  }
+
+  #oldestOpen(): number | null {
+    while (this.#chain.isCommitted(this.#firstOpen)) this.#firstOpen++;
+    return this.#firstOpen < this.#plan.shards ? this.#firstOpen : null;
+  }
+
+  async #stuck(
+    state: RunState,
+    feeder: Feeder | null,
+    oldest: number | null,
+    link: RedisLink | null,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    if (state === 'stopped') return 'no feeder: resume the run';
+    if (state !== 'running' || feeder?.fleet !== true || link === null) return null;
+    const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const lane = oldest === null ? null : this.#plan.laneOf(oldest);
+    try {
+      return await stuckReason(link, { run: this.#record.run, lane }, AbortSignal.any([signal, late]));
+    } catch (error) {
+      if (signal.aborted || !late.aborted) throw error;
+      return 'waiting for Redis';
+    }
+  }
 }
 
-async function fleetReason(link: RedisLink | null, run: string, signal: AbortSignal): Promise<string | null> {
-  return link === null ? null : stuckReason(link, run, signal);
+/** What state a run is in, without its progress. Failure('usage') when the directory is none of a run. */
+export async function readRunState(path: string): Promise<RunState> {
+  const dir = resolve(path);
+  if ((await readRunRecord(dir)) === null) throw notARun(path);
+  return stateOf(dir, await readFeeder(dir));
 }
 
-async function oldestOpen(
-  runDir: string,
-  commits: { has(shard: number): boolean },
-  signal: AbortSignal,
-): Promise<number | null> {
-  for await (const lines of readPlan(join(runDir, RUN_FILES.plan), { signal })) {
-    for (const line of lines) if (!isClosing(line) && !commits.has(line.shard)) return line.shard;
-  }
-  return null;
+async function stateOf(dir: string, feeder: Feeder | null): Promise<RunState> {
+  if ((await finishedSummary(dir)) !== null) return 'finished';
+  if (await hasMarker(dir, 'cancelled')) return 'cancelled';
+  if (feeder?.alive !== true) return 'stopped';
+  return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';
 }
 
-/** The run directories of a folder, newest first, at most `most`. */
-export async function listRuns(folder: string, most: number): Promise<string[]> {
-  let names: string[];
-  try {
-    names = await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-  const runs: string[] = [];
-  for (const name of names.sort().reverse()) {
-    if (runs.length === most) break;
-    const dir = join(folder, name);
-    if (!name.startsWith('.') && (await readRunRecord(dir)) !== null) runs.push(dir);
-  }
-  return runs;
+function notARun(path: string): Failure {
+  return new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
 }

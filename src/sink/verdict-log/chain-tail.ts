@@ -42,9 +42,17 @@ export class ChainTail {
   static async open(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     for (;;) {
       const read = await readWhole(runDir, signal);
-      if (read !== null) return new ChainTail(runDir, signal, read);
+      if (read.settled) return new ChainTail(runDir, signal, read);
       await delay(SETTLE_MS, undefined, { signal });
     }
+  }
+
+  /**
+   * The same for whoever only looks: does not wait for an epoch that was taken to say what it continues. Its taker may
+   * have died over that.
+   */
+  static async glance(runDir: string, signal: AbortSignal): Promise<ChainTail> {
+    return new ChainTail(runDir, signal, await readWhole(runDir, signal));
   }
 
   /** Number of committed shards. */
@@ -67,7 +75,7 @@ export class ChainTail {
     const highest = (await listEpochs(this.#runDir)).at(-1) ?? 0;
     if (highest > this.#position.epoch) {
       const read = await readWhole(this.#runDir, this.#signal);
-      if (read === null) return false;
+      if (!read.settled) return false;
       this.#commits = read.commits;
       this.#position = read.position;
       this.#bytes = read.bytes;
@@ -105,13 +113,14 @@ interface WholeChain {
   readonly commits: CommitTable;
   readonly position: ChainPosition;
   readonly bytes: number;
+  /** False while a later epoch was taken that has not said yet what it continues. */
+  readonly settled: boolean;
 }
 
-/** The chain; null while a later epoch was taken that has not said yet what it continues. */
-async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChain | null> {
+async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChain> {
   const { commits, position, parts } = await readChain(runDir, { signal });
   const highest = (await listEpochs(runDir)).at(-1) ?? 0;
-  return highest === position.epoch ? { commits, position, bytes: parts.at(-1)?.bytes ?? 0 } : null;
+  return { commits, position, bytes: parts.at(-1)?.bytes ?? 0, settled: highest === position.epoch };
 }
 
 /** The lines of a file from a byte on, without one that has no newline yet. */

@@ -18,7 +18,7 @@ const DISK_FULL_RETRY_MS = 3000;
 export interface ClaimOptions {
   readonly signal: AbortSignal;
   /** One line for people: the disk is full and commits wait; there is space again. */
-  readonly report: (message: string) => void;
+  readonly report: DiskFullPolicy['report'];
   /** How long commits wait for disk space, in milliseconds; default: the run's `maxWaitMs`. */
   readonly maxWaitMs?: number;
   /** Between two tries while the disk is full, in milliseconds; default 3 s. */

@@ -127,3 +127,27 @@ it('whose consumer ends while Redis hangs goes on when Redis does', async () => 
   expect(await queue.has('n-2', AbortSignal.timeout(5000))).toBe(true);
   expect(said).toEqual([]);
 });
+
+it('keeps no events, also after Redis lost its settings', async () => {
+  const redis = await redisForTest();
+  const link = await linkForTest(redis);
+  const queue = await makeNumbers(redis, { name: 'numbers' });
+  const events = (): Promise<number> => link.redis.xlen(link.key('numbers', 'events'));
+  const end = new AbortController();
+  const seen: number[] = [];
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 4,
+    signal: end.signal,
+  });
+  for (const round of [0, 1]) {
+    for (let value = 0; value < 300; value++) await queue.add(1000 * round + value, never);
+    await settled(() => seen.length === 300 * (round + 1));
+    // Redis trims to whole blocks, of a hundred entries.
+    expect(await events()).toBeLessThan(200);
+    if (round > 0) continue;
+    await redis.kill();
+    await redis.boot();
+  }
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+});

@@ -9,6 +9,7 @@ import { shardJobId } from '../../../src/queue/redis/shard-job.ts';
 import { OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/runs/fleet/outstanding-shards.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
@@ -21,7 +22,11 @@ const shardOf = (shard: number, text = 'a comment'): Shard => ({
   items: [promptItem(shard, text)],
 });
 
-function outstandingIn(link: RedisLink, committed: ReadonlySet<number> = new Set()) {
+function outstandingIn(
+  link: RedisLink,
+  committed: ReadonlySet<number> = new Set(),
+  redisHasRoom: () => Promise<boolean> = async () => true,
+) {
   const queue = shardQueue(link, 'text', { lockMs: 30_000, say });
   const results = sinkQueue(link, 'r', say);
   onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
@@ -34,6 +39,7 @@ function outstandingIn(link: RedisLink, committed: ReadonlySet<number> = new Set
     queueOf: () => queue,
     results,
     isCommitted: (shard) => committed.has(shard),
+    redisHasRoom,
   });
   return { shards, queue, results };
 }
@@ -94,7 +100,7 @@ describe('shards that are fed and not committed', () => {
     };
     expect(await shards.feedAgain(look, never)).toBe(2);
     expect(shards.size).toBe(2);
-    expect(shards.oldest).toBe(0);
+    expect(shards.oldest?.shard).toBe(0);
   });
 
   it('are asked for all at once: a long way to Redis is not gone for each', async () => {
@@ -131,5 +137,24 @@ describe('shards that are fed and not committed', () => {
     shards.settle();
     await adding;
     expect(shards.size).toBe(OUTSTANDING_SHARDS);
+  });
+
+  it('wait while Redis is full enough, but for a single one', async () => {
+    let room = false;
+    const committed = new Set<number>();
+    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
+    await shards.add(shardOf(0), never);
+    expect(shards.waitedForRoomAt).toBe(Number.NEGATIVE_INFINITY);
+    const adding = shards.add(shardOf(1), never);
+    await settled(() => shards.waitedForRoomAt > 0);
+    expect(shards.size).toBe(1);
+    // While it waits, the run is paused: room alone is not enough then.
+    shards.hold(true);
+    room = true;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(shards.size).toBe(1);
+    shards.hold(false);
+    await adding;
+    expect(shards.size).toBe(2);
   });
 });
