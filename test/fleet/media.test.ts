@@ -82,7 +82,9 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
         const { stdout } = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis.url } });
         return what.test(stdout) && (true as const);
       }, String(what));
-    await stuck(/waiting for a worker that takes the lane (image|audio) \(guardsweep worker --lanes, and --root/);
+    await stuck(
+      /waiting for a worker that takes the lane (image|audio) \(guardsweep worker --lanes, and --root/,
+    );
     const wrong = join(folder, 'wrong');
     await mkdir(wrong);
     const other = fleet.worker({ args: ['--root', `uploads=${wrong}`] });
