@@ -99,8 +99,7 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
     if (byName === null || byName === AUDIO) return byName ?? BINARY;
     return unjudged(`${byName.name} in no form we know`, byName.modality);
   }
-  if (byName !== null && head.length > 0)
-    return unjudged(`text named like ${byName.name}`, byName.modality);
+  if (byName !== null && head.length > 0) return unjudged(`text named like ${byName.name}`, byName.modality);
   return layoutByName(path) === null && isSvg(head) ? SVG : null;
 }
 
