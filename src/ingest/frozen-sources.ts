@@ -2,7 +2,7 @@ import { type SourceConfig } from '../config/run-config.ts';
 import { placeInCorpus } from './corpus-roots.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from './manifest-table.ts';
-import { type FrozenSource } from './plan-line.ts';
+import { type FileState, type FrozenSource } from './plan-line.ts';
 
 /** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
 export class FrozenSources {
@@ -32,11 +32,15 @@ export class FrozenSources {
     return this.#manifest.table;
   }
 
-  /** Whether a source is as it was when the run was created, and so is what says something of it. */
-  async unchanged(source: FrozenSource): Promise<boolean> {
+  /**
+   * Whether a source is as it was when the run was created, and, if it is one item as a whole, what says something of
+   * it: rows have their ids and texts in themselves.
+   */
+  async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
     const { sidecar, manifest } = source;
-    const files = [source, ...(sidecar === null ? [] : [sidecar])];
-    if (manifest !== null && manifest !== source.source) files.push(this.#sources[manifest]!);
+    const files: (FileState & { readonly absolute: string })[] = [source];
+    if (isWholeFile && sidecar !== null) files.push(sidecar);
+    if (isWholeFile && manifest !== null) files.push(this.#sources[manifest]!);
     for (const file of files) if (!(await fileUnchanged(file))) return false;
     return true;
   }

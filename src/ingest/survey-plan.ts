@@ -22,6 +22,8 @@ export interface SourceExtent {
   readonly lastSeq: number;
   /** Whether every item of the source is planned. */
   readonly complete: boolean;
+  /** Whether something of a later source is planned, or nothing more will be. */
+  readonly passed: boolean;
   /** Whether one of its shards is not committed. */
   readonly open: boolean;
   /** Whether what is planned is a single item that is the whole file. */
@@ -82,8 +84,14 @@ export async function surveyPlan(
     uncommitted,
     extent: (source) => {
       const last = lastSeq[source] ?? -1;
-      const complete = last >= 0 && (closed.has(latestPass) || source < lastSource);
-      return { lastSeq: last, complete, open: open[source] === 1, wholeFile: wholeFile[source] === 1 };
+      const passed = closed.has(latestPass) || source < lastSource;
+      return {
+        lastSeq: last,
+        complete: last >= 0 && passed,
+        passed,
+        open: open[source] === 1,
+        wholeFile: wholeFile[source] === 1,
+      };
     },
   };
 }

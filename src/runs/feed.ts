@@ -104,9 +104,11 @@ class Feeder {
       progress.planned(next - seq);
       return next;
     }
+    // The rows of a table are planned before anything behind them; a manifest has none but bad ones.
+    if (!planned && this.#resuming && extent.passed && source.manifest === source.source) return seq;
     if (!planned) return this.#read(source, seq, null);
     let end = seq;
-    if (await this.#frozen.unchanged(source))
+    if (await this.#frozen.unchanged(source, extent.wholeFile))
       end = await this.#read(source, seq, extent.complete ? next : null);
     else if (!extent.complete && !extent.wholeFile) {
       await this.#lose(source, { from: seq, to: next + 1 });
@@ -125,7 +127,9 @@ class Feeder {
     wanted: readonly number[],
   ): Promise<void> {
     if (wanted.length === 0) return;
-    const end = (await this.#frozen.unchanged(source)) ? await this.#read(source, seq, next) : seq;
+    const end = (await this.#frozen.unchanged(source, next - seq === 1))
+      ? await this.#read(source, seq, next)
+      : seq;
     await this.#lose(
       source,
       wanted.filter((at) => at >= end),

@@ -34,7 +34,7 @@ describe('a command line that is wrong ends with 2 and one line', () => {
       ['guard', '--host', '0.0.0.0'],
       '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
     ],
-    [['fingerprint', '--guard', 'http://x'], /^--guard: REST guards/],
+    [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
   ])('%j', async (argv, line) => {
     const { status, stdout, stderr } = await typed(argv);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -100,6 +100,12 @@ describe('docker-compose.yml', () => {
     const mounts = new Map(feeder.volumes!.map((volume) => [volume.split(':')[1]!, volume.split(':')]));
     for (const corpus of operands) expect(mounts.get(corpus)?.[2]).toBe('ro');
     expect(existsSync(projectFile(mounts.get(operands[0]!)![0]!))).toBe(true);
+    // Media are read by the workers, which have to see the same corpus at their root.
+    const roots = read(service('worker').command).options['root'];
+    expect(roots).toEqual(operands);
+    for (const corpus of operands) {
+      expect(service('worker').volumes).toContain(mounts.get(corpus)!.join(':'));
+    }
     const sink = read(service('sink').command).options;
     expect(sink['root']).toEqual([options['out']]);
     const runs = `runs:${String(options['out'])}`;

@@ -52,7 +52,7 @@ describe('exit status', () => {
     const wrong: readonly (readonly [args: readonly string[], says: RegExp])[] = [
       [['enqueue', 'missing.csv'], /missing\.csv/],
       [['enqueue', 'a.csv', '--gaurd', 'embedded:'], /--guard/],
-      [['enqueue', 'a.csv', '--guard', 'http://localhost:9000'], /--guard/],
+      [['enqueue', 'a.csv', '--guard', 'ftp://localhost:9000'], /--guard/],
       [['enqueue', 'a.csv', '--text-column', 'body'], /body/],
       [['enqueue', 'none.csv'], /none\.csv.*n/],
       [['enqueue', 'latin.csv'], /--encoding/],

@@ -120,7 +120,7 @@ describe('reading a source', () => {
       appended = true;
     });
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
-    expect(await readOptions(source).frozen.unchanged(source)).toBe(false);
+    expect(await readOptions(source).frozen.unchanged(source, true)).toBe(false);
     expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
     const text = await frozen(write('a.txt', 'before'));
     write('a.txt', 'after it');
@@ -131,7 +131,7 @@ describe('reading a source', () => {
     const gone = await frozen(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(await readOptions(gone).frozen.unchanged(gone)).toBe(false);
+    expect(await readOptions(gone).frozen.unchanged(gone, true)).toBe(false);
     const folder = { ...gone, absolute: root };
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
     const locked = await frozen(write('locked.csv', 'text\nx\n'));

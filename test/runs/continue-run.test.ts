@@ -147,6 +147,26 @@ describe('a run that is continued', () => {
     expect(await codes(run)).toEqual(['uploads/a.txt SOURCE_CHANGED']);
   });
 
+  it('ends what is open as changed when the manifest of its corpus is, and keeps what was judged', async () => {
+    await writeFile(join(uploads, 'a.md'), 'first');
+    await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,two\n');
+    await writeFile(join(uploads, 'n.md'), 'second');
+    await writeFile(join(uploads, 'z.csv'), rows('z', 0, 15));
+    const run = await create();
+    await expect(go(run, judge({ answers: 1 }))).rejects.toThrow();
+    await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,three\nnowhere.md,four\n');
+    await go(run, judge());
+    const lines = await outcomes(run.dir);
+    expect(lines.map(({ seq }) => seq)).toEqual(Array.from({ length: 17 }, (_, seq) => seq));
+    expect((await codes(run)).slice(0, 3)).toEqual([
+      'uploads/a.md ok',
+      'uploads/n.md SOURCE_CHANGED',
+      'uploads/z.csv ok',
+    ]);
+    expect(lines[0]!.id).toBe('one');
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 17 });
+  });
+
   it.each([
     ['fewer', (text: string) => text.replaceAll('\n', ' ').replace(' ', '\n')],
     ['more', (text: string) => text.replaceAll(',text', '\n,tex')],

@@ -12,8 +12,10 @@ import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-b
 
 /** Files that are open, being decoded or judged at a time, in the whole process. */
 const FILES_AT_ONCE = 32;
-/** Of those, the files that are held in memory to be decoded, together; a single larger one goes alone. */
+/** Images that are held in memory, together: files to be decoded, frames to be judged. A single larger one goes alone. */
 const BYTES_AT_ONCE = 256 * 1024 * 1024;
+/** No frame in normal form is larger, as PNG of 512 by 512 pixels. */
+const LARGEST_FRAME_BYTES = 800_000;
 
 /** What judging needs of whoever brings media into normal form. An ItemError says why a file has none. */
 export interface MediaNormalizer {
@@ -51,6 +53,13 @@ export interface MediaOptions {
   readonly signal: AbortSignal;
 }
 
+/** The frames of an image that are judged, without the file they come from. */
+interface Frames {
+  readonly parts: readonly Part[];
+  readonly bytes: number;
+  readonly covered: Covered;
+}
+
 /** Judges media files: reads what was planned, brings it into normal form, and has every part of it judged. */
 export class MediaJudge {
   readonly #options: MediaJudgeOptions;
@@ -80,41 +89,51 @@ export class MediaJudge {
     });
   }
 
+  /** The file is held until it is decoded, its frames until they are judged. */
   async #image(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
-    const parts = await this.#frames(file, request, options);
-    if ('code' in parts) return failed(parts);
-    const { frames, covered } = parts;
-    return judgeParts(
-      async (judge) => {
-        await judge(frames);
-        return covered;
-      },
-      this.#options.judge,
-      options,
-    );
+    const { judging, signal } = options;
+    let held = request.file.bytes + judging.frames * LARGEST_FRAME_BYTES;
+    await this.#memory.enter(held, signal);
+    try {
+      const frames = await this.#frames(file, request, options);
+      if ('code' in frames) return failed(frames);
+      const { parts, bytes, covered } = frames;
+      this.#memory.leave(held - bytes);
+      held = bytes;
+      return await judgeParts(
+        async (judge) => {
+          await judge(parts);
+          return covered;
+        },
+        this.#options.judge,
+        options,
+      );
+    } finally {
+      this.#memory.leave(held);
+    }
   }
 
-  /** The frames to judge, without the file they come from, whose bytes are let go of. */
   async #frames(
     file: FileHandle,
     { file: planned, caption }: MediaRequest,
     { judging, signal }: MediaOptions,
-  ): Promise<{ readonly frames: readonly Part[]; readonly covered: Covered } | ItemError> {
-    await this.#memory.enter(planned.bytes, signal);
+  ): Promise<Frames | ItemError> {
     try {
       const bytes = await readPlanned(file, planned, signal);
       if ('code' in bytes) return bytes;
       const normal = await this.#options.normalizer.image(bytes, { frames: judging.frames, signal });
       if ('code' in normal) return normal;
-      const frames = normal.frames.map((frame): Part => ({
+      const parts = normal.frames.map((frame): Part => ({
         request: { requestType: 'prompt', modality: 'image', image: frame.bytes, caption },
         at: frame.index,
       }));
-      return { frames, covered: { unit: 'frames', judged: frames.length, total: normal.total } };
+      return {
+        parts,
+        bytes: normal.frames.reduce((sum, frame) => sum + frame.bytes.length, 0),
+        covered: { unit: 'frames', judged: parts.length, total: normal.total },
+      };
     } catch (error) {
       return faultOfOurs(error, signal);
-    } finally {
-      this.#memory.leave(planned.bytes);
     }
   }
 
