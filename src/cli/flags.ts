@@ -47,10 +47,10 @@ export const outFlag = (): Option =>
     example: '/data/runs',
   });
 
-export const redisFlag = (): Option =>
+export const redisFlag = (fallback = 'REDIS_URL, else none'): Option =>
   flag('--redis <url>', {
     what: "the fleet's Redis: redis://, rediss:// (TLS) or unix:///path; passwords are better in REDIS_URL",
-    fallback: 'REDIS_URL, else none',
+    fallback,
     example: 'redis://queue-1:6379',
   });
 

@@ -8,7 +8,7 @@ import { resumeCommand } from './commands/resume.ts';
 import { retryCommand } from './commands/retry.ts';
 import { sinkCommand } from './commands/sink.ts';
 import { statusCommand } from './commands/status.ts';
-import { cancelCommand, continueCommand, pauseCommand } from './commands/steer.ts';
+import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
 import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';

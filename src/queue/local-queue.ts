@@ -65,7 +65,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
         return await handle(value, signal);
       } catch (error) {
         if (!(error instanceof GivenBack)) throw error;
-        await delay(error.delayMs, undefined, { signal });
+        await delay(error.delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     }
   }

@@ -116,7 +116,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     )
     .addOption(
       flag('--max-wait <duration>', {
-        what: 'how long to wait while no guard is ready, in s, m or h, before stopping with status 4',
+        what: 'how long to wait while no guard is ready (with Redis: nothing is judged), in s, m or h, before stopping with status 4',
         fallback: '10m; 2h with Redis',
         example: '2h',
       }),

@@ -14,16 +14,16 @@ interface SinkOptions extends MetricsFlags {
 /** `sink`: commits what a fleet's workers return. */
 export function sinkCommand(context: CommandContext): Command {
   return newCommand('sink', context)
-    .summary("commit a fleet's outcomes and finish its runs")
+    .summary("write a fleet's outcomes and finish its runs")
     .description(
-      "Commit the outcomes that a fleet's workers return, and finish runs, until interrupted.\n" +
-        'It needs the file system that the run directories are on. A second sink waits, run by run, until the\n' +
-        'first is gone.',
+      "Write the outcomes that a fleet's workers return to the run directories, and finish runs, until " +
+        'interrupted. It needs the file system that the run directories are on. Of several sinks one holds a ' +
+        'run at a time; the others wait, and take it over when that one is gone.',
     )
-    .addOption(redisFlag())
+    .addOption(redisFlag('REDIS_URL; one has to be named'))
     .addOption(
       repeatableFlag('--root <dir>', {
-        what: 'folder in which run directories are; nothing outside is written',
+        what: 'folder that holds run directories; nothing outside is written',
         fallback: 'runs',
         example: '/data/runs',
       }),

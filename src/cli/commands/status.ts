@@ -7,7 +7,7 @@ import { RedisLink } from '../../queue/redis/link.ts';
 import { listRuns } from '../../runs/status/list-runs.ts';
 import { RunWatch, type RunStatus } from '../../runs/status/run-status.ts';
 import { type CommandContext } from '../context.ts';
-import { flag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
+import { flag, jsonFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLine } from '../progress-line.ts';
 
@@ -29,11 +29,14 @@ export function statusCommand(context: CommandContext): Command {
   return newCommand('status', context)
     .summary('show where runs stand, and why one does not go on')
     .description(
-      'Show where a run stands, or the newest runs of a folder: progress, time left, and what holds a run up:\n' +
-        'no feeder, no worker, no sink, no guard that is ready. Changes nothing.',
+      'Show where a run stands, or the newest runs of a folder: progress, time left, and that nobody feeds it. ' +
+        'With the Redis of its fleet also what else holds a run up: no worker, no sink, no guard that is ready, ' +
+        'a full disk, a full Redis. Changes nothing.',
     )
     .argument('[run-dir]', 'run directory; without it, the newest runs of the output folder')
-    .addOption(outFlag())
+    .addOption(
+      flag('--out <dir>', { what: 'folder whose runs are listed', fallback: 'runs', example: '/data/runs' }),
+    )
     .addOption(redisFlag())
     .addOption(flag('--watch', { what: 'show it again every 2 s until the run is over', fallback: 'once' }))
     .addOption(jsonFlag('print a JSON array with one object for each run, one line each time'))

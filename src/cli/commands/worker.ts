@@ -37,11 +37,12 @@ export function workerCommand(context: CommandContext): Command {
   return newCommand('worker', context)
     .summary("judge a fleet's shards with guards near this machine")
     .description(
-      "Take shards from the fleet's Redis through guards and hand the outcomes on, until interrupted.\n" +
-        'Any number of workers on any number of machines share the work. An interrupt finishes what is in flight,\n' +
-        'at most 10 s; a second one stops at once. Nothing is lost either way.',
+      "Take shards (groups of items) of any run from the fleet's Redis, have guards judge them, and hand the " +
+        'outcomes to the sink, until interrupted. Any number of workers on any number of machines share the ' +
+        'work. An interrupt lets what is in flight finish, for at most 10 s; a second one stops at once. Nothing ' +
+        'is lost either way.',
     )
-    .addOption(redisFlag())
+    .addOption(redisFlag('REDIS_URL; one has to be named'))
     .addOption(
       repeatableFlag('--guard <url>', {
         what: 'guard endpoint: grpc[s]://host:8001, https://host, http://host:9000 (REST) or embedded:',
@@ -51,7 +52,7 @@ export function workerCommand(context: CommandContext): Command {
     )
     .addOption(
       flag('--lanes <list>', {
-        what: `kinds of shards to take, separated by commas: ${LANES.join(', ')}`,
+        what: `kinds of items to take, separated by commas: ${LANES.join(', ')}`,
         fallback: 'text,chat; with --root all',
         example: 'text',
       }),
@@ -72,21 +73,21 @@ export function workerCommand(context: CommandContext): Command {
     )
     .addOption(
       flag('--lock <duration>', {
-        what: 'after so long without a sign of life others take over its shards, at least 2s',
+        what: 'time without a sign of life after which other workers take over its shards, at least 2s',
         fallback: '30s',
         example: '60s',
       }),
     )
     .addOption(
       flag('--max-wait <duration>', {
-        what: 'how long to wait while no guard is ready, in s, m or h, before ending with status 4',
+        what: 'how long to wait while no guard is ready, in s, m or h, before stopping with status 4',
         fallback: '2h',
         example: '10m',
       }),
     )
     .addOption(
       flag('--expect-fingerprint <id>', {
-        what: 'end with status 4 unless every guard has this fingerprint id',
+        what: 'stop with status 4 unless every guard has this fingerprint id',
         fallback: 'any',
         example: 'sha256:9f86d0… (64 digits)',
       }),

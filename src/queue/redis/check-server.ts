@@ -7,6 +7,8 @@ import { connectOptions } from './connect-options.ts';
 /** How long a server may take to be there when a process starts, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
 const TRY_EVERY_MS = 500;
+/** A server that is there answers in far less; a connection over which nothing comes is given up, in milliseconds. */
+const ANSWER_WITHIN_MS = 5000;
 const OLDEST = [6, 2] as const;
 
 /** Codes with which Redis begins a refusal that waiting does not mend. */
@@ -56,8 +58,10 @@ export async function checkServer(
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await tryOnce(name, address);
+      const leftMs = Math.max(TRY_EVERY_MS, endsAt - performance.now());
+      return await tryOnce(name, address, Math.min(ANSWER_WITHIN_MS, leftMs), signal);
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof Failure) throw error;
       const code = firstWord(error);
       const refusal = REFUSALS[code];
@@ -72,9 +76,21 @@ export async function checkServer(
   }
 }
 
-/** Throws a Failure for what waiting does not mend as far as it can tell, else the client's or server's error. */
-async function tryOnce(name: string, address: RedisAddress): Promise<void> {
+/**
+ * Throws a Failure for what waiting does not mend as far as it can tell, else the client's or server's error; also
+ * when the server does not answer within a time, or the signal aborts.
+ */
+async function tryOnce(
+  name: string,
+  address: RedisAddress,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const redis = new Redis({ ...connectOptions(address), maxRetriesPerRequest: 0, enableReadyCheck: false });
+  // What is under way then rejects.
+  const giveUp = (): void => redis.disconnect();
+  const timer = setTimeout(giveUp, withinMs);
+  signal.addEventListener('abort', giveUp, { once: true });
   // Refusals also come as events; what matters of them rejects the calls below.
   let refused: unknown = null;
   redis.on('error', (error) => (refused = error));
@@ -93,6 +109,8 @@ async function tryOnce(name: string, address: RedisAddress): Promise<void> {
     }
     throw REFUSALS[firstWord(refused)] === undefined ? error : refused;
   } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
     redis.disconnect();
   }
 }

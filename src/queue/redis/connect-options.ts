@@ -13,7 +13,7 @@ const SOCKET_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const LONGEST_BACKOFF_MS = 2000;
 
-/** What every connection shares; it makes one attempt and gives up at once. */
+/** What every connection shares; it makes one attempt when it is told to, and gives up at once. */
 export function connectOptions(address: RedisAddress): ConnectOptions {
   return {
     ...('path' in address.at ? { path: address.at.path } : { host: address.at.host, port: address.at.port }),
@@ -28,12 +28,14 @@ export function connectOptions(address: RedisAddress): ConnectOptions {
 }
 
 /**
- * The options of a connection that is kept: it comes back by itself for as long as it takes, and what was asked of
- * Redis meanwhile waits. Half-open connections are found and renewed.
+ * The options of a connection that is kept: it comes by itself, and back, for as long as it takes, and what was asked
+ * of Redis meanwhile waits. Half-open connections are found and renewed. It begins at once, as do its duplicates: of
+ * one that waits to be told, BullMQ takes a first attempt that fails for the end, and never asks again.
  */
 export function lastingOptions(address: RedisAddress): ConnectOptions {
   return {
     ...connectOptions(address),
+    lazyConnect: false,
     maxRetriesPerRequest: null,
     socketTimeout: SOCKET_TIMEOUT_MS,
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_BACKOFF_MS) + randomInt(50),

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Redis } from 'ioredis';
 import { type RedisAddress } from '../../config/redis-url.ts';
+import { abortable } from './abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
 
@@ -35,12 +36,18 @@ export class RedisLink {
     this.redis.on('ready', () => this.#found());
   }
 
-  /** Checks the server (see `checkServer`), then connects. */
+  /** Checks the server (see `checkServer`), then connects. Rejects with the signal's reason when aborted. */
   static async open(address: RedisAddress, options: RedisLinkOptions): Promise<RedisLink> {
     await checkServer(address, options.signal, options.startTimeoutMs);
     const link = new RedisLink(address, options.say);
-    await link.redis.connect();
-    return link;
+    const ready = new Promise<void>((resolve) => link.redis.once('ready', resolve));
+    try {
+      await abortable(ready, options.signal);
+      return link;
+    } catch (error) {
+      link.close();
+      throw error;
+    }
   }
 
   /** Whether Redis cannot be reached at the moment. */

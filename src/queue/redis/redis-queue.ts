@@ -125,9 +125,10 @@ export class RedisQueue<T> implements WorkQueue<T> {
         return;
       }
       const handling = handle(value, options.signal);
-      const settled = handling.then(
-        () => {},
-        () => {},
+      // It counts until it settles, and no longer: whoever waits for it must not wait for what Redis is told then.
+      const settled: Promise<void> = handling.then(
+        () => void running.delete(settled),
+        () => void running.delete(settled),
       );
       running.add(settled);
       try {
@@ -135,8 +136,6 @@ export class RedisQueue<T> implements WorkQueue<T> {
       } catch (error) {
         if (!(error instanceof GivenBack)) failed.abort(error);
         return await giveBack(job, token, error instanceof GivenBack ? error.delayMs : 0);
-      } finally {
-        running.delete(settled);
       }
     };
     const { concurrency } = options;

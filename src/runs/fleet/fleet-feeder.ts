@@ -164,9 +164,8 @@ export class FleetFeeder {
     });
     const { maxWaitMs } = run.record.config;
     if (this.shards.size > 0 && performance.now() - this.#progressAt > maxWaitMs) {
-      const minutes = Math.round(maxWaitMs / 60_000);
       const why = this.#note === null ? `shard ${this.shards.oldest?.shard} is the oldest` : this.#note;
-      throw new Failure('service', `nothing was committed for ${minutes} min: ${why}`);
+      throw new Failure('service', `nothing was committed for ${shownWait(maxWaitMs)}: ${why}`);
     }
   }
 
@@ -195,4 +194,8 @@ export class FleetFeeder {
     await this.register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }
+}
+
+function shownWait(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }

@@ -79,6 +79,25 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   expect(said.filter((line) => line.includes('back'))).toHaveLength(1);
 });
 
+it('whose consumer begins while Redis is away takes what comes when it is back', async () => {
+  const redis = await redisForTest();
+  const queue = await makeNumbers(redis);
+  await queue.put(1, never);
+  await redis.kill();
+  const end = new AbortController();
+  const seen: number[] = [];
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency: 1,
+    signal: end.signal,
+  });
+  await delay(300);
+  await redis.boot();
+  await queue.put(2, never);
+  await settled(() => seen.includes(2));
+  end.abort(new Error('enough'));
+  await expect(consuming).rejects.toThrow('enough');
+});
+
 it('ends within seconds although Redis is away', async () => {
   const redis = await redisForTest();
   const queue = await makeNumbers(redis);

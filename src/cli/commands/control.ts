@@ -6,7 +6,7 @@ import { type CommandContext } from '../context.ts';
 import { quietFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-interface Steering {
+interface ControlCommand {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
@@ -15,14 +15,14 @@ interface Steering {
   readonly ask: (runDir: string) => Promise<string>;
 }
 
-/** `pause <run>`: feed a run no further. */
+/** `pause <run>`: hold a run. */
 export function pauseCommand(context: CommandContext): Command {
-  return steerCommand(context, {
+  return controlCommand(context, {
     name: 'pause',
-    summary: 'feed a run no further until it is continued',
+    summary: 'hold a run until it is continued',
     description:
-      'Feed a run no further until it is continued. What is handed out already is judged and committed.\n' +
-      'Works wherever the run directory is seen, through a file in it.',
+      'Hold a run until it is continued: nothing more of it is begun. What workers have been given already ' +
+      'is judged and kept. Works on any machine that sees the run directory.',
     example: 'free the guards for another run',
     ask: async (runDir) => {
       await setMarker(runDir, 'paused');
@@ -33,26 +33,29 @@ export function pauseCommand(context: CommandContext): Command {
 
 /** `continue <run>`: go on with a run that was paused. */
 export function continueCommand(context: CommandContext): Command {
-  return steerCommand(context, {
+  return controlCommand(context, {
     name: 'continue',
     summary: 'go on with a run that was paused',
-    description: 'Go on with a run that was paused. A run without a feeder needs guardsweep resume instead.',
+    description:
+      'Go on with a run that was paused. Works on any machine that sees the run directory.\n' +
+      'A run that nobody feeds any more (status: stopped) needs guardsweep resume instead.',
     example: 'go on with this run',
     ask: async (runDir) => {
       await clearMarker(runDir, 'paused');
-      return 'not paused any more';
+      return 'not paused any more; if status says stopped: guardsweep resume';
     },
   });
 }
 
 /** `cancel <run>`: end a run before it is finished. */
 export function cancelCommand(context: CommandContext): Command {
-  return steerCommand(context, {
+  return controlCommand(context, {
     name: 'cancel',
     summary: 'end a run before it is finished',
     description:
-      'End a run before it is finished: its feeder stops with status 130. What was judged is kept, and\n' +
-      'guardsweep resume takes the run up again.',
+      'End a run before it is finished: the command that feeds it stops with status 130. What was judged ' +
+      'is kept, and guardsweep resume takes the run up again. Works on any machine that sees the run ' +
+      'directory.',
     example: 'this was the wrong folder',
     ask: async (runDir) => {
       await setMarker(runDir, 'cancelled');
@@ -61,9 +64,9 @@ export function cancelCommand(context: CommandContext): Command {
   });
 }
 
-function steerCommand(
+function controlCommand(
   context: CommandContext,
-  { name, summary, description, example, ask }: Steering,
+  { name, summary, description, example, ask }: ControlCommand,
 ): Command {
   return newCommand(name, context)
     .summary(summary)
