@@ -13,6 +13,10 @@ export interface Service {
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly deploy?: {
+    readonly resources: { readonly reservations: { readonly devices: readonly object[] } };
+  };
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];

@@ -60,10 +60,38 @@ describe('docker-compose.yml', () => {
     expect(() => read(command)).not.toThrow();
   });
 
+  it('is used by the documentation with commands and flags that the program has', () => {
+    const docs = readFileSync(projectFile('docs/fleet.md'), 'utf8');
+    const typedIn = (start: string): string[] =>
+      docs
+        .split('\n')
+        .filter((line) => line.includes(start))
+        .map((line) =>
+          line
+            .slice(line.indexOf(start) + start.length)
+            .replace(/ #.*$|`.*$/, '')
+            .trim(),
+        );
+    // Without a command of its own the feeder runs the one of the file.
+    const inCompose = typedIn('docker compose run --rm feeder ').filter((line) => line !== '');
+    const onMachines = typedIn('npm run ').map((line) => line.replace(' -- ', ' '));
+    expect(inCompose.length).toBeGreaterThanOrEqual(3);
+    expect(onMachines.length).toBeGreaterThanOrEqual(4);
+    for (const line of [...inCompose, ...onMachines])
+      expect(() => read(line.split(/ +/)), line).not.toThrow();
+  });
+
   it('is read by a check that would find a wrong command or flag', () => {
     expect(() => read(['works'])).toThrow('no such command');
     expect(() => read(['worker', '--gard', 'embedded:'])).toThrow('no such flag');
     expect(() => read(['sink', '/data'])).toThrow('wrong arguments');
+  });
+
+  it('starts nothing of ours before Redis answers', () => {
+    for (const [name, { depends_on: needs }] of ours) {
+      expect(needs, name).toEqual({ redis: { condition: 'service_healthy' } });
+    }
+    expect(service('redis').healthcheck).toBeDefined();
   });
 
   it('needs a password', () => {
@@ -200,8 +228,11 @@ describe('docker-compose.yml', () => {
   });
 
   it('has Triton load the guard, and nothing else, on the ports that it publishes', () => {
-    const { command, image, profiles, ports, healthcheck, volumes } = service('triton');
+    const { command, image, profiles, ports, healthcheck, volumes, deploy } = service('triton');
     expect(profiles).toEqual(['gpu']);
+    expect(deploy?.resources.reservations.devices).toEqual([
+      { driver: 'nvidia', count: 'all', capabilities: ['gpu'] },
+    ]);
     const [, year, month] = /^nvcr\.io\/nvidia\/tritonserver:(\d\d)\.(\d\d)-py3$/.exec(image)!;
     expect(Number(year) * 100 + Number(month)).toBeGreaterThanOrEqual(2411);
     expect(command).toContain('--model-control-mode=explicit');
