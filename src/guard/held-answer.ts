@@ -32,7 +32,8 @@ export function verdictOf(
       endpoint,
       latencyMs: held.latencyMs,
       attempts: task.attempts + 1,
-      cacheUsage: answer.cacheUsage,
+      // The guard fills it for conversations only.
+      cacheUsage: task.signature === 'multiturn' ? answer.cacheUsage : null,
       moderatedAt: held.moderatedAt,
       coverage: coverageOf(task),
     },
