@@ -1,12 +1,11 @@
 import { type ItemCode } from '../domain/item-error.ts';
-import { type Answer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type ReadyGuard, type Reply } from './connection.ts';
 import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
 import { halvesOf } from './halves.ts';
-import { type HeldAnswers, verdictOf } from './held-answer.ts';
+import { type HeldAnswer, verdictOf } from './held-answer.ts';
 import { Overloads } from './overloads.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
 import { ReadingFailures } from './reading-failures.ts';
@@ -34,7 +33,7 @@ export class Dispatcher {
   readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
   readonly #hooks: DispatcherHooks;
-  readonly #stamping: Stamping<HeldAnswers>;
+  readonly #stamping: Stamping<HeldAnswer>;
   readonly #sender: Sender;
   /** Every task that is this dispatcher's to bring to an end. */
   readonly #tasks = new Set<Task>();
@@ -67,11 +66,11 @@ export class Dispatcher {
     );
   }
 
-  #makeStamping(): Stamping<HeldAnswers> {
+  #makeStamping(): Stamping<HeldAnswer> {
     const { version } = this.#guard;
     const hooks = {
-      stamped: (held: readonly HeldAnswers[], id: string | null) => this.#stamped(held, id),
-      voided: (held: readonly HeldAnswers[]) => this.#voided(held),
+      stamped: (held: readonly HeldAnswer[], id: string | null) => this.#stamped(held, id),
+      voided: (held: readonly HeldAnswer[]) => this.#voided(held),
     };
     if (version === null) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
@@ -185,10 +184,11 @@ export class Dispatcher {
   // Replies
 
   async #replied(flight: Flight, { answers, modelVersion }: Reply): Promise<void> {
-    const current = this.#stamping.replied(flight.epoch, modelVersion);
     const invalid: Task[] = [];
-    const tasks: Task[] = [];
-    const valid: Answer[] = [];
+    const current = this.#stamping.replied(flight.epoch, modelVersion);
+    const latencyMs = Math.round((performance.now() - flight.sentAt) * 100) / 100;
+    const moderatedAt = new Date().toISOString();
+    let valid = false;
     for (const [index, task] of flight.tasks.entries()) {
       if (task.abandoned) continue;
       const answer = answers?.[index] ?? null;
@@ -196,27 +196,22 @@ export class Dispatcher {
         invalid.push(task);
         continue;
       }
+      valid = true;
       task.clearSuspicion();
-      tasks.push(task);
-      valid.push(answer);
+      if (current) {
+        this.#stamping.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
+        task.state = 'held';
+        this.#advance(task);
+      } else {
+        this.#judgeAgain(task);
+      }
     }
-    if (!current) tasks.forEach((task) => this.#judgeAgain(task));
-    else if (tasks.length > 0) this.#hold(tasks, valid, flight);
-    if (tasks.length > 0) this.#answered(flight);
+    if (valid) this.#answered(flight);
     // Before anything is waited for: what was answered must not wait for what was not.
     this.#stamping.consider();
     if (invalid.length === 0) return;
     if (flight.tasks.length > 1) this.#sendAsSingles(invalid, 'INVALID_REPLY', 0);
     else await this.#refused(flight, 'INVALID_REPLY');
-  }
-
-  #hold(tasks: readonly Task[], answers: readonly Answer[], { epoch, sentAt }: Flight): void {
-    const latencyMs = Math.round((performance.now() - sentAt) * 100) / 100;
-    this.#stamping.hold({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
-    for (const task of tasks) {
-      task.state = 'held';
-      this.#advance(task);
-    }
   }
 
   #answered({ rows, sentAt }: Flight): void {
@@ -231,21 +226,18 @@ export class Dispatcher {
     this.#hooks.succeeded();
   }
 
-  #stamped(all: readonly HeldAnswers[], fingerprintId: string | null): void {
-    for (const held of all) {
-      for (const [index, task] of held.tasks.entries()) {
-        if (task.abandoned) continue;
-        this.#tasks.delete(task);
-        const instead = task.settle(verdictOf(held, index, this.#options.endpoint, fingerprintId));
-        if (instead !== null) this.#judgeAgain(instead);
-      }
+  #stamped(held: readonly HeldAnswer[], fingerprintId: string | null): void {
+    for (const one of held) {
+      const { task } = one;
+      if (task.abandoned) continue;
+      this.#tasks.delete(task);
+      const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
+      if (instead !== null) this.#judgeAgain(instead);
     }
   }
 
-  #voided(all: readonly HeldAnswers[]): void {
-    for (const { tasks } of all) {
-      for (const task of tasks) if (!task.abandoned) this.#judgeAgain(task);
-    }
+  #voided(held: readonly HeldAnswer[]): void {
+    for (const { task } of held) if (!task.abandoned) this.#judgeAgain(task);
   }
 
   /** The model changed around this answer. Costs no try. */
