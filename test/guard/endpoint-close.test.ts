@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../src/guard/address.ts';
 import { Endpoint } from '../../src/guard/endpoint.ts';
 import { type InferResponse, loadService } from '../../src/guard/tensors/protocol.ts';
-import { TaskQueue } from '../../src/guard/task-queue.ts';
 import { TritonConnection } from '../../src/guard/triton/triton-connection.ts';
 import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
 
@@ -19,9 +18,8 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       takes: () => true,
       connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
     },
-    { requestTimeoutMs: 60_000, backlog: new TaskQueue(), isOneOfMany: () => false },
+    60_000,
     {
-      taken: () => {},
       ready: () => {},
       unusable: () => {},
       out: () => {},
