@@ -152,7 +152,7 @@ test('reads what an endpoint is', async () => {
 test('a late guard that has not loaded its model yet is taken in once it has', async () => {
   const port = await closedPort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 200 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
   const joined = new Promise<void>((resolve) => {
     pool.onStateChange((endpoints) => {
       if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
