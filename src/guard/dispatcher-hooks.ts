@@ -1,11 +1,16 @@
 import { type ItemCode } from '../domain/item-error.ts';
 import { type OutReason } from './call-error.ts';
 import { type Reading } from './connection.ts';
+import { type TaskQueue } from './task-queue.ts';
 
 export interface DispatcherOptions {
   /** The endpoint as recorded in outcomes. */
   readonly endpoint: string;
   readonly requestTimeoutMs: number;
+  /** What waits for any endpoint. */
+  readonly backlog: TaskQueue;
+  /** Whether other endpoints take from it, too. */
+  readonly isOneOfMany: () => boolean;
 }
 
 /** Why an endpoint is taken out; what is left out is false, or nothing. */
@@ -21,6 +26,8 @@ export interface Outage {
 
 /** What a dispatcher tells its endpoint. */
 export interface DispatcherHooks {
+  /** Something was taken from the backlog. */
+  taken(): void;
   /** The guard judged something. */
   succeeded(): void;
   /** Something is sent again, and why. */

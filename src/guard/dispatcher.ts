@@ -9,9 +9,10 @@ import { type HeldAnswer, verdictOf } from './held-answer.ts';
 import { Overloads } from './overloads.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
 import { ReadingFailures } from './reading-failures.ts';
-import { type Flight, Sender } from './sender.ts';
+import { type Flight, Sender, type Sent } from './sender.ts';
 import { type Stamping, Unstamped } from './stamping.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
+import { type Signature } from './tensors/encode-request.ts';
 import { VersionBrackets } from './version-brackets.ts';
 
 /** Times an item is judged again because the model kept changing, before it ends in an error. */
@@ -49,13 +50,20 @@ export class Dispatcher {
     this.#hooks = hooks;
     this.#proof = new ProofOfLife(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
     this.#stamping = this.#makeStamping();
-    this.#sender = new Sender(guard.maxBatchSize, guard.concurrency, {
-      open: () => !this.#stamping.suspected,
-      stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
-      fly: (flight) => this.#fly(flight),
-      sent: () => this.#stamping.consider(),
-      crashed: (error) => hooks.crashed(error),
-    });
+    const { maxBatchSize, concurrency } = guard;
+    const { backlog, isOneOfMany } = options;
+    const takes = (signature: Signature): boolean => guard.takes(signature);
+    this.#sender = new Sender(
+      { maxBatchSize, concurrency, backlog, isOneOfMany, takes },
+      {
+        open: () => !this.#stamping.suspected,
+        stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
+        fly: (flight) => this.#fly(flight),
+        taken: (tasks) => this.#taken(tasks),
+        sent: () => this.#stamping.consider(),
+        crashed: (error) => hooks.crashed(error),
+      },
+    );
   }
 
   #makeStamping(): Stamping<HeldAnswer> {
@@ -98,10 +106,25 @@ export class Dispatcher {
     return !this.#overloads.any && !this.#readingFailures.any;
   }
 
+  get sent(): Sent {
+    return this.#sender.sent;
+  }
+
+  /** Takes on a task that is to be judged here and nowhere else, as long as the endpoint is in use. */
   accept(task: Task): void {
     task.state = 'active';
     this.#tasks.add(task);
     this.#sender.enqueue(task);
+  }
+
+  /** Something came into the backlog. */
+  wake(): void {
+    this.#sender.wake();
+  }
+
+  #taken(tasks: readonly Task[]): void {
+    for (const task of tasks) this.#tasks.add(task);
+    this.#hooks.taken();
   }
 
   /** Gives up what nobody waits for any more. */
@@ -121,7 +144,10 @@ export class Dispatcher {
     this.#sender.stop();
     if (reached) for (const { tasks } of this.#sender.flights) tasks.forEach((task) => this.#noteDrop(task));
     const undone = [...this.#tasks].filter((task) => !task.abandoned);
-    for (const task of undone) if (task.state !== 'settled') task.state = 'idle';
+    for (const task of undone) {
+      task.arrival = null;
+      if (task.state !== 'settled') task.state = 'idle';
+    }
     this.#tasks.clear();
     return undone;
   }
@@ -180,7 +206,7 @@ export class Dispatcher {
         this.#judgeAgain(task);
       }
     }
-    if (valid) this.#succeeded();
+    if (valid) this.#answered(flight);
     // Before anything is waited for: what was answered must not wait for what was not.
     this.#stamping.consider();
     if (invalid.length === 0) return;
@@ -188,10 +214,15 @@ export class Dispatcher {
     else await this.#refused(flight, 'INVALID_REPLY');
   }
 
+  #answered({ rows, sentAt }: Flight): void {
+    const { supplied } = this.#sender;
+    this.#guard.concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
+    this.#succeeded();
+  }
+
   #succeeded(): void {
     this.#proof.succeeded();
     this.#overloads.passed();
-    this.#guard.concurrency.succeeded();
     this.#hooks.succeeded();
   }
 
@@ -255,7 +286,7 @@ export class Dispatcher {
         this.#rateLimited(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
-        if (fault.named) this.#succeeded();
+        if (fault.named) this.#answered(flight);
         if (!single) this.#sendAsSingles(tasks, fault.code, 0);
         else if (fault.named) this.#settleErrors(tasks, fault.code, true);
         else await this.#refused(flight, fault.code);

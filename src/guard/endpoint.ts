@@ -3,9 +3,10 @@ import { type ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
 import { type OutReason } from './call-error.ts';
 import { type Connection, type Reading, type ReadyGuard } from './connection.ts';
-import { type Outage } from './dispatcher-hooks.ts';
+import { type DispatcherOptions, type Outage } from './dispatcher-hooks.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { mayReturn, NotUsable } from './not-usable.ts';
+import { type Sent } from './sender.ts';
 import { type Task } from './task.ts';
 import { type Signature } from './tensors/encode-request.ts';
 
@@ -51,12 +52,17 @@ export interface EndpointStatus {
   readonly modelVersion: string | null;
   /** Requests answered with verdicts. */
   readonly successes: number;
+  readonly sent: Sent;
   /** Requests sent again, by cause. */
   readonly retries: Readonly<Partial<Record<ItemCode | 'MODEL_CHANGED', number>>>;
 }
 
+export type EndpointOptions = Omit<DispatcherOptions, 'endpoint'>;
+
 export interface EndpointHooks {
   ready(): void;
+  /** Something was taken from the backlog. */
+  taken(): void;
   /** Before it was ever ready: only a changed setting can help. It goes on being asked all the same. */
   unusable(error: NotUsable): void;
   /** Taken out; these tasks need another endpoint. */
@@ -74,7 +80,7 @@ export interface EndpointHooks {
 export class Endpoint {
   readonly name: string;
   readonly #target: EndpointTarget;
-  readonly #requestTimeoutMs: number;
+  readonly #options: EndpointOptions;
   readonly #hooks: EndpointHooks;
   readonly #life = new AbortController();
   readonly #retries: Partial<Record<ItemCode | 'MODEL_CHANGED', number>> = {};
@@ -85,15 +91,17 @@ export class Endpoint {
   #dispatcher: Dispatcher | null = null;
   #reading: Reading | null = null;
   #successes = 0;
+  /** In earlier times of use. */
+  #sent: Sent = { requests: 0, rows: 0, room: 0, idleMs: 0 };
   /** Probes since the guard last judged something, so that one which comes and goes is asked ever less often. */
   #probes = 0;
   /** The last way into use, settled once it is over; never rejects. */
   #entering: Promise<void> = Promise.resolve();
 
-  constructor(target: EndpointTarget, requestTimeoutMs: number, hooks: EndpointHooks) {
+  constructor(target: EndpointTarget, options: EndpointOptions, hooks: EndpointHooks) {
     this.name = target.name;
     this.#target = target;
-    this.#requestTimeoutMs = requestTimeoutMs;
+    this.#options = options;
     this.#hooks = hooks;
     this.#state = outState('no connection', false);
   }
@@ -112,6 +120,13 @@ export class Endpoint {
     return (this.#guard ?? this.#target).takes(signature);
   }
 
+  /** Rows it is allowed in flight, and those of a full request; zero while it is out. */
+  get appetite(): { readonly rows: number; readonly batch: number } {
+    if (this.#dispatcher === null || this.#guard === null) return { rows: 0, batch: 0 };
+    const { concurrency, maxBatchSize } = this.#guard;
+    return { rows: concurrency.limit, batch: Math.max(1, maxBatchSize) };
+  }
+
   get status(): EndpointStatus {
     const inFlight = this.#dispatcher?.inFlight ?? 0;
     return {
@@ -123,6 +138,7 @@ export class Endpoint {
       fingerprint: this.#reading?.fingerprint.id ?? null,
       modelVersion: this.#reading?.modelVersion ?? null,
       successes: this.#successes,
+      sent: this.#dispatcher === null ? this.#sent : together(this.#sent, this.#dispatcher.sent),
       retries: { ...this.#retries },
     };
   }
@@ -153,7 +169,7 @@ export class Endpoint {
       try {
         // An endpoint that failed has to show that it judges again.
         const guard = await connection.open({
-          requestTimeoutMs: this.#requestTimeoutMs,
+          requestTimeoutMs: this.#options.requestTimeoutMs,
           prove: !first,
           signal,
         });
@@ -190,8 +206,9 @@ export class Endpoint {
     this.#connection = connection;
     this.#dispatcher = new Dispatcher(
       guard,
-      { endpoint: this.name, requestTimeoutMs: this.#requestTimeoutMs },
+      { endpoint: this.name, ...this.#options },
       {
+        taken: () => this.#hooks.taken(),
         succeeded: () => {
           this.#successes++;
           this.#probes = 0;
@@ -219,6 +236,7 @@ export class Endpoint {
   }
 
   #leave(reached: boolean): Task[] {
+    if (this.#dispatcher !== null) this.#sent = together(this.#sent, this.#dispatcher.sent);
     const undone = this.#dispatcher?.stop(reached) ?? [];
     this.#dispatcher = null;
     this.#connection?.close();
@@ -229,6 +247,15 @@ export class Endpoint {
   #since(): string {
     return this.#state.name === 'out' ? this.#state.since : new Date().toISOString();
   }
+}
+
+function together(a: Sent, b: Sent): Sent {
+  return {
+    requests: a.requests + b.requests,
+    rows: a.rows + b.rows,
+    room: a.room + b.room,
+    idleMs: a.idleMs + b.idleMs,
+  };
 }
 
 function outState(

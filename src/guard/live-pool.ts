@@ -4,36 +4,44 @@ import { type Fingerprint } from '../domain/fingerprint.ts';
 import { type Outcome } from '../domain/outcome.ts';
 import { type GuardRequest } from '../domain/request.ts';
 import { Admission } from './admission.ts';
+import { WINDOW_BATCHES } from './batch-lane.ts';
 import { type Reading } from './connection.ts';
 import { type Dispatcher } from './dispatcher.ts';
 import { Endpoint, type EndpointStatus, type EndpointTarget } from './endpoint.ts';
 import { Judging } from './judging.ts';
 import { type GuardPool, type JudgeOptions } from './pool.ts';
 import { Conversation, Task } from './task.ts';
+import { TaskQueue } from './task-queue.ts';
 import { type Signature } from './tensors/encode-request.ts';
 
 /** Once one guard is ready, how long the start waits for the others, in milliseconds. */
 const OTHERS_TIMEOUT_MS = 5000;
-/** Most items in the pool; further calls wait to be let in. */
-const MAX_ITEMS = 16_384;
-/** Tasks that go to one endpoint before the loads are compared again. */
-const PLACE_TOGETHER = 64;
+/**
+ * Most items in the pool, those included that are answered and wait for a version reading; further calls wait to be let
+ * in. It bounds memory; what keeps the guards busy is bounded by what they can use.
+ */
+const MAX_ITEMS = 65_536;
+/** So many items may wait for an endpoint, however little the endpoints can use. */
+const LEAST_BACKLOG = 1024;
 /** How often a pool that waits for a slow guard looks whether it still does, in milliseconds. */
 const WATCH_MS = 1000;
 
-/** A pool of endpoints: places tasks, moves them when an endpoint goes out, and gives up when none returns. */
+/**
+ * A pool of endpoints. What comes in waits in a backlog, of which each endpoint takes what it can send at once; what an
+ * endpoint had when it went out comes back there. It gives up when no endpoint returns.
+ */
 export class LivePool implements GuardPool {
   readonly #endpoints: readonly Endpoint[];
   readonly #expectFingerprint: string | null;
   readonly #maxWaitMs: number;
   readonly #fingerprints = new Map<string, Fingerprint>();
   readonly #listeners = new Set<(endpoints: readonly EndpointStatus[]) => void>();
-  readonly #admission = new Admission(MAX_ITEMS);
+  readonly #admission = new Admission(MAX_ITEMS, (arriving) => this.#hasRoom(arriving));
   readonly #live = new Set<Judging>();
-  /** Tasks without an endpoint: those that would take them are out. */
-  #parked: Task[] = [];
-  /** Since when there have been any. */
-  #parkedAt = 0;
+  /** What waits for an endpoint. */
+  readonly #backlog = new TaskQueue();
+  /** Of what waits, the kinds that no endpoint in use takes, and since when. */
+  readonly #unserved = new Map<Signature, number>();
   #sessions = 0;
   /** When something was last judged, or work came in with nothing else under way. */
   #progressAt = 0;
@@ -51,7 +59,9 @@ export class LivePool implements GuardPool {
     this.#expectFingerprint = expectFingerprint;
     this.#maxWaitMs = maxWaitMs;
     this.#endpoints = targets.map((target) => {
-      const endpoint: Endpoint = new Endpoint(target, requestTimeoutMs, {
+      const options = { requestTimeoutMs, backlog: this.#backlog, isOneOfMany: () => this.#inUse > 1 };
+      const endpoint: Endpoint = new Endpoint(target, options, {
+        taken: () => this.#admission.admit(),
         ready: () => this.#ready(),
         unusable: (error) =>
           this.#refuseStart?.(
@@ -114,17 +124,25 @@ export class LivePool implements GuardPool {
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
-      if (this.#failure !== null) throw this.#failure;
-      if (this.#live.size === 0) this.#progressAt = performance.now();
-      this.#live.add(judging);
-      this.#place(this.#tasksOf(judging, requests, options.session), options.endpoint ?? null);
-      this.#keepWatch();
+      this.#begin(judging, requests, options);
       return await judging.promise;
     } finally {
       signal.removeEventListener('abort', abort);
       this.#live.delete(judging);
       this.#admission.leave(requests.length);
       if (this.#live.size === 0) this.#endWatch();
+    }
+  }
+
+  #begin(judging: Judging, requests: readonly GuardRequest[], options: JudgeOptions): void {
+    try {
+      if (this.#failure !== null) throw this.#failure;
+      if (this.#live.size === 0) this.#progressAt = performance.now();
+      this.#live.add(judging);
+      this.#place(this.#tasksOf(judging, requests, options.session), options.endpoint ?? null);
+      this.#keepWatch();
+    } finally {
+      this.#admission.arrived(requests.length);
     }
   }
 
@@ -163,42 +181,77 @@ export class LivePool implements GuardPool {
 
   /** `preferred`: name of the endpoint they go to if it can have them. */
   #place(tasks: readonly Task[], preferred: string | null = null): void {
-    for (let from = 0; from < tasks.length; from += PLACE_TOGETHER) {
-      const chosen = new Map<Signature, Dispatcher | null>();
-      for (const task of tasks.slice(from, from + PLACE_TOGETHER)) {
-        const { signature } = task;
-        if (!chosen.has(signature)) chosen.set(signature, this.#choose(signature, preferred));
-        const dispatcher = chosen.get(signature)!;
-        if (dispatcher !== null) dispatcher.accept(task);
-        else if (this.#endpoints.some((endpoint) => endpoint.takes(signature))) this.#park(task);
-        else task.settleNotTaken();
+    for (const task of tasks) {
+      const dispatcher = preferred === null ? null : this.#preferred(preferred, task.signature);
+      if (dispatcher !== null) {
+        dispatcher.accept(task);
+        continue;
+      }
+      task.state = 'active';
+      this.#backlog.add(task);
+    }
+    this.#serveBacklog();
+  }
+
+  #preferred(name: string, signature: Signature): Dispatcher | null {
+    const endpoint = this.#endpoints.find((one) => one.name === name);
+    return endpoint?.takes(signature) === true ? endpoint.dispatcher : null;
+  }
+
+  /** After every change of the backlog or of the endpoints in use. */
+  #serveBacklog(): void {
+    for (const signature of this.#backlog.signatures) {
+      if (!this.#endpoints.some((endpoint) => endpoint.takes(signature))) {
+        for (const task of this.#backlog.drain(signature)) task.settleNotTaken();
       }
     }
+    this.#placeAlone();
+    this.#noteUnserved();
+    for (const { dispatcher } of this.#endpoints) dispatcher?.wake();
+    this.#admission.admit();
   }
 
-  #park(task: Task): void {
-    if (this.#parked.length === 0) this.#parkedAt = performance.now();
-    this.#parked.push(task);
+  get #inUse(): number {
+    return this.#endpoints.filter(({ dispatcher }) => dispatcher !== null).length;
   }
 
-  /** The least loaded of those that take such requests, unless another is preferred; null when none is in use. */
-  #choose(signature: Signature, preferred: string | null): Dispatcher | null {
+  /** What must be in flight alone has one endpoint wait for it, not all of them. */
+  #placeAlone(): void {
+    const placeable = (task: Task): boolean => this.#leastLoaded(task.signature) !== null;
+    for (const task of this.#backlog.takeAlone(placeable)) this.#leastLoaded(task.signature)?.accept(task);
+  }
+
+  /** Null when none in use takes such requests. */
+  #leastLoaded(signature: Signature): Dispatcher | null {
     let least: Dispatcher | null = null;
     for (const endpoint of this.#endpoints) {
       const { dispatcher } = endpoint;
       if (dispatcher === null || !endpoint.takes(signature)) continue;
-      if (endpoint.name === preferred) return dispatcher;
       if (least === null || dispatcher.load < least.load) least = dispatcher;
     }
     return least;
   }
 
+  #noteUnserved(): void {
+    const waiting = this.#backlog.signatures;
+    for (const signature of this.#unserved.keys()) {
+      if (!waiting.has(signature)) this.#unserved.delete(signature);
+    }
+    for (const signature of waiting) {
+      if (this.#leastLoaded(signature) !== null) this.#unserved.delete(signature);
+      else if (!this.#unserved.has(signature)) this.#unserved.set(signature, performance.now());
+    }
+  }
+
+  /** Whether more may come in: enough for every endpoint's limit and for the window that batches are cut from. */
+  #hasRoom(arriving: number): boolean {
+    let useful = 0;
+    for (const { appetite } of this.#endpoints) useful += appetite.rows + WINDOW_BATCHES * appetite.batch;
+    return this.#backlog.size + arriving < Math.max(LEAST_BACKLOG, useful);
+  }
+
   #ready(): void {
-    const parked = this.#parked;
-    const parkedAt = this.#parkedAt;
-    this.#parked = [];
-    this.#place(parked.filter((task) => !task.abandoned));
-    if (this.#parked.length > 0) this.#parkedAt = parkedAt;
+    this.#serveBacklog();
     this.#tellListeners();
   }
 
@@ -220,8 +273,10 @@ export class LivePool implements GuardPool {
   }
 
   #sweep(): void {
-    this.#parked = this.#parked.filter((task) => !task.abandoned);
+    this.#backlog.sweep();
+    this.#noteUnserved();
     for (const { dispatcher } of this.#endpoints) dispatcher?.sweep();
+    this.#admission.admit();
   }
 
   #accept(endpoint: Endpoint, { fingerprint }: Reading): boolean {
@@ -252,7 +307,7 @@ export class LivePool implements GuardPool {
 
   /**
    * While anything is being judged, watches for the moment when no guard has been of use for too long, or none of
-   * those that take what is parked.
+   * those that take some of what waits.
    */
   #keepWatch(): void {
     if (this.#watch !== null) return;
@@ -270,7 +325,7 @@ export class LivePool implements GuardPool {
 
   /** Since when tasks have waited for an endpoint that takes them, though others may be judging. */
   #waitingSince(): number {
-    return this.#parked.length === 0 ? Number.POSITIVE_INFINITY : this.#parkedAt;
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#unserved.values());
   }
 
   #endWatch(): void {

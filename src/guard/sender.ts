@@ -1,7 +1,7 @@
 import { type ConcurrencyPolicy } from './concurrency.ts';
 import { type Task } from './task.ts';
-import { TaskQueue } from './task-queue.ts';
-import { isBatchable } from './tensors/encode-request.ts';
+import { type Demand, type Offer, TaskQueue } from './task-queue.ts';
+import { type Signature } from './tensors/encode-request.ts';
 import { type Load } from './version-brackets.ts';
 
 /** Content bytes that may be in flight; one request may always be. */
@@ -23,6 +23,26 @@ export interface Flight {
   readonly controller: AbortController;
 }
 
+/** What an endpoint has been sent so far. */
+export interface Sent {
+  readonly requests: number;
+  readonly rows: number;
+  /** Rows these requests had room for: the model's largest batch for kinds that travel in batches, else one. */
+  readonly room: number;
+  /** Time in which it could have worked on more, but nothing waited that it takes, in milliseconds. */
+  readonly idleMs: number;
+}
+
+export interface SenderOptions {
+  readonly maxBatchSize: number;
+  readonly concurrency: ConcurrencyPolicy;
+  /** What waits for any endpoint, shared with the others; read and taken from, never added to. */
+  readonly backlog: TaskQueue;
+  readonly takes: (signature: Signature) => boolean;
+  /** Whether other endpoints take from the backlog, too. */
+  readonly isOneOfMany: () => boolean;
+}
+
 export interface SenderHooks {
   /** Whether anything may be sent now, as far as others than the sender are concerned. */
   open(): boolean;
@@ -30,15 +50,20 @@ export interface SenderHooks {
   stamp(): { readonly epoch: number; readonly successes: number };
   /** Makes the call and deals with its result; resolves when nothing is left to do for the flight's tasks. */
   fly(flight: Flight): Promise<void>;
+  /** These tasks of the backlog are this endpoint's from now on. */
+  taken(tasks: readonly Task[]): void;
   /** Everything that may be sent has been. */
   sent(): void;
   crashed(error: unknown): void;
 }
 
-/** The queue of one endpoint and what is in flight there: gathers batches, holds to the limits, pauses. */
+/**
+ * What is in flight at one endpoint, its own queue and its part of the backlog: gathers batches, holds to the limits,
+ * pauses. Its own queue goes first; of the backlog it takes what it can send at once, so that whichever endpoint has room
+ * gets the next batch, and a slow one holds up nothing.
+ */
 export class Sender {
-  readonly #maxBatchSize: number;
-  readonly #concurrency: ConcurrencyPolicy;
+  readonly #options: SenderOptions;
   readonly #hooks: SenderHooks;
   readonly #queue = new TaskQueue();
   readonly #flights = new Set<Flight>();
@@ -53,11 +78,26 @@ export class Sender {
   #pauses = 0;
   #woken = false;
   #stopped = false;
+  #sentRequests = 0;
+  #sentRows = 0;
+  #sentRoom = 0;
+  #idleMs = 0;
+  /** Since when the guard has had too little to do while nothing waits; null while that is not so. */
+  #idleSince: number | null = performance.now();
 
-  constructor(maxBatchSize: number, concurrency: ConcurrencyPolicy, hooks: SenderHooks) {
-    this.#maxBatchSize = maxBatchSize;
-    this.#concurrency = concurrency;
+  constructor(options: SenderOptions, hooks: SenderHooks) {
+    this.#options = options;
     this.#hooks = hooks;
+  }
+
+  get sent(): Sent {
+    this.#clockIdle();
+    return {
+      requests: this.#sentRequests,
+      rows: this.#sentRows,
+      room: this.#sentRoom,
+      idleMs: this.#idleMs,
+    };
   }
 
   get flights(): ReadonlySet<Flight> {
@@ -67,8 +107,14 @@ export class Sender {
   /** One item at a time is as good as starved: little is in flight that readings could delay. */
   get load(): Load {
     const oneByOne = this.#exclusive !== null || this.#queue.nextAlone !== null;
-    if (this.#queue.size > 0 && !oneByOne) return 'busy';
-    return this.#flights.size > 0 || this.#queue.size > 0 ? 'starved' : 'idle';
+    const waiting = this.#waits();
+    if (!oneByOne && (waiting || !this.#hungry)) return 'busy';
+    return this.#flights.size > 0 || waiting ? 'starved' : 'idle';
+  }
+
+  /** Whether there is more to send than the limit allows. */
+  get supplied(): boolean {
+    return this.#offer(false) !== null;
   }
 
   isExclusive(flight: Flight): boolean {
@@ -108,6 +154,7 @@ export class Sender {
   /** The call is over: its place is free. */
   land(flight: Flight): void {
     if (!this.#flights.delete(flight)) return;
+    this.#clockIdle();
     this.#rowsInFlight -= flight.rows;
     this.#bytesInFlight -= flight.bytes;
   }
@@ -132,18 +179,51 @@ export class Sender {
       if (alone !== null) {
         // A landed flight may still be testing the guard.
         if (this.#unresolved > 0) break;
-        this.#queue.remove(alone);
+        this.#queue.takeAlone((task) => task === alone);
         this.#send([alone], 1, true);
         break;
       }
-      const next = this.#queue.next;
-      if (next === null) break;
-      const rows = this.#batches(next) ? this.#maxBatchSize : 1;
-      if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#concurrency.limit) break;
-      const tasks = this.#queue.take(rows).filter((task) => !task.abandoned);
-      if (tasks.length > 0) this.#send(tasks, rows, false);
+      const offer = this.#offer(this.#hungry);
+      if (offer === null) break;
+      const { rows } = offer;
+      if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#options.concurrency.limit) break;
+      const tasks = offer.take().filter((task) => !task.abandoned);
+      if (tasks.length === 0) continue;
+      if (offer.shared) this.#hooks.taken(tasks);
+      this.#send(tasks, rows, false);
+      if (offer.shared && !this.#hungry && this.#options.isOneOfMany()) {
+        // The other endpoints have their turn before this one takes what will wait there.
+        this.wake();
+        break;
+      }
     }
+    this.#clockIdle();
     this.#hooks.sent();
+  }
+
+  #offer(hungry: boolean): (Offer & { readonly shared: boolean }) | null {
+    const { maxBatchSize, backlog, takes } = this.#options;
+    const demand: Demand = { maxRows: Math.max(1, maxBatchSize), hungry, takes };
+    const own = this.#queue.next(demand);
+    if (own !== null) return { ...own, shared: false };
+    const shared = backlog.next(demand);
+    return shared && { ...shared, shared: true };
+  }
+
+  /** Less than half of what it may have is in flight: the instances themselves could be waiting. */
+  get #hungry(): boolean {
+    return this.#rowsInFlight * 2 < this.#options.concurrency.limit;
+  }
+
+  #waits(): boolean {
+    return this.#queue.size > 0 || this.#options.backlog.hasFor(this.#options.takes);
+  }
+
+  /** Counts the time up to now, and notes whether what follows is idle. */
+  #clockIdle(): void {
+    const now = performance.now();
+    if (this.#idleSince !== null) this.#idleMs += now - this.#idleSince;
+    this.#idleSince = this.#hungry && !this.#waits() ? now : null;
   }
 
   #maySend(): boolean {
@@ -153,10 +233,6 @@ export class Sender {
       this.#hooks.open() &&
       (this.#flights.size === 0 || this.#bytesInFlight < MAX_BYTES_IN_FLIGHT)
     );
-  }
-
-  #batches(task: Task): boolean {
-    return this.#maxBatchSize > 1 && task.maxRows > 1 && isBatchable(task.signature);
   }
 
   #send(tasks: readonly Task[], rows: number, exclusive: boolean): void {
@@ -169,6 +245,9 @@ export class Sender {
       controller: new AbortController(),
     };
     this.#flights.add(flight);
+    this.#sentRequests++;
+    this.#sentRows += tasks.length;
+    this.#sentRoom += rows;
     this.#rowsInFlight += rows;
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;

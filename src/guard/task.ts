@@ -8,8 +8,8 @@ export const MAX_ATTEMPTS = 5;
 
 /**
  * Where a task is:
- * - idle: waiting for the turn before it in its conversation, or for an endpoint;
- * - active: an endpoint has it queued, waiting to be sent again, or in flight;
+ * - idle: waiting for the turn before it in its conversation, or between two endpoints;
+ * - active: waiting for an endpoint, queued there, waiting to be sent again, or in flight;
  * - held: answered, waiting for the version reading that closes its bracket;
  * - settled: has its outcome.
  */
@@ -32,6 +32,8 @@ export class Task implements RequestRow {
   readonly bytes: number;
   readonly conversation: Conversation | null;
   state: TaskState = 'idle';
+  /** Its place in the order of the queue it waits in; null while it waits in none. */
+  arrival: number | null = null;
   /** Tries that counted and failed. */
   attempts = 0;
   /** Times an answer was thrown away because it could not be said which model gave it. */

@@ -4,7 +4,7 @@ import { Admission } from '../../src/guard/admission.ts';
 const signal = new AbortController().signal;
 
 test('lets in what fits, in order of arrival, and one that is too large by itself', async () => {
-  const admission = new Admission(10);
+  const admission = new Admission(10, () => true);
   const order: string[] = [];
   const enter = (name: string, size: number): Promise<void> =>
     admission.enter(size, signal).then(() => void order.push(name));
@@ -21,7 +21,7 @@ test('lets in what fits, in order of arrival, and one that is too large by itsel
 });
 
 test('who gives up does not hold back those behind', async () => {
-  const admission = new Admission(10);
+  const admission = new Admission(10, () => true);
   await admission.enter(10, signal);
   const controller = new AbortController();
   const first = admission.enter(10, controller.signal);

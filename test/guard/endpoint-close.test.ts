@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../src/guard/address.ts';
 import { Endpoint } from '../../src/guard/endpoint.ts';
 import { type InferResponse, loadService } from '../../src/guard/tensors/protocol.ts';
+import { TaskQueue } from '../../src/guard/task-queue.ts';
 import { TritonConnection } from '../../src/guard/triton/triton-connection.ts';
 import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
 
@@ -18,8 +19,9 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       takes: () => true,
       connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
     },
-    60_000,
+    { requestTimeoutMs: 60_000, backlog: new TaskQueue(), isOneOfMany: () => false },
     {
+      taken: () => {},
       ready: () => {},
       unusable: () => {},
       out: () => {},

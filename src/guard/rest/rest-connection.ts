@@ -17,9 +17,10 @@ import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';
 import { decodeVerdict, worstOf } from './rest-verdict.ts';
 
-/** Requests in flight at first, and at most: what such a guard can take is not known, and is found out. */
+/** Requests in flight at first, at least and at most: what such a guard can take is not known, and is found out. */
 const FIRST_IN_FLIGHT = 8;
-const MOST_IN_FLIGHT = 32;
+const LEAST_IN_FLIGHT = 2;
+const MOST_IN_FLIGHT = 256;
 
 const PATHS: Readonly<Record<Modality, string>> = {
   text: '/v1/moderations/text',
@@ -58,7 +59,12 @@ export class RestConnection implements Connection {
     }
     return {
       maxBatchSize: 0,
-      concurrency: new AdaptiveConcurrency(FIRST_IN_FLIGHT, MOST_IN_FLIGHT),
+      concurrency: new AdaptiveConcurrency({
+        start: FIRST_IN_FLIGHT,
+        least: LEAST_IN_FLIGHT,
+        most: MOST_IN_FLIGHT,
+        step: 1,
+      }),
       takes: takenOverRest,
       judge: async ([row]: readonly RequestRow[], options: CallOptions) => ({
         answers: [await this.#judge(row!.request, options)],
