@@ -12,8 +12,8 @@ export interface WorkerMetrics {
 }
 
 /**
- * What a worker counts: items by outcome, how full shards come, what is in flight, retries by cause, the state of
- * its guards, and how long they had nothing to do although the worker ran.
+ * What a worker counts: items by outcome, how full shards and batches are, what is in flight, retries by cause, the
+ * state of its guards, and how long they had too little to do although the worker ran.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
   const registry = new Registry();
@@ -100,11 +100,49 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Gauge({
     name: 'guardsweep_guard_items_queued',
-    help: 'Items that wait to be sent to a guard',
+    help: 'Items that one guard must judge and that wait to be sent there, or for its version',
     labelNames: endpoint,
     registers,
     collect() {
       for (const { name, queued } of pool.status()) this.set({ endpoint: name }, queued);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_guard_rows_sent_total',
+    help: 'Items sent to a guard, those sent again included',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, sent } of pool.status()) this.inc({ endpoint: name }, sent.rows);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_guard_room_sent_total',
+    help: 'Items that the requests sent to a guard had room for: rows sent / room sent is the batch fill',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, sent } of pool.status()) this.inc({ endpoint: name }, sent.room);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_guard_starved_seconds_total',
+    help: 'Time in which a guard in use could have worked on more, but nothing waited that it takes',
+    labelNames: endpoint,
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, sent } of pool.status()) this.inc({ endpoint: name }, sent.idleMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_items_waiting',
+    help: 'Items that wait for any guard with room for them',
+    registers,
+    collect() {
+      this.set(pool.waiting);
     },
   });
   new Counter({

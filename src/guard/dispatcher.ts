@@ -1,11 +1,12 @@
 import { type ItemCode } from '../domain/item-error.ts';
+import { type Answer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
 import { type CallOptions, type ReadyGuard, type Reply } from './connection.ts';
 import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
 import { halvesOf } from './halves.ts';
-import { type HeldAnswer, verdictOf } from './held-answer.ts';
+import { type HeldAnswers, verdictOf } from './held-answer.ts';
 import { Overloads } from './overloads.ts';
 import { type Proof, ProofOfLife } from './proof-of-life.ts';
 import { ReadingFailures } from './reading-failures.ts';
@@ -33,7 +34,7 @@ export class Dispatcher {
   readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
   readonly #hooks: DispatcherHooks;
-  readonly #stamping: Stamping<HeldAnswer>;
+  readonly #stamping: Stamping<HeldAnswers>;
   readonly #sender: Sender;
   /** Every task that is this dispatcher's to bring to an end. */
   readonly #tasks = new Set<Task>();
@@ -66,11 +67,11 @@ export class Dispatcher {
     );
   }
 
-  #makeStamping(): Stamping<HeldAnswer> {
+  #makeStamping(): Stamping<HeldAnswers> {
     const { version } = this.#guard;
     const hooks = {
-      stamped: (held: readonly HeldAnswer[], id: string | null) => this.#stamped(held, id),
-      voided: (held: readonly HeldAnswer[]) => this.#voided(held),
+      stamped: (held: readonly HeldAnswers[], id: string | null) => this.#stamped(held, id),
+      voided: (held: readonly HeldAnswers[]) => this.#voided(held),
     };
     if (version === null) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
@@ -184,11 +185,10 @@ export class Dispatcher {
   // Replies
 
   async #replied(flight: Flight, { answers, modelVersion }: Reply): Promise<void> {
-    const invalid: Task[] = [];
     const current = this.#stamping.replied(flight.epoch, modelVersion);
-    const latencyMs = Math.round((performance.now() - flight.sentAt) * 100) / 100;
-    const moderatedAt = new Date().toISOString();
-    let valid = false;
+    const invalid: Task[] = [];
+    const tasks: Task[] = [];
+    const valid: Answer[] = [];
     for (const [index, task] of flight.tasks.entries()) {
       if (task.abandoned) continue;
       const answer = answers?.[index] ?? null;
@@ -196,22 +196,27 @@ export class Dispatcher {
         invalid.push(task);
         continue;
       }
-      valid = true;
       task.clearSuspicion();
-      if (current) {
-        this.#stamping.hold({ task, answer, latencyMs, moderatedAt }, flight.epoch);
-        task.state = 'held';
-        this.#advance(task);
-      } else {
-        this.#judgeAgain(task);
-      }
+      tasks.push(task);
+      valid.push(answer);
     }
-    if (valid) this.#answered(flight);
+    if (!current) tasks.forEach((task) => this.#judgeAgain(task));
+    else if (tasks.length > 0) this.#hold(tasks, valid, flight);
+    if (tasks.length > 0) this.#answered(flight);
     // Before anything is waited for: what was answered must not wait for what was not.
     this.#stamping.consider();
     if (invalid.length === 0) return;
     if (flight.tasks.length > 1) this.#sendAsSingles(invalid, 'INVALID_REPLY', 0);
     else await this.#refused(flight, 'INVALID_REPLY');
+  }
+
+  #hold(tasks: readonly Task[], answers: readonly Answer[], { epoch, sentAt }: Flight): void {
+    const latencyMs = Math.round((performance.now() - sentAt) * 100) / 100;
+    this.#stamping.hold({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
+    for (const task of tasks) {
+      task.state = 'held';
+      this.#advance(task);
+    }
   }
 
   #answered({ rows, sentAt }: Flight): void {
@@ -226,18 +231,21 @@ export class Dispatcher {
     this.#hooks.succeeded();
   }
 
-  #stamped(held: readonly HeldAnswer[], fingerprintId: string | null): void {
-    for (const one of held) {
-      const { task } = one;
-      if (task.abandoned) continue;
-      this.#tasks.delete(task);
-      const instead = task.settle(verdictOf(one, this.#options.endpoint, fingerprintId));
-      if (instead !== null) this.#judgeAgain(instead);
+  #stamped(all: readonly HeldAnswers[], fingerprintId: string | null): void {
+    for (const held of all) {
+      for (const [index, task] of held.tasks.entries()) {
+        if (task.abandoned) continue;
+        this.#tasks.delete(task);
+        const instead = task.settle(verdictOf(held, index, this.#options.endpoint, fingerprintId));
+        if (instead !== null) this.#judgeAgain(instead);
+      }
     }
   }
 
-  #voided(held: readonly HeldAnswer[]): void {
-    for (const { task } of held) if (!task.abandoned) this.#judgeAgain(task);
+  #voided(all: readonly HeldAnswers[]): void {
+    for (const { tasks } of all) {
+      for (const task of tasks) if (!task.abandoned) this.#judgeAgain(task);
+    }
   }
 
   /** The model changed around this answer. Costs no try. */

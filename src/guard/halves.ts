@@ -20,7 +20,7 @@ export function halvesOf(whole: Task): readonly [Task, Task] | null {
   if (requests === null) return null;
   const owner = new Halves(whole);
   const half = (index: 0 | 1): Task => {
-    const task = new Task(owner, index, requests[index], `${whole.sessionId}-half-${index}`, null, true);
+    const task = new Task(owner, index, requests[index], whole.sessionId, null, true);
     task.maxRows = 1;
     // The refusal was a try, too.
     task.attempts = whole.attempts + 1;

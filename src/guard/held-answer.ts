@@ -1,20 +1,27 @@
-import { wholeCoverage } from '../domain/item.ts';
+import { wholeCoverage, type Coverage } from '../domain/item.ts';
 import { type Outcome } from '../domain/outcome.ts';
 import { type Answer } from './answer.ts';
 import { type Task } from './task.ts';
 
-/** An answer that is not yet a verdict: it is not known yet which model gave it. */
-export interface HeldAnswer {
-  readonly task: Task;
-  readonly answer: Answer;
+/** Answers of one reply that are not yet verdicts: it is not known yet which model gave them. */
+export interface HeldAnswers {
+  readonly tasks: readonly Task[];
+  /** Answer i is that to task i. */
+  readonly answers: readonly Answer[];
   readonly latencyMs: number;
   /** ISO 8601, UTC. */
   readonly moderatedAt: string;
 }
 
-/** The verdict an answer becomes; `fingerprint` is null for a guard that has none to tell. */
-export function verdictOf(held: HeldAnswer, endpoint: string, fingerprint: string | null): Outcome {
-  const { task, answer, latencyMs, moderatedAt } = held;
+/** The verdict that answer `index` becomes; `fingerprint` is null for a guard that has none to tell. */
+export function verdictOf(
+  held: HeldAnswers,
+  index: number,
+  endpoint: string,
+  fingerprint: string | null,
+): Outcome {
+  const task = held.tasks[index]!;
+  const answer = held.answers[index]!;
   return {
     judgement: {
       score: answer.score,
@@ -23,13 +30,21 @@ export function verdictOf(held: HeldAnswer, endpoint: string, fingerprint: strin
       subcategoryFlags: answer.subcategoryFlags,
       fingerprint,
       endpoint,
-      latencyMs,
+      latencyMs: held.latencyMs,
       attempts: task.attempts + 1,
       // The guard fills it for conversations only.
       cacheUsage: task.signature === 'multiturn' ? answer.cacheUsage : null,
-      moderatedAt,
-      coverage: wholeCoverage(task.request),
+      moderatedAt: held.moderatedAt,
+      coverage: coverageOf(task),
     },
     failure: null,
   };
+}
+
+/** A text of as many bytes in UTF-8 as it has UTF-16 code units is ASCII, and its code points need not be counted. */
+function coverageOf({ request, bytes }: Task): Coverage {
+  if (request.requestType === 'prompt' && request.modality === 'text' && request.text.length === bytes) {
+    return { unit: 'chars', judged: bytes, total: bytes, worst_at: null };
+  }
+  return wholeCoverage(request);
 }

@@ -146,6 +146,10 @@ export class LivePool implements GuardPool {
     }
   }
 
+  get waiting(): number {
+    return this.#backlog.size;
+  }
+
   status(): EndpointStatus[] {
     return this.#endpoints.map((endpoint) => endpoint.status);
   }
@@ -167,7 +171,9 @@ export class LivePool implements GuardPool {
     for (const [index, request] of requests.entries()) {
       const first = request.requestType === 'multiturn' ? request.conversation : null;
       if (first === null) {
-        tasks.push(new Task(judging, index, request, `${session}-item-${this.#sessions++}`, null));
+        // The guard's cache is for conversations; the session of one that is judged once is its own.
+        const own = request.requestType === 'multiturn' ? `${session}-item-${this.#sessions++}` : '';
+        tasks.push(new Task(judging, index, request, own, null));
         continue;
       }
       const earlier = conversations.get(first);

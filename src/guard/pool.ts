@@ -39,7 +39,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The guards of a run. */
 export interface GuardPool {
   /**
-   * Judges requests on the least loaded ready endpoint that takes them; outcome i belongs to request i. While no
+   * Judges requests on the endpoints in use that take them; outcome i belongs to request i. While no
    * endpoint is of use it waits, up to `maxWaitMs` since the last verdict anywhere, then rejects with
    * Failure('service'). Everything wrong with an item is its outcome: it rejects for a Failure or an abort only.
    * Turns of one conversation (`conversation` set, one array of messages) must come in one call, in order.
@@ -48,6 +48,8 @@ export interface GuardPool {
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   status(): EndpointStatus[];
+  /** Items that wait for any endpoint with room for them. */
+  readonly waiting: number;
   /** Calls the listener whenever an endpoint is taken out or comes back; returns the function that ends that. */
   onStateChange(listener: (endpoints: readonly EndpointStatus[]) => void): () => void;
   /** Ends all calls and connections; what is still being judged rejects. Safe to call twice. */

@@ -11,9 +11,13 @@ import { LocalQueue } from '../queue/local-queue.ts';
 import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { feed, type FeedInput } from './feed.ts';
 
-/** Shards of a run on one machine: waiting to be judged, being judged, and waiting to be committed. */
+/**
+ * Shards of a run on one machine: waiting to be judged, being judged, and waiting to be committed. Being judged are more
+ * than the guards can work on: of each, some texts wait for others of their length, and some for the version reading that
+ * makes them verdicts. The pool of guards lets in what it can use.
+ */
 const WAITING_SHARDS = 8;
-const SHARDS_IN_FLIGHT = 12;
+const SHARDS_IN_FLIGHT = 64;
 const WAITING_RESULTS = 8;
 /** Results that share one synchronisation of the log. */
 const COMMITS_IN_FLIGHT = 16;

@@ -36,6 +36,14 @@ it('worker and sink count what they do', { timeout: 60_000 }, async () => {
   expect(judged.get('guardsweep_shard_items_count{lane="text"}')).toBe(4);
   expect(judged.get('guardsweep_guard_ready{endpoint="embedded:"}')).toBe(1);
   expect(judged.get('guardsweep_guard_requests_total{endpoint="embedded:"}')).toBeGreaterThan(0);
+  expect(judged.get('guardsweep_guard_rows_sent_total{endpoint="embedded:"}')).toBe(1000);
+  // 1000 items fill 15 batches of 64, and part of one more for each shard that came too late for the others.
+  const room = judged.get('guardsweep_guard_room_sent_total{endpoint="embedded:"}')!;
+  expect(room % 64).toBe(0);
+  expect(room).toBeGreaterThanOrEqual(1024);
+  expect(room).toBeLessThanOrEqual(1024 + 3 * 64);
+  expect(judged.get('guardsweep_guard_starved_seconds_total{endpoint="embedded:"}')).toBeGreaterThan(0);
+  expect(judged.get('guardsweep_items_waiting')).toBe(0);
   expect(judged.get('guardsweep_guard_idle_seconds_total')).toBeGreaterThan(0);
   expect(judged.get('guardsweep_shards_in_flight{lane="text"}')).toBe(0);
   expect(judged.get('guardsweep_queue_jobs{queue="text",state="waiting"}')).toBe(0);

@@ -26,7 +26,7 @@ interface WorkerOptions extends MetricsFlags {
 
 /** What a worker takes that has no corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
-const DEFAULT_CONCURRENCY = 12;
+const DEFAULT_CONCURRENCY = 32;
 const MOST_CONCURRENCY = 256;
 const DEFAULT_LOCK_MS = 30_000;
 const SHORTEST_LOCK_MS = 2000;
@@ -68,7 +68,7 @@ export function workerCommand(context: CommandContext): Command {
       flag('--concurrency <shards>', {
         what: `shards of one lane judged at a time, 1 to ${MOST_CONCURRENCY}`,
         fallback: String(DEFAULT_CONCURRENCY),
-        example: '24',
+        example: '64',
       }),
     )
     .addOption(

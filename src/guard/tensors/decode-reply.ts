@@ -2,11 +2,15 @@ import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/ta
 import { type Answer } from '../answer.ts';
 import { type TensorLayout } from './encode-request.ts';
 import { type InferResponse, type WireTensor } from './protocol.ts';
-import { decodeBooleans, decodeFloats, decodeInts } from './raw.ts';
+import { areBooleans } from './raw.ts';
 import { shortestFloat } from './shortest-float.ts';
 
 /** Width of CACHE_USAGE. */
 export const CACHE_USAGE_WIDTH = 8;
+
+const FP32_BYTES = 4;
+const INT32_BYTES = 4;
+const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const;
 
 /**
  * The answers in a reply to a request of `rows` rows, answer i being row i's; null in place of an answer whose
@@ -23,21 +27,22 @@ export function decodeReply(
   layout: TensorLayout,
 ): (Answer | null)[] | null {
   const outputs = new OutputReader(reply, rows, layout);
-  const scores = outputs.read('SCORE', 'FP32', 1, decodeFloats);
-  const flagged = outputs.read('FLAGGED', 'BOOL', 1, decodeBooleans);
-  const categoryScores = outputs.read('SUBCATEGORY_SCORES', 'FP32', CATEGORY_COUNT, decodeFloats);
-  const categoryFlags = outputs.read('SUBCATEGORY_FLAGS', 'BOOL', CATEGORY_COUNT, decodeBooleans);
-  const cacheUsage = outputs.read('CACHE_USAGE', 'INT32', CACHE_USAGE_WIDTH, decodeInts);
+  const scores = outputs.read('SCORE', 'FP32', 1);
+  const flagged = outputs.read('FLAGGED', 'BOOL', 1);
+  const categoryScores = outputs.read('SUBCATEGORY_SCORES', 'FP32', CATEGORY_COUNT);
+  const categoryFlags = outputs.read('SUBCATEGORY_FLAGS', 'BOOL', CATEGORY_COUNT);
+  const cacheUsage = outputs.read('CACHE_USAGE', 'INT32', CACHE_USAGE_WIDTH);
   if (!outputs.valid || scores === null || flagged === null) return null;
 
   const answers: (Answer | null)[] = [];
   for (let row = 0; row < rows; row++) {
-    const score = scores[row]!;
-    const from = row * CATEGORY_COUNT;
+    const score = scores.readFloatLE(row * FP32_BYTES);
+    const isFlagged = flagged[row] === 1;
     let subcategoryScores: Answer['subcategoryScores'] = null;
     let subcategoryFlags: Answer['subcategoryFlags'] = null;
     let valid = isProbability(score);
-    if (flagged[row]!) {
+    if (isFlagged) {
+      const from = row * CATEGORY_COUNT;
       const populated = populatedScores(categoryScores, from);
       if (populated === 'invalid') valid = false;
       else subcategoryScores = populated;
@@ -47,19 +52,23 @@ export function decodeReply(
       answers.push(null);
       continue;
     }
-    const usageFrom = row * CACHE_USAGE_WIDTH;
     answers.push({
       score: shortestFloat(score),
-      flagged: flagged[row]!,
+      flagged: isFlagged,
       subcategoryScores,
       subcategoryFlags,
-      cacheUsage:
-        cacheUsage === null
-          ? null
-          : Array.from(cacheUsage.subarray(usageFrom, usageFrom + CACHE_USAGE_WIDTH)),
+      cacheUsage: cacheUsage && usageOf(cacheUsage, row),
     });
   }
   return answers;
+}
+
+function usageOf(raw: Buffer, row: number): number[] {
+  const usage: number[] = [];
+  for (let index = row * CACHE_USAGE_WIDTH; usage.length < CACHE_USAGE_WIDTH; index++) {
+    usage.push(raw.readInt32LE(index * INT32_BYTES));
+  }
+  return usage;
 }
 
 function isProbability(value: number): boolean {
@@ -67,14 +76,14 @@ function isProbability(value: number): boolean {
 }
 
 function populatedScores(
-  scores: Float32Array | null,
+  scores: Buffer | null,
   from: number,
 ): Partial<Record<CategoryKey, number>> | null | 'invalid' {
   if (scores === null) return null;
   const present: Partial<Record<CategoryKey, number>> = {};
   let populated = false;
   for (const [index, key] of CATEGORY_KEYS.entries()) {
-    const score = scores[from + index]!;
+    const score = scores.readFloatLE((from + index) * FP32_BYTES);
     if (Number.isNaN(score)) continue;
     if (!isProbability(score)) return 'invalid';
     if (score !== 0) populated = true;
@@ -83,13 +92,9 @@ function populatedScores(
   return populated ? present : null;
 }
 
-function populatedFlags(
-  flags: readonly boolean[] | null,
-  from: number,
-  scoresPopulated: boolean,
-): CategoryKey[] | null {
+function populatedFlags(flags: Buffer | null, from: number, scoresPopulated: boolean): CategoryKey[] | null {
   if (flags === null) return null;
-  const set = CATEGORY_KEYS.filter((_, index) => flags[from + index]!);
+  const set = CATEGORY_KEYS.filter((_, index) => flags[from + index] === 1);
   return set.length > 0 || scoresPopulated ? set : null;
 }
 
@@ -112,20 +117,19 @@ class OutputReader {
     }
   }
 
-  /** Rows of `width` elements; null when the output is missing, or empty as a tensor without elements. */
-  read<T extends { readonly length: number }>(
-    name: string,
-    datatype: string,
-    width: number,
-    decode: (raw: Buffer) => T | null,
-  ): T | null {
+  /**
+   * The raw elements, `width` for each row, each BOOL 0 or 1; null when the output is missing, or empty as a tensor without
+   * elements.
+   */
+  read(name: string, datatype: keyof typeof ELEMENT_BYTES, width: number): Buffer | null {
     const index = this.#indices.get(name);
     if (index === undefined || !this.valid) return null;
     const output = this.#reply.outputs[index]!;
     const raw = this.#reply.raw_output_contents[index]!;
     if (output.datatype === datatype && raw.length === 0 && this.#isEmpty(output)) return null;
-    const values = output.datatype === datatype && this.#hasShape(output, width) ? decode(raw) : null;
-    if (values?.length === this.#rows * width) return values;
+    const bytes = this.#rows * width * ELEMENT_BYTES[datatype];
+    const declared = output.datatype === datatype && this.#hasShape(output, width);
+    if (declared && raw.length === bytes && (datatype !== 'BOOL' || areBooleans(raw))) return raw;
     this.valid = false;
     return null;
   }

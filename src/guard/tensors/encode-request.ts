@@ -68,7 +68,7 @@ export interface TensorLayout {
   readonly batched: boolean;
 }
 
-/** One request and the cache session it belongs to; the session reaches the guard with conversations only. */
+/** One request and the cache session it belongs to, which reaches the guard, and need not be empty, with conversations only. */
 export interface RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
@@ -150,7 +150,8 @@ class TensorList {
 
   /** The same value in every row. */
   constant(name: string, value: string): void {
-    this.strings(name, new Array<string>(this.#rows).fill(value));
+    const one = encodeStrings([value]);
+    this.#add(name, 'BYTES', [1], this.#rows === 1 ? one : Buffer.alloc(one.length * this.#rows, one));
   }
 
   flag(name: string, value: boolean): void {

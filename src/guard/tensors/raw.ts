@@ -49,15 +49,15 @@ export function encodeBooleans(values: readonly boolean[]): Buffer {
   return Buffer.from(values.map((value) => (value ? 1 : 0)));
 }
 
+/** Whether every byte is 0 or 1. */
+export function areBooleans(raw: Buffer): boolean {
+  for (let index = 0; index < raw.length; index++) if (raw[index]! > 1) return false;
+  return true;
+}
+
 /** Null when a byte is neither 0 nor 1. */
 export function decodeBooleans(raw: Buffer): boolean[] | null {
-  const values: boolean[] = new Array<boolean>(raw.length);
-  for (let index = 0; index < raw.length; index++) {
-    const byte = raw[index]!;
-    if (byte > 1) return null;
-    values[index] = byte === 1;
-  }
-  return values;
+  return areBooleans(raw) ? Array.from(raw, (byte) => byte === 1) : null;
 }
 
 export function encodeFloats(values: ArrayLike<number>): Buffer {

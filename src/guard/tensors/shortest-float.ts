@@ -1,3 +1,6 @@
+/** From here on a value is rounded at a fixed decimal place; smaller ones are rare among scores. */
+const LEAST_ROUNDED = 1e-5;
+
 /**
  * The shortest decimal that reads back as the same FP32 value, as a double: 0.93 where the plain conversion
  * gives 0.9300000071525574. `value` is a finite FP32 value. At the borders of powers of two the result can be
@@ -6,8 +9,10 @@
 export function shortestFloat(value: number): number {
   // Rounding at a fixed decimal place is much cheaper than formatting, and is exact for the usual range of
   // scores: six significant digits always survive a trip through FP32, nine always identify one value.
-  if (value >= 0.1 && value <= 1) {
-    for (let scale = 1e6; scale <= 1e9; scale *= 10) {
+  if (value >= LEAST_ROUNDED && value <= 1) {
+    let scale = 1e6;
+    for (let border = 0.1; value < border; border /= 10) scale *= 10;
+    for (let digits = 6; digits <= 9; digits++, scale *= 10) {
       const rounded = Math.round(value * scale) / scale;
       if (Math.fround(rounded) === value) return rounded;
     }
