@@ -48,6 +48,7 @@ interface Trial {
 const SLOW_START_FACTOR = 2;
 const MORE_FACTOR = 1.5;
 const LESS_FACTOR = 0.8;
+const LEAST_FACTOR = 0.5;
 /** More is kept if it gains this share of what it would gain at a guard with nothing to do. */
 const GAIN_SHARE = 0.25;
 /** More that gains less, but so much, is kept in part: the limit was just below what the guard can use. */
@@ -60,9 +61,12 @@ const KEPT_SHARE = 0.95;
 const QUEUED_SHARE = 0.4;
 /** The least latency is forgotten by this factor a measurement, so that a guard which became slower is seen as it is. */
 const FORGETTING = 1.02;
-/** What a measurement spans: so many times what is in flight, and so many requests at least. */
-const SLOW_START_SPAN = [3, 16] as const;
-const SPAN = [8, 64] as const;
+/**
+ * What a measurement spans: about so many requests, in whole turns of what is in flight, of which there are at most so
+ * many; where few are in flight, so many requests at least.
+ */
+const SLOW_START_SPAN = { requests: 96, turns: 3, least: 16 };
+const SPAN = { requests: 256, turns: 8, least: 64 };
 /** Measurements between trials: doubled after each that changed nothing. */
 const LEAST_REST = 2;
 const MOST_REST = 8;
@@ -134,9 +138,8 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   #considerTrial(measured: Throughput): void {
-    if (this.#slowStart) this.#tryMore(measured, false);
-    else if (--this.#resting > 0) return;
-    else if (this.#queued(measured)) this.#tryLess(measured.rowsPerMs, false);
+    if (!this.#slowStart && --this.#resting > 0) return;
+    if (this.#isQueued(measured)) this.#tryLess(measured, measured.rowsPerMs, false);
     else this.#tryMore(measured, false);
   }
 
@@ -144,9 +147,13 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
    * Whether requests stand in a queue of the guard's. The mean alone does not show it: it is high, too, where long texts
    * are among short ones; but then the short ones come back soon.
    */
-  #queued({ meanLatencyMs, leastLatencyMs }: Throughput): boolean {
-    const waitMs = leastLatencyMs - this.#leastLatencyMs;
-    return waitMs > QUEUED_SHARE * meanLatencyMs && this.#limit > this.#least;
+  #isQueued(measured: Throughput): boolean {
+    return this.#queuedShare(measured) > QUEUED_SHARE && this.#limit > this.#least;
+  }
+
+  /** What of their time requests spend in that queue. */
+  #queuedShare({ meanLatencyMs, leastLatencyMs }: Throughput): number {
+    return (leastLatencyMs - this.#leastLatencyMs) / meanLatencyMs;
   }
 
   #tryMore({ rowsPerMs }: Throughput, again: boolean): void {
@@ -173,9 +180,14 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   /** `rowsPerMs` stays that of the first in a row, so that small losses do not add up. */
-  #tryLess(rowsPerMs: number, again: boolean): void {
+  #tryLess(measured: Throughput, rowsPerMs: number, again: boolean): void {
+    this.#slowStart = false;
     this.#trial = { kind: 'less', from: this.#limit, rowsPerMs, again };
-    this.#limit = Math.max(this.#least, this.#limit * LESS_FACTOR);
+    const unqueued = (1 - this.#queuedShare(measured)) * HEADROOM;
+    this.#limit = Math.max(
+      this.#least,
+      this.#limit * Math.min(LESS_FACTOR, Math.max(LEAST_FACTOR, unqueued)),
+    );
     this.#measure();
   }
 
@@ -186,7 +198,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
       // It was no queue: the guard has become slower.
       this.#leastLatencyMs = measured.leastLatencyMs;
     }
-    if (kept && this.#queued(measured)) this.#tryLess(rowsPerMs, true);
+    if (kept && this.#isQueued(measured)) this.#tryLess(measured, rowsPerMs, true);
     else this.#endTrial(kept || again);
   }
 
@@ -203,8 +215,9 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
 
   #measure(): void {
     const requests = Math.max(1, Math.floor(this.#limit / this.#step));
-    const [times, leastRequests] = this.#slowStart ? SLOW_START_SPAN : SPAN;
-    this.#meter.begin(requests * this.#step, times, leastRequests);
+    const span = this.#slowStart ? SLOW_START_SPAN : SPAN;
+    const turns = Math.min(span.turns, Math.ceil(span.requests / requests));
+    this.#meter.begin(requests * this.#step, turns, span.least);
   }
 }
 

@@ -32,8 +32,7 @@ export function verdictOf(
       endpoint,
       latencyMs: held.latencyMs,
       attempts: task.attempts + 1,
-      // The guard fills it for conversations only.
-      cacheUsage: task.signature === 'multiturn' ? answer.cacheUsage : null,
+      cacheUsage: answer.cacheUsage,
       moderatedAt: held.moderatedAt,
       coverage: coverageOf(task),
     },

@@ -1,20 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import { seeded } from '../helpers/seeded.ts';
 import { fingerprintIdOf, type Scripted, scoreOf } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
-
-/** mulberry32: a small seeded generator, 0 … 1. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const TROUBLES: readonly Scripted[] = [
   { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' },

@@ -19,12 +19,14 @@ const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const
  *
  * Subcategories are absent, which is not zero, unless the guard populated them: an answer that is not flagged has
  * none whatever its tensors hold; neither has one whose scores are missing, all zero or all NaN. A NaN among
- * numbers is one absent probe. A set flag always counts.
+ * numbers is one absent probe. A set flag always counts. CACHE_USAGE, which says something of conversations only, is checked
+ * in any case and kept with `withUsage`.
  */
 export function decodeReply(
   reply: InferResponse,
   rows: number,
   layout: TensorLayout,
+  withUsage: boolean,
 ): (Answer | null)[] | null {
   const outputs = new OutputReader(reply, rows, layout);
   const scores = outputs.read('SCORE', 'FP32', 1);
@@ -57,7 +59,7 @@ export function decodeReply(
       flagged: isFlagged,
       subcategoryScores,
       subcategoryFlags,
-      cacheUsage: cacheUsage && usageOf(cacheUsage, row),
+      cacheUsage: withUsage && cacheUsage ? usageOf(cacheUsage, row) : null,
     });
   }
   return answers;

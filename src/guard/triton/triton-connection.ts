@@ -40,7 +40,9 @@ export class TritonConnection implements Connection {
       },
       judge: async (rows, callOptions) => {
         const reply = await channel.call('ModelInfer', encodeRequest(rows, model), callOptions);
-        return { answers: decodeReply(reply, rows.length, model), modelVersion: reply.model_version };
+        const isConversation = rows[0]!.request.requestType === 'multiturn';
+        const answers = decodeReply(reply, rows.length, model, isConversation);
+        return { answers, modelVersion: reply.model_version };
       },
       version: { first, read: (callOptions) => readVersion(channel, model, callOptions) },
     };

@@ -49,7 +49,7 @@ test('answers are those of the rows', () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), fc.boolean(), (given, wantBatched) => {
       const batched = wantBatched || given.length > 1;
-      const answers = decodeReply(reply(outputsOf(given, batched)), given.length, { batched })!;
+      const answers = decodeReply(reply(outputsOf(given, batched)), given.length, { batched }, true)!;
       expect(answers.length).toBe(given.length);
       for (const [index, answer] of answers.entries()) {
         const expected = given[index]!;
@@ -79,7 +79,7 @@ const FLAGGED: Row = {
 const SINGLE = { batched: false };
 
 function answer(outputs: readonly Output[]) {
-  return decodeReply(reply(outputs), 1, SINGLE)?.[0];
+  return decodeReply(reply(outputs), 1, SINGLE, true)?.[0];
 }
 
 describe('subcategories that are not populated are absent, which is not zero', () => {
@@ -127,7 +127,7 @@ describe('subcategories that are not populated are absent, which is not zero', (
 describe('what is not a verdict is never one', () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -0.01, 1.01])('a score of %d', (score) => {
     const rows = [FLAGGED, { ...FLAGGED, score }];
-    const answers = decodeReply(reply(outputsOf(rows, true)), 2, { batched: true })!;
+    const answers = decodeReply(reply(outputsOf(rows, true)), 2, { batched: true }, true)!;
     expect(answers[0]).not.toBeNull();
     expect(answers[1]).toBeNull();
   });
@@ -161,13 +161,13 @@ describe('what is not a verdict is never one', () => {
   test('fewer contents than outputs', () => {
     const short = reply(good);
     expect(
-      decodeReply({ ...short, raw_output_contents: short.raw_output_contents.slice(1) }, 1, SINGLE),
+      decodeReply({ ...short, raw_output_contents: short.raw_output_contents.slice(1) }, 1, SINGLE, true),
     ).toBeNull();
   });
 
   test('a reply for another number of rows', () => {
     const two = reply(outputsOf([FLAGGED, FLAGGED], true));
-    expect(decodeReply(two, 3, { batched: true })).toBeNull();
-    expect(decodeReply(two, 1, { batched: true })).toBeNull();
+    expect(decodeReply(two, 3, { batched: true }, true)).toBeNull();
+    expect(decodeReply(two, 1, { batched: true }, true)).toBeNull();
   });
 });
