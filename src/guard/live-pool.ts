@@ -137,6 +137,8 @@ export class LivePool implements GuardPool {
   #begin(judging: Judging, requests: readonly GuardRequest[], options: JudgeOptions): void {
     try {
       if (this.#failure !== null) throw this.#failure;
+      // Whoever stands at the door may have been let in because the same signal made others give up.
+      options.signal.throwIfAborted();
       if (this.#live.size === 0) this.#progressAt = performance.now();
       this.#live.add(judging);
       this.#place(this.#tasksOf(judging, requests, options.session), options.endpoint ?? null);

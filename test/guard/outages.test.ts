@@ -200,6 +200,25 @@ test('an abort rejects at once, gives up the calls, and leaves the rest of the p
   await expect(pool.judge(prompts(1), { session: 's', signal: controller.signal })).rejects.toBe(reason);
 });
 
+test('an abort rejects, too, those who come in because others gave up', async () => {
+  let seen = (): void => {};
+  const arrived = new Promise<void>((resolve) => (seen = resolve));
+  const server = await guard({
+    script: async ({ cancelled }) => {
+      seen();
+      await cancelled;
+    },
+  });
+  const pool = await connect([server]);
+  const controller = new AbortController();
+  const call = (): Promise<unknown> => pool.judge(prompts(1024), { session: 's', signal: controller.signal });
+  const inside = [call(), call(), call()];
+  await arrived;
+  const outside = [call(), call(), call()];
+  controller.abort(new Error('enough'));
+  for (const { status } of await Promise.allSettled([...inside, ...outside])) expect(status).toBe('rejected');
+});
+
 test('closing ends what is being judged, and closing twice is safe', async () => {
   const server = await guard({ script: ({ cancelled }) => cancelled });
   const pool = await connect([server]);
