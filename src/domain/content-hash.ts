@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { NORMALIZATION } from './normalization.ts';
-import { isMedia, type ItemRequest, type Turn } from './request.ts';
+import { isMedia, type ItemRequest, type Modality, type RequestType, type Turn } from './request.ts';
 
 /** First field of the canonical form; changes when the form does. */
 const FORM = 'guardsweep-1';
@@ -8,6 +8,13 @@ const FORM = 'guardsweep-1';
 function field(value: string): string {
   return `${Buffer.byteLength(value)}:${value},`;
 }
+
+function headOf(requestType: RequestType, modality: Modality): string {
+  return field(FORM) + field(requestType) + field(modality);
+}
+
+/** That of nearly every item. */
+const PROMPT_HEAD = headOf('prompt', 'text');
 
 /**
  * The canonical form of a request, over whose UTF-8 bytes `content_sha256` is taken: its fields as netstrings
@@ -20,18 +27,22 @@ function field(value: string): string {
  *   form, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
-  const head = field(FORM) + field(request.requestType) + field(request.modality);
   if (isMedia(request)) {
     const { file, caption } = request;
+    const head = headOf(request.requestType, request.modality);
     return head + field(file.sha256) + field(NORMALIZATION) + (caption === null ? '' : field(caption));
   }
   switch (request.requestType) {
     case 'prompt':
-      return head + field(request.text);
+      return PROMPT_HEAD + field(request.text);
     case 'response':
-      return head + field(request.response) + (request.prompt === null ? '' : field(request.prompt));
+      return (
+        headOf('response', 'text') +
+        field(request.response) +
+        (request.prompt === null ? '' : field(request.prompt))
+      );
     case 'multiturn': {
-      let form = head;
+      let form = headOf('multiturn', 'text');
       for (let turn = 0; turn < request.turns; turn++) {
         const [role, content] = request.messages[turn]!;
         form += field(role) + field(content);
@@ -43,7 +54,7 @@ export function canonicalRequest(request: ItemRequest): string {
 
 /** SHA-256 of the canonical form, 64 lower-case hex digits. */
 export function contentSha256(request: ItemRequest): string {
-  return createHash('sha256').update(canonicalRequest(request)).digest('hex');
+  return hash('sha256', canonicalRequest(request));
 }
 
 /**
@@ -51,7 +62,7 @@ export function contentSha256(request: ItemRequest): string {
  * one hash a message, in one pass over the conversation.
  */
 export function conversationSha256(messages: readonly Turn[]): string[] {
-  const hash = createHash('sha256').update(field(FORM) + field('multiturn') + field('text'));
+  const hash = createHash('sha256').update(headOf('multiturn', 'text'));
   return messages.map(([role, content]) =>
     hash
       .update(field(role) + field(content))

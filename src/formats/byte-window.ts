@@ -40,18 +40,27 @@ export class ByteWindow {
   /** The bytes from `from` up to `to`, both within what is held; copied only when they lie in several pieces. */
   slice(from: number, to: number): Buffer {
     const parts: Buffer[] = [];
-    for (const { piece, offset } of this.#piecesFrom(from)) {
+    let offset = this.#start;
+    for (const piece of this.#pieces) {
       if (offset >= to) break;
-      parts.push(piece.subarray(Math.max(from - offset, 0), Math.min(to - offset, piece.length)));
+      const end = offset + piece.length;
+      if (from < end)
+        parts.push(piece.subarray(Math.max(from - offset, 0), Math.min(to - offset, piece.length)));
+      offset = end;
     }
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
 
   /** Offset of the first `byte` at or after `from`; -1 when none is held. */
   indexOf(byte: number, from: number): number {
-    for (const { piece, offset } of this.#piecesFrom(from)) {
-      const at = piece.indexOf(byte, Math.max(from - offset, 0));
-      if (at >= 0) return offset + at;
+    let offset = this.#start;
+    for (const piece of this.#pieces) {
+      const end = offset + piece.length;
+      if (from < end) {
+        const at = piece.indexOf(byte, Math.max(from - offset, 0));
+        if (at >= 0) return offset + at;
+      }
+      offset = end;
     }
     return -1;
   }
@@ -59,21 +68,21 @@ export class ByteWindow {
   /** How often `byte` occurs from `from` up to `to`. */
   count(byte: number, from: number, to: number): number {
     let count = 0;
-    for (let at = this.indexOf(byte, from); at >= 0 && at < to; at = this.indexOf(byte, at + 1)) count++;
+    for (let at = from; at < to; at++) {
+      at = this.indexOf(byte, at);
+      if (at < 0 || at >= to) break;
+      count++;
+    }
     return count;
   }
 
   /** The byte at `offset`; undefined outside what is held. */
   at(offset: number): number | undefined {
-    for (const { piece, offset: start } of this.#piecesFrom(offset)) return piece[offset - start];
-    return undefined;
-  }
-
-  *#piecesFrom(from: number): Generator<{ piece: Buffer; offset: number }> {
-    let offset = this.#start;
+    let start = this.#start;
     for (const piece of this.#pieces) {
-      if (offset + piece.length > from) yield { piece, offset };
-      offset += piece.length;
+      if (offset < start + piece.length) return piece[offset - start];
+      start += piece.length;
     }
+    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { type FileState } from './plan-line.ts';
 
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Compressed bytes inflated at a time: what comes out before the reader can hold it back is at most a thousand times

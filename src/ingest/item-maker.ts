@@ -1,13 +1,7 @@
 import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { type Item, type ItemSource, type SettledItem } from '../domain/item.ts';
-import {
-  type ItemRequest,
-  type Modality,
-  type MultiturnRequest,
-  requestBytes,
-  type Turn,
-} from '../domain/request.ts';
+import { type Modality, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import { ID_NAMES } from '../formats/transcripts/columns.ts';
 import { type Draft } from '../formats/transcripts/draft.ts';
@@ -32,18 +26,21 @@ export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly id: string | null;
 }
 
+/** Hashes and sizes of a conversation up to and including each of its messages. */
+interface MeasuredConversation {
+  readonly messages: readonly Turn[];
+  readonly sha256: readonly string[];
+  readonly bytes: readonly number[];
+}
+
 /** Makes the items of one file out of its records: gives seqs and ids, bounds sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
   #seq: number;
-  /** Running hashes and sizes of the conversation whose turns are being made into items. */
-  #conversation: {
-    readonly messages: readonly Turn[];
-    readonly sha256: readonly string[];
-    readonly bytes: readonly number[];
-  } | null = null;
+  /** The conversation whose turns are being made into items. */
+  #conversation: MeasuredConversation | null = null;
 
   constructor(options: ItemMakerOptions) {
     this.#path = options.path;
@@ -54,16 +51,15 @@ export class ItemMaker {
 
   /** Appends the items of a record to `items`; at least one. */
   add(record: SourceRecord, options: RecordOptions, items: Item[]): void {
-    const position = `${this.#path}#${record.row}`;
-    const source = { path: this.#path, row: record.row, line: record.line, sha256: null, bytes: null };
     if (record.error !== null) {
       items.push(this.refused(record, record.error, 'text'));
       return;
     }
-    const id = this.#idOf(record.content) ?? position;
+    const source = this.#sourceOf(record);
+    const id = this.#idOf(record.content) ?? this.#positionOf(record);
     const first = this.#seq;
     for (const draft of draftRecord(record.content, options).drafts) {
-      items.push(this.#item(id + draft.suffix, source, draft, first));
+      items.push(this.#item(draft.suffix === '' ? id : id + draft.suffix, source, draft, first));
     }
   }
 
@@ -75,17 +71,16 @@ export class ItemMaker {
 
   /** The item that stands for a record of which nothing can be judged. */
   refused(record: SourceRecord, error: ItemError, modality: Modality | null): Item {
-    const position = `${this.#path}#${record.row}`;
-    const source = { path: this.#path, row: record.row, line: record.line, sha256: null, bytes: null };
     const id = record.content === null ? null : this.#idOf(record.content);
-    return this.#settled(id ?? position, source, { modality, requestType: null, error });
+    const settled = { modality, requestType: null, error };
+    return this.#settled(id ?? this.#positionOf(record), this.#sourceOf(record), settled);
   }
 
   #item(id: string, source: ItemSource, draft: Draft, firstSeq: number): Item {
     if (draft.error !== null) return this.#settled(id, source, draft);
     const { request } = draft;
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
-    const { sha256, bytes } = ofConversation ? this.#turnMeasure(request) : this.#measure(request);
+    const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
     if (bytes > this.#itemBytes) {
       const error = itemError('ITEM_TOO_LARGE', `the item has ${bytes} bytes of at most ${this.#itemBytes}`);
       return this.#settled(id, source, {
@@ -99,7 +94,9 @@ export class ItemMaker {
       id,
       source,
       request: ofConversation ? { ...request, conversation: firstSeq + request.conversation } : request,
-      contentSha256: sha256(),
+      contentSha256: ofConversation
+        ? this.#measured(request).sha256[request.turns - 1]!
+        : contentSha256(request),
       error: null,
     };
   }
@@ -112,22 +109,21 @@ export class ItemMaker {
     return { seq: this.#seq++, id, source, request: null, modality, requestType, contentSha256: null, error };
   }
 
-  #measure(request: ItemRequest): { readonly sha256: () => string; readonly bytes: number } {
-    return { sha256: () => contentSha256(request), bytes: requestBytes(request) };
+  /** The conversation of a turn, all of whose turns are measured together. */
+  #measured({ messages }: MultiturnRequest): MeasuredConversation {
+    if (this.#conversation?.messages === messages) return this.#conversation;
+    let sum = 0;
+    const bytes = messages.map(([role, content]) => (sum += role.length + Buffer.byteLength(content)));
+    return (this.#conversation = { messages, bytes, sha256: conversationSha256(messages) });
   }
 
-  /** The same for one turn of a conversation, whose other turns are measured along with it. */
-  #turnMeasure({ messages, turns }: MultiturnRequest): {
-    readonly sha256: () => string;
-    readonly bytes: number;
-  } {
-    if (this.#conversation?.messages !== messages) {
-      let sum = 0;
-      const bytes = messages.map(([role, content]) => (sum += role.length + Buffer.byteLength(content)));
-      this.#conversation = { messages, bytes, sha256: conversationSha256(messages) };
-    }
-    const { sha256, bytes } = this.#conversation;
-    return { sha256: () => sha256[turns - 1]!, bytes: bytes[turns - 1]! };
+  #sourceOf({ row, line }: SourceRecord): ItemSource {
+    return { path: this.#path, row, line, sha256: null, bytes: null };
+  }
+
+  /** What names a record without an id. */
+  #positionOf({ row }: SourceRecord): string {
+    return `${this.#path}#${row}`;
   }
 
   #idOf(content: RecordContent): string | null {

@@ -163,7 +163,7 @@ async function* recordItems(
 
 const LF = 0x0a;
 const CR = 0x0d;
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);

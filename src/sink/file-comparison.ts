@@ -22,8 +22,10 @@ export class FileComparison {
   }
 
   /** Failure('internal') naming the line when the file goes on with anything else. */
-  async write(text: string | Buffer): Promise<void> {
-    const expected = typeof text === 'string' ? Buffer.from(text) : text;
+  async write(content: string | Buffer | readonly string[]): Promise<void> {
+    const expected = Buffer.isBuffer(content)
+      ? content
+      : Buffer.from(typeof content === 'string' ? content : content.join(''));
     const found = Buffer.alloc(expected.length);
     let filled = 0;
     while (filled < found.length) {
@@ -46,8 +48,8 @@ export class FileComparison {
     this.#lines += newlines(expected);
   }
 
-  /** Failure('internal') when the file goes on after its text. */
-  async end(): Promise<void> {
+  /** Failure('internal') when the file goes on after its text. May be called again. */
+  async complete(): Promise<void> {
     if ((await this.#handle.stat()).size > this.#position) {
       throw new Failure('internal', `${this.#name} line ${this.#lines + 1} is not in the verdict log`);
     }

@@ -5,6 +5,7 @@ import { Failure } from '../domain/failure.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../ingest/disk-full.ts';
 import { writeAt } from '../ingest/durable-write.ts';
 import { FILE_MODE, temporaryName } from './run-files.ts';
+import { TextBuffer } from './text-buffer.ts';
 import { assertHighestEpoch } from './verdict-log/epochs.ts';
 
 /** Written to the disk together, at least. */
@@ -32,8 +33,7 @@ export class FinalFile {
   readonly #temporary: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash('sha256');
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  #waiting = new TextBuffer(BUFFER_BYTES);
   #written = 0;
   #entry: FileEntry | null = null;
 
@@ -49,17 +49,17 @@ export class FinalFile {
     return new FinalFile(name, writer, temporary, await open(temporary, 'w', FILE_MODE));
   }
 
-  async write(content: string | Buffer): Promise<void> {
-    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes >= BUFFER_BYTES) await this.#flush();
+  async write(content: string | Buffer | readonly string[]): Promise<void> {
+    if (typeof content === 'string' || Buffer.isBuffer(content)) this.#waiting.add(content);
+    else for (const text of content) this.#waiting.add(text);
+    if (this.#waiting.length >= BUFFER_BYTES) await this.#flush();
   }
 
-  /** Makes what was written durable, still under the temporary name. */
+  /** Makes what was written durable, still under the temporary name, and lets go of what writing takes. May be called again. */
   async complete(): Promise<FileEntry> {
     if (this.#entry !== null) return this.#entry;
     await this.#flush();
+    this.#waiting = new TextBuffer(0);
     await this.#handle.datasync();
     await this.#handle.close();
     this.#entry = { path: this.name, bytes: this.#written, sha256: this.#hash.digest('hex') };
@@ -89,9 +89,7 @@ export class FinalFile {
   }
 
   async #flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#waiting);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    const bytes = this.#waiting.take();
     this.#hash.update(bytes);
     await retryWhileDiskFull(
       this.name,
@@ -99,5 +97,6 @@ export class FinalFile {
       this.#writer.diskFull,
     );
     this.#written += bytes.length;
+    this.#waiting.clear();
   }
 }

@@ -1,14 +1,16 @@
 import { type RunConfig } from '../config/run-config.ts';
 import { RUN_FILES, flaggedCsv } from './run-files.ts';
 import { type LoggedOutcome } from './shard-cursor.ts';
-import { tableHead, tableRows } from './spreadsheet.ts';
+import { tableHead, tableRow } from './spreadsheet.ts';
 
 /** Spreadsheets take a little over a million rows; the head is one. */
 const FLAGGED_ROWS = 999_999;
 
 /** Where the text of a file goes: into the file, when a run is finished, or against it, when one is verified. */
 export interface TextTarget {
-  write(text: string | Buffer): Promise<void>;
+  write(text: string | Buffer | readonly string[]): Promise<void>;
+  /** No text follows. */
+  complete(): Promise<unknown>;
 }
 
 interface Tables<T> {
@@ -69,7 +71,7 @@ export class OutcomeFiles<T extends TextTarget> {
     for (const span of spans(errors)) await this.#errors.write(span);
     if (this.#tables === null) return;
     const lines = outcomes.map(({ line }) => line);
-    await this.#tables.all.write(tableRows(lines));
+    await this.#tables.all.write(lines.map(tableRow));
     await this.#addFlagged(
       this.#tables,
       lines.filter(({ decision }) => decision === 'review' || decision === 'block'),
@@ -80,13 +82,14 @@ export class OutcomeFiles<T extends TextTarget> {
     let left = lines;
     while (left.length > 0) {
       if (tables.rows === this.#flaggedRows) {
+        await tables.flagged.complete();
         tables.parts++;
         tables.rows = 0;
         tables.flagged = await this.#create(flaggedCsv(tables.parts));
         await tables.flagged.write(tableHead());
       }
       const now = left.slice(0, this.#flaggedRows - tables.rows);
-      await tables.flagged.write(tableRows(now));
+      await tables.flagged.write(now.map(tableRow));
       tables.rows += now.length;
       left = left.slice(now.length);
     }

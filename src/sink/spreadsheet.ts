@@ -36,14 +36,8 @@ export function tableHead(): string {
   return `${BYTE_ORDER_MARK}${COLUMNS.join(',')}\r\n`;
 }
 
-/** Rows of a table for people: RFC 4180 with CR LF. No cell can begin a formula; numbers stay numbers. */
-export function tableRows(lines: readonly OutcomeLine[]): string {
-  let rows = '';
-  for (const line of lines) rows += tableRow(line);
-  return rows;
-}
-
-function tableRow(line: OutcomeLine): string {
+/** One row of a table for people: RFC 4180 with CR LF. No cell can begin a formula; numbers stay numbers. */
+export function tableRow(line: OutcomeLine): string {
   const { source, coverage, error, subcategory_scores: scores } = line;
   const judged = coverage === null ? '' : `${coverage.judged} of ${coverage.total} ${coverage.unit}`;
   return (

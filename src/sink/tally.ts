@@ -53,7 +53,8 @@ export class Tally {
   readonly #codes = new Map<string, number>();
   readonly #modalities = new Map<string, number>();
   readonly #unsupportedFiles = new Map<string, number>();
-  readonly #guards = new Map<string, GuardShare>();
+  /** Verdicts by endpoint and fingerprint. */
+  readonly #guards = new Map<string, Map<string | null, number>>();
 
   constructor(policy: Policy) {
     this.#policy = policy;
@@ -80,7 +81,6 @@ export class Tally {
   }
 
   counts(): Counts {
-    const guards = [...this.#guards.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, share]) => share);
     const decided = ordered(this.#decisions, DECISIONS);
     return {
       items: this.#items,
@@ -92,11 +92,25 @@ export class Tally {
       by_error_code: ordered(this.#codes, ITEM_CODES),
       by_modality: ordered(this.#modalities, ['text', 'image', 'audio', 'unknown']),
       unsupported_files: ordered(this.#unsupportedFiles, []),
-      guards,
+      guards: this.#guardShares(),
       reused: this.#reused,
       thresholds_unapplied: this.#thresholdsUnapplied,
       without_ffmpeg: this.#withoutFfmpeg,
     };
+  }
+
+  /** By endpoint, then by fingerprint. */
+  #guardShares(): GuardShare[] {
+    const shares = [...this.#guards].flatMap(([endpoint, byModel]) =>
+      [...byModel].map(([fingerprint, verdicts]) => ({
+        endpoint,
+        kind: kindOf(endpoint),
+        fingerprint,
+        verdicts,
+      })),
+    );
+    const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
+    return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
   }
 
   #countExtension(extension: string): void {
@@ -105,9 +119,9 @@ export class Tally {
   }
 
   #countGuard(endpoint: string, fingerprint: string | null): void {
-    const key = `${endpoint} ${fingerprint ?? ''}`;
-    const verdicts = (this.#guards.get(key)?.verdicts ?? 0) + 1;
-    this.#guards.set(key, { endpoint, kind: kindOf(endpoint), fingerprint, verdicts });
+    let verdicts = this.#guards.get(endpoint);
+    if (verdicts === undefined) this.#guards.set(endpoint, (verdicts = new Map<string | null, number>()));
+    verdicts.set(fingerprint, (verdicts.get(fingerprint) ?? 0) + 1);
   }
 }
 

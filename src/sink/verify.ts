@@ -204,7 +204,7 @@ async function checkOutcomeFiles(runDir: string, record: RunRecord, reading: Run
   try {
     const files = await OutcomeFiles.begin(open, record.config.output.formats);
     for await (const batch of reading.outcomes()) await files.add(batch);
-    for (const file of opened.values()) await file.end();
+    for (const file of opened.values()) await file.complete();
     return [...opened.keys()];
   } finally {
     for (const file of opened.values()) await file.close();

@@ -7,25 +7,29 @@ import { parseHumanAssistant } from './human-assistant.ts';
 import { roleOf } from './roles.ts';
 import { textOf, turnsOf } from './values.ts';
 
-const SIDES = ['chosen', 'rejected'] as const;
-
-const JUDGED = ['prompt', ...SIDES];
+const JUDGED = ['prompt', 'chosen', 'rejected'];
 
 /**
  * A preference pair: `chosen` and `rejected`, an item each, with or without the `prompt` they answer. Each is a list
  * of turns, a transcript in one string, or a text. Null for any other record.
  */
 export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
-  const values = SIDES.map((side) => fields.get(side));
-  if (values.includes(undefined)) return null;
-  if (!values.some((value) => typeof value === 'string' || isList(value))) return null;
+  const chosen = fields.get('chosen');
+  const rejected = fields.get('rejected');
+  if (chosen === undefined || rejected === undefined || !(isAnswer(chosen) || isAnswer(rejected)))
+    return null;
   const prompt = fields.get('prompt');
   const drafts: Draft[] = [];
-  SIDES.forEach((side, index) => {
-    const value = values[index];
-    if (value !== null) drafts.push(...sideDrafts(prompt, value, audit, `#${side}`, drafts.length));
-  });
+  const add = (suffix: string, value: unknown): void => {
+    if (value !== null) drafts.push(...sideDrafts(prompt, value, audit, suffix, drafts.length));
+  };
+  add('#chosen', chosen);
+  add('#rejected', rejected);
   return { drafts, judged: JUDGED };
+}
+
+function isAnswer(value: unknown): boolean {
+  return typeof value === 'string' || isList(value);
 }
 
 function sideDrafts(

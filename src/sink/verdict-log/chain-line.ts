@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type Fingerprint } from '../../domain/fingerprint.ts';
 
@@ -81,7 +81,7 @@ const CHAIN_LINE = z.union([COMMIT, FINGERPRINT]);
 
 /** The hash that the next line names: SHA-256 of a line's bytes, its newline excluded. */
 export function lineHash(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }
 
 /** A claim from its bytes; null when they are none. */

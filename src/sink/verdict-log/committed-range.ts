@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
@@ -10,6 +10,8 @@ export class RangeReader {
   readonly #logDir: string;
   #segment: string | null = null;
   #handle: FileHandle | null = null;
+  /** Bytes that the open segment is known to have. */
+  #size = 0;
 
   constructor(runDir: string) {
     this.#logDir = join(runDir, RUN_FILES.log);
@@ -43,7 +45,7 @@ export class RangeReader {
   async #checked(range: CommittedRange): Promise<Buffer | null> {
     const bytes = await this.#bytes(range);
     if (bytes === null) return null;
-    return createHash('sha256').update(bytes).digest('hex') === range.sha256 ? bytes : null;
+    return hash('sha256', bytes) === range.sha256 ? bytes : null;
   }
 
   /** Null when the segment is missing or too short. */
@@ -57,8 +59,11 @@ export class RangeReader {
         throw error;
       }
       this.#segment = range.segment;
+      this.#size = 0;
     }
-    if (range.offset + range.length > (await this.#handle.stat()).size) return null;
+    const end = range.offset + range.length;
+    if (end > this.#size) this.#size = (await this.#handle.stat()).size;
+    if (end > this.#size) return null;
     const bytes = Buffer.allocUnsafe(range.length);
     for (let filled = 0; filled < range.length;) {
       const { bytesRead } = await this.#handle.read(

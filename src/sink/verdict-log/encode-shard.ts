@@ -1,10 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { type OutcomeLine } from '../../domain/outcome.ts';
 import { type Policy } from '../../domain/policy.ts';
 import { type ShardResult } from '../../domain/shard.ts';
 import { errorLine, verdictLine } from '../outcome-line.ts';
+import { TextBuffer } from '../text-buffer.ts';
 import { type ShardCounts } from './chain-line.ts';
+
+/** Of most outcome lines. */
+const LIKELY_LINE_BYTES = 1024;
 
 /** A shard's part of the log, ready to be written. */
 export interface EncodedShard {
@@ -27,7 +31,7 @@ export function encodeShard(run: string, policy: Policy, result: ShardResult, at
     );
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
-  let text = '';
+  const text = new TextBuffer(items.length * LIKELY_LINE_BYTES);
   let errors = 0;
   let review = 0;
   let block = 0;
@@ -51,9 +55,9 @@ export function encodeShard(run: string, policy: Policy, result: ShardResult, at
     if (line.status === 'error') errors++;
     else if (line.decision === 'review') review++;
     else if (line.decision === 'block') block++;
-    text += `${JSON.stringify(line)}\n`;
+    text.add(JSON.stringify(line));
+    text.add('\n');
   }
-  const bytes = Buffer.from(text);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { bytes, sha256, counts: { items: items.length, errors, review, block } };
+  const bytes = text.take();
+  return { bytes, sha256: hash('sha256', bytes), counts: { items: items.length, errors, review, block } };
 }
