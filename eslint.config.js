@@ -76,6 +76,8 @@ export default tseslint.config(
     languageOptions: { parserOptions: { project: './tsconfig.test.json' } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
+      // An import of types alone would otherwise load its module.
+      '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { considerDefaultExhaustiveForUnions: true },

@@ -1,6 +1,6 @@
 import { fleetMemory } from './fleet-memory.ts';
 import { growth, growthFull } from './growth.ts';
-import { type Bench } from './harness/bench.ts';
+import type { Bench } from './harness/bench.ts';
 import { memory } from './memory.ts';
 import { naive } from './naive.ts';
 import { overhead } from './overhead.ts';

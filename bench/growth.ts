@@ -1,6 +1,6 @@
 import { Failure } from '../src/domain/failure.ts';
 import { evenCorpus } from './corpus/make-corpus.ts';
-import { type Bench, type BenchContext, type BenchResult } from './harness/bench.ts';
+import type { Bench, BenchContext, BenchResult } from './harness/bench.ts';
 import { figure } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { withGuard } from './processes/guard-process.ts';

@@ -1,5 +1,5 @@
 import { evenCorpus } from './corpus/make-corpus.ts';
-import { type Bench } from './harness/bench.ts';
+import type { Bench } from './harness/bench.ts';
 import { figure, ratios } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { withGuard } from './processes/guard-process.ts';

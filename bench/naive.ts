@@ -2,7 +2,7 @@ import { rm, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../src/domain/failure.ts';
 import { mixedCorpus } from './corpus/make-corpus.ts';
-import { type Bench, type BenchContext } from './harness/bench.ts';
+import type { Bench, BenchContext } from './harness/bench.ts';
 import { figure, ratios } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { withGuard, type GuardProcess } from './processes/guard-process.ts';

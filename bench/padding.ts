@@ -1,10 +1,10 @@
 import { mixedCorpus } from './corpus/make-corpus.ts';
-import { type Bench } from './harness/bench.ts';
+import type { Bench } from './harness/bench.ts';
 import { figure, ratios } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { steadyState, type SteadyState } from './harness/steady-state.ts';
 import { withGuard } from './processes/guard-process.ts';
-import { type GuardSettings } from './processes/guard-settings.ts';
+import type { GuardSettings } from './processes/guard-settings.ts';
 import { REFERENCE_GUARD } from './processes/guards.ts';
 import { runScript } from './processes/measured-process.ts';
 import { sweepEmbedded } from './processes/sweep.ts';

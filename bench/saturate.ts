@@ -1,5 +1,5 @@
 import { mixedCorpus } from './corpus/make-corpus.ts';
-import { type Bench, type BenchContext } from './harness/bench.ts';
+import type { Bench, BenchContext } from './harness/bench.ts';
 import { figure } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { capacityOf, steadyState, type SteadyState } from './harness/steady-state.ts';

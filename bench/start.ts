@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bench } from './harness/bench.ts';
+import type { Bench } from './harness/bench.ts';
 import { figure } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { sweepEmbedded } from './processes/sweep.ts';

@@ -1,5 +1,5 @@
 import { mixedCorpus } from './corpus/make-corpus.ts';
-import { type Bench } from './harness/bench.ts';
+import type { Bench } from './harness/bench.ts';
 import { figure } from './harness/figures.ts';
 import { interleave } from './harness/interleave.ts';
 import { capacityOf, steadyState } from './harness/steady-state.ts';

@@ -1,9 +1,9 @@
-import { type RedisAddress } from '../src/config/redis-url.ts';
+import type { RedisAddress } from '../src/config/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
-import { type Continued } from '../src/runs/continue-run.ts';
-import { type Run } from '../src/runs/create-run.ts';
+import type { Continued } from '../src/runs/continue-run.ts';
+import type { Run } from '../src/runs/create-run.ts';
 import { continueOnFleet, type ContinueOnFleetOptions } from '../src/runs/fleet/continue-on-fleet.ts';
-import { type Service } from './service.ts';
+import type { Service } from './service.ts';
 
 export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
   readonly redis: RedisAddress;

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { Failure } from '../src/domain/failure.ts';
 
 /** Where the metrics of a process are served. */

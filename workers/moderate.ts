@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type RedisAddress } from '../src/config/redis-url.ts';
-import { type Lane } from '../src/domain/item.ts';
-import { type GuardPool } from '../src/guard/pool.ts';
+import type { RedisAddress } from '../src/config/redis-url.ts';
+import type { Lane } from '../src/domain/item.ts';
+import type { GuardPool } from '../src/guard/pool.ts';
 import { runFleetWorker } from '../src/moderate/fleet-worker.ts';
 import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
@@ -10,7 +10,7 @@ import { RedisLink } from '../src/queue/redis/link.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import { type Service } from './service.ts';
+import type { Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
 /** A share of the lock: a worker is known to be dead before others get its shards. */

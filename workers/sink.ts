@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type RedisAddress } from '../src/config/redis-url.ts';
+import type { RedisAddress } from '../src/config/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { runFleetSink } from '../src/runs/fleet/fleet-sink.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import { type Service } from './service.ts';
+import type { Service } from './service.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 
 const FORGOTTEN_AFTER_MS = 10_000;

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type Rows } from './rows.ts';
+import type { Rows } from './rows.ts';
 
 const CHUNK_CHARS = 1 << 20;
 

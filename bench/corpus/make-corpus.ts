@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type BenchContext } from '../harness/bench.ts';
-import { type Corpus } from '../processes/sweep.ts';
+import type { BenchContext } from '../harness/bench.ts';
+import type { Corpus } from '../processes/sweep.ts';
 import { writeCsv } from './csv-file.ts';
 import { evenRows, mixedRows } from './rows.ts';
 import { readTexts } from './texts.ts';

@@ -1,4 +1,4 @@
-import { type Figure } from './figures.ts';
+import type { Figure } from './figures.ts';
 
 /** What a bench gets to work with. */
 export interface BenchContext {

@@ -1,4 +1,4 @@
-import { type BenchContext } from './bench.ts';
+import type { BenchContext } from './bench.ts';
 
 /** What each of several tasks gave, round by round. */
 export type Rounds<Tasks extends Readonly<Record<string, () => Promise<unknown>>>> = {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../src/domain/failure.ts';
-import { type Bench } from './bench.ts';
+import type { Bench } from './bench.ts';
 
 export interface BenchOptions {
   readonly benches: readonly Bench[];

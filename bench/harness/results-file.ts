@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
-import { type Machine, type Versions } from './machine.ts';
-import { type BenchReport } from './table.ts';
+import type { Machine, Versions } from './machine.ts';
+import type { BenchReport } from './table.ts';
 
 /** Everything about one run of benches. */
 export interface Results {

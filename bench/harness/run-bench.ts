@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../../src/domain/failure.ts';
-import { type Bench } from './bench.ts';
-import { type BenchOptions } from './options.ts';
-import { type Results } from './results-file.ts';
+import type { Bench } from './bench.ts';
+import type { BenchOptions } from './options.ts';
+import type { Results } from './results-file.ts';
 
 /** A bench is about many rows: no scale makes it one of fewer. */
 const FEWEST_ROWS = 64;

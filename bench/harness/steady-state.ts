@@ -1,5 +1,5 @@
 import { Failure } from '../../src/domain/failure.ts';
-import { type Execution } from '../processes/guard-settings.ts';
+import type { Execution } from '../processes/guard-settings.ts';
 
 /** Items at the beginning and at the end of a run that do not count: what starts and what runs out is not steady. */
 const EDGE_SHARE = 0.1;

@@ -2,8 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../src/domain/failure.ts';
-import { type BenchContext } from '../harness/bench.ts';
-import { type Execution, type GuardSettings } from './guard-settings.ts';
+import type { BenchContext } from '../harness/bench.ts';
+import type { Execution, GuardSettings } from './guard-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('guard-server.js', import.meta.url));
 

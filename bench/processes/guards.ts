@@ -1,4 +1,4 @@
-import { type GuardSettings } from './guard-settings.ts';
+import type { GuardSettings } from './guard-settings.ts';
 
 /** The guard that capacity is measured against: batches of 32 on four instances, which take the published times. */
 export const REFERENCE_GUARD: GuardSettings = {

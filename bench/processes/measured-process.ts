@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../src/domain/failure.ts';
-import { type BenchContext } from '../harness/bench.ts';
-import { type Usage } from './usage.ts';
+import type { BenchContext } from '../harness/bench.ts';
+import type { Usage } from './usage.ts';
 
 const PRELOAD = new URL('report-usage.js', import.meta.url).href;
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));

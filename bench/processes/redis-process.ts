@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Failure } from '../../src/domain/failure.ts';
-import { type BenchContext } from '../harness/bench.ts';
+import type { BenchContext } from '../harness/bench.ts';
 
 const NAMES = ['redis-server', 'valkey-server'];
 const START_TRIES = 500;

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 const path = process.env['BENCH_USAGE'];
 

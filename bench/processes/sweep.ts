@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../src/domain/failure.ts';
-import { type Summary } from '../../src/sink/summary.ts';
-import { type BenchContext } from '../harness/bench.ts';
+import type { Summary } from '../../src/sink/summary.ts';
+import type { BenchContext } from '../harness/bench.ts';
 import { MeasuredProcess, type Ended } from './measured-process.ts';
-import { type GuardProcess } from './guard-process.ts';
+import type { GuardProcess } from './guard-process.ts';
 import { peakMemory, withRedis } from './redis-process.ts';
-import { type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 /** A corpus, and how many items it has. */
 export interface Corpus {

@@ -1,7 +1,7 @@
-import { type Writable } from 'node:stream';
-import { type RedisAddress } from '../config/redis-url.ts';
-import { type RunConfig } from '../config/run-config.ts';
-import { type Interrupts } from './interrupt.ts';
+import type { Writable } from 'node:stream';
+import type { RedisAddress } from '../config/redis-url.ts';
+import type { RunConfig } from '../config/run-config.ts';
+import type { Interrupts } from './interrupt.ts';
 
 /** Where a command writes: results to stdout, everything about the way there to stderr. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };

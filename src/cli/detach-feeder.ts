@@ -3,13 +3,13 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type RedisAddress } from '../config/redis-url.ts';
+import type { RedisAddress } from '../config/redis-url.ts';
 import { Failure } from '../domain/failure.ts';
 import { controlFolder, makeControlFolder } from '../runs/control/control-files.ts';
 import { latestFeedEpoch } from '../runs/control/feed-claim.ts';
-import { type Run } from '../runs/create-run.ts';
+import type { Run } from '../runs/create-run.ts';
 import { FILE_MODE } from '../sink/run-files.ts';
-import { type FeedUi } from './context.ts';
+import type { FeedUi } from './context.ts';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 const LOG = 'feeder.log';

@@ -1,9 +1,9 @@
 import { feed } from '../../workers/feed.ts';
-import { type RedisAddress } from '../config/redis-url.ts';
+import type { RedisAddress } from '../config/redis-url.ts';
 import { checkServer } from '../queue/redis/check-server.ts';
-import { type RunView } from '../runs/continue-run.ts';
-import { type Run } from '../runs/create-run.ts';
-import { type FeedUi } from './context.ts';
+import type { RunView } from '../runs/continue-run.ts';
+import type { Run } from '../runs/create-run.ts';
+import type { FeedUi } from './context.ts';
 import { detachFeeder } from './detach-feeder.ts';
 import { startProgress, type Progress } from './progress.ts';
 import { explained, report, snapshot, tell } from './run-report.ts';

@@ -1,6 +1,6 @@
 import { redisAddressOf } from '../config/redis-url.ts';
 import { Failure } from '../domain/failure.ts';
-import { type FeedUi } from './context.ts';
+import type { FeedUi } from './context.ts';
 
 /** Flags that say who judges a run; absent ones were not given. */
 export interface FleetFlags {

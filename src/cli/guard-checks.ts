@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { readEndpoint } from '../guard/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';
-import { type Check } from './machine-checks.ts';
+import type { Check } from './machine-checks.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 

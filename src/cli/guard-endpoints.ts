@@ -1,5 +1,5 @@
 import { EMBEDDED_GUARD } from '../config/guard-url.ts';
-import { type GuardEndpoint } from '../guard/address.ts';
+import type { GuardEndpoint } from '../guard/address.ts';
 import { startEmbeddedGuard, type EmbeddedGuard } from '../guard-server/embedded.ts';
 
 export interface GuardEndpoints {

@@ -1,4 +1,4 @@
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import { connectGuards, type GuardPool } from '../guard/pool.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type CommandContext } from './context.ts';
+import type { CommandContext } from './context.ts';
 
 const HELP_COLUMNS = 100;
 

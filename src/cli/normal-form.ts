@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { itemError, type ItemCode, type ItemError } from '../domain/item-error.ts';
 import { examine } from '../ingest/examine.ts';
-import { type Normalizer } from '../normalize/normalizer.ts';
+import type { Normalizer } from '../normalize/normalizer.ts';
 
 /** What a media file becomes, or why it becomes nothing. */
 export interface NormalForm {

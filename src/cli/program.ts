@@ -1,4 +1,4 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
@@ -11,7 +11,7 @@ import { statusCommand } from './commands/status.ts';
 import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
-import { type CommandContext, type ReportStatus, type RunCommands } from './context.ts';
+import type { CommandContext, ReportStatus, RunCommands } from './context.ts';
 import { examples, newCommand } from './new-command.ts';
 import { toolVersion } from './tool-version.ts';
 

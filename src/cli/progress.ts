@@ -1,4 +1,4 @@
-import { type RunUi } from './context.ts';
+import type { RunUi } from './context.ts';
 import { progressLine, type ProgressSnapshot } from './progress-line.ts';
 import { RateWindow } from './rate-window.ts';
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { Failure } from '../domain/failure.ts';
-import { type CommandContext, type RunCommands } from './context.ts';
+import type { CommandContext, RunCommands } from './context.ts';
 import { buildProgram } from './program.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
 import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';

@@ -5,13 +5,15 @@ import { continueRun } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
 import { verifyRun } from '../sink/verify.ts';
-import { type FeedUi, type RunCommands, type RunUi } from './context.ts';
-import { feedFleet } from './feed-fleet.ts';
+import type { FeedUi, RunCommands, RunUi } from './context.ts';
 import { openGuardSession, type GuardSession } from './guard-session.ts';
 import { startProgress, type Progress } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
 import { explained, report, snapshot, tell } from './run-report.ts';
 import { toolVersion } from './tool-version.ts';
+
+/** What a fleet takes is loaded by those who have one: it takes longer than all the rest. */
+const fleet = () => import('./feed-fleet.ts');
 
 /** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
@@ -34,7 +36,7 @@ export const runCommands: RunCommands = {
     const notes = unjudgedColumns.map(
       ({ path, columns }) => `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
     );
-    if (ui.redis !== null) return feedFleet(create, false, ui.redis, ui, notes);
+    if (ui.redis !== null) return (await fleet()).feedFleet(create, false, ui.redis, ui, notes);
     const guards = await openGuardSession(config, ui.env, drain);
     try {
       return await work(await create(), false, async () => guards, ui, notes);
@@ -70,7 +72,7 @@ export const runCommands: RunCommands = {
 /** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
 async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Promise<number> {
   const run = await openRun(runDir, ui.interrupts.drain);
-  if (ui.redis !== null) return feedFleet(async () => run, retry, ui.redis, ui);
+  if (ui.redis !== null) return (await fleet()).feedFleet(async () => run, retry, ui.redis, ui);
   const { config } = run.record;
   if (config.guards.length === 0) {
     throw new Failure('usage', 'a fleet judges this run: name its Redis with --redis or REDIS_URL');

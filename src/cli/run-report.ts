@@ -1,11 +1,11 @@
 import { Failure } from '../domain/failure.ts';
-import { type RunView } from '../runs/continue-run.ts';
-import { type Run } from '../runs/create-run.ts';
+import type { RunView } from '../runs/continue-run.ts';
+import type { Run } from '../runs/create-run.ts';
 import { exitStatus, trippedGates } from '../runs/exit-status.ts';
-import { type Summary } from '../sink/summary.ts';
+import type { Summary } from '../sink/summary.ts';
 import { summaryText } from '../sink/summary-text.ts';
-import { type RunUi } from './context.ts';
-import { type ProgressSnapshot } from './progress-line.ts';
+import type { RunUi } from './context.ts';
+import type { ProgressSnapshot } from './progress-line.ts';
 import { interruptedFailure, resumeCommand } from './resume-command.ts';
 
 /** What the progress line shows of a run; `note` is what holds it up. */

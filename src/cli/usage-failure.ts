@@ -1,4 +1,4 @@
-import { type CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { Failure } from '../domain/failure.ts';
 
 /** Whether commander ended the command because it did what was asked for: help, or the version. */

@@ -1,7 +1,7 @@
-import { type z } from 'zod';
-import { type Failure } from '../domain/failure.ts';
+import type { z } from 'zod';
+import type { Failure } from '../domain/failure.ts';
 import { mistake, quoted, suggestion } from './mistake.ts';
-import { type KeyPath, type YamlFile } from './yaml-file.ts';
+import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,4 +1,4 @@
-import { type RunConfig } from './run-config.ts';
+import type { RunConfig } from './run-config.ts';
 import { mistake, oneOf, quoted, type Located } from './mistake.ts';
 
 type Gates = RunConfig['failIf'];

@@ -1,4 +1,4 @@
-import { type JobFile } from './job-file.ts';
+import type { JobFile } from './job-file.ts';
 import { mistake, oneOf, quoted } from './mistake.ts';
 import { DEFAULT_JUDGING, LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from './run-config.ts';
 

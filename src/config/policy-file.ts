@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Policy, type Thresholds } from '../domain/policy.ts';
+import type { Policy, Thresholds } from '../domain/policy.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import { checkShape } from './check-shape.ts';
 import { mistake, type Located } from './mistake.ts';

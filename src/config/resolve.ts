@@ -15,7 +15,7 @@ import { parseRunName, runNameOf } from './run-name.ts';
 import { judgingOf, type JudgingFlags } from './judging.ts';
 import { DEFAULT_LIMITS, OUTPUT_FORMATS, type OutputFormat, type RunConfig } from './run-config.ts';
 import { resolveSource, type SourceGiven } from './source-config.ts';
-import { type KeyPath } from './yaml-file.ts';
+import type { KeyPath } from './yaml-file.ts';
 
 /** Flags of `enqueue` as typed; absent ones were not given. */
 export interface Flags extends JudgingFlags {

@@ -1,4 +1,4 @@
-import { type Policy } from '../domain/policy.ts';
+import type { Policy } from '../domain/policy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
 export type Layout = 'csv' | 'jsonl' | 'json' | 'text';

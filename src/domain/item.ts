@@ -1,5 +1,5 @@
-import { type ItemError } from './item-error.ts';
-import { type GuardRequest, type ItemRequest, type Modality, type RequestType } from './request.ts';
+import type { ItemError } from './item-error.ts';
+import type { GuardRequest, ItemRequest, Modality, RequestType } from './request.ts';
 
 /** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';

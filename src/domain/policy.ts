@@ -1,4 +1,4 @@
-import { type Decision } from './outcome.ts';
+import type { Decision } from './outcome.ts';
 import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from './taxonomy.ts';
 
 /** Probabilities from which on a score means review or block; a missing one never triggers. */

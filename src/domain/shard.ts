@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Fingerprint } from './fingerprint.ts';
-import { type Item, type Lane } from './item.ts';
-import { type Outcome } from './outcome.ts';
+import type { Fingerprint } from './fingerprint.ts';
+import type { Item, Lane } from './item.ts';
+import type { Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
 
 /** A bounded group of items of one lane: the unit of queueing and of commitment. */

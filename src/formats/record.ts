@@ -1,4 +1,4 @@
-import { type ItemError } from '../domain/item-error.ts';
+import type { ItemError } from '../domain/item-error.ts';
 
 /** The named values of one record: a row of a table, or a JSON object. */
 export interface Fields {

@@ -4,7 +4,7 @@ import { isAudioContainer } from './audio-container.ts';
 import { decodeBase64 } from './base64.ts';
 import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
-import { type TensorRequest } from './tensor-request.ts';
+import type { TensorRequest } from './tensor-request.ts';
 
 /** What a request asks for: the artifacts' hashes, or a verdict on one content a row. */
 export type Contents = 'version' | readonly GuardRequest[];

@@ -1,4 +1,4 @@
-import { type GuardRequest } from '../domain/request.ts';
+import type { GuardRequest } from '../domain/request.ts';
 
 /** Tokens a content may have before it is refused with SEQUENCE_OVERFLOW, unless the model says otherwise. */
 export const DEFAULT_CONTEXT_TOKENS = 8192;

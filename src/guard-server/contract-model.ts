@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { history } from '../domain/request.ts';
 import { readContents, readSession } from './contents.ts';
 import { CACHE_USAGE_COUNT } from './definition.ts';
-import { type Execution, type Model, type OutputTensor, type Reply } from './model.ts';
+import type { Execution, Model, OutputTensor, Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
-import { type Probe } from './probe.ts';
+import type { Probe } from './probe.ts';
 import { refused, RequestError } from './request-error.ts';
 import { SessionCache } from './session-cache.ts';
-import { type TensorRequest } from './tensor-request.ts';
+import type { TensorRequest } from './tensor-request.ts';
 
 /** How long judging may keep the event loop from everything else, to within one content. */
 const SLICE_MS = 5;

@@ -1,5 +1,5 @@
 import { CATEGORY_COUNT } from '../domain/taxonomy.ts';
-import { type WireModelConfig } from '../guard/tensors/protocol.ts';
+import type { WireModelConfig } from '../guard/tensors/protocol.ts';
 
 /** What the model `guard` takes and gives, from which its metadata, its configuration and its checks are made. */
 

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { MODEL_NAME, type Serving } from './definition.ts';
-import { type Execution, type Model, type Reply } from './model.ts';
+import type { Execution, Model, Reply } from './model.ts';
 import { RequestError, unavailable } from './request-error.ts';
-import { type TensorRequest } from './tensor-request.ts';
+import type { TensorRequest } from './tensor-request.ts';
 
 /** Contents that may wait, beside the bound on requests: a queue of few but large ones fills memory as well. */
 const MAX_QUEUE_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { type FailureKind } from '../domain/failure.ts';
-import { type GuardServerOptions } from './server.ts';
+import type { FailureKind } from '../domain/failure.ts';
+import type { GuardServerOptions } from './server.ts';
 
 /** Given to the thread of the embedded guard when it starts. */
 export type EmbeddedOptions = Pick<GuardServerOptions, 'model' | 'synthetic' | 'maxBatchSize'>;

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../domain/failure.ts';
-import { type EmbeddedMessage, type EmbeddedOptions } from './embedded-protocol.ts';
+import type { EmbeddedMessage, EmbeddedOptions } from './embedded-protocol.ts';
 import { startGuardServer } from './server.ts';
 
 /** Entry point of the embedded guard's thread: serves on a free loopback port until the parent says to close. */

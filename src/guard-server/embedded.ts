@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../domain/failure.ts';
-import { type EmbeddedMessage, type EmbeddedOptions } from './embedded-protocol.ts';
+import type { EmbeddedMessage, EmbeddedOptions } from './embedded-protocol.ts';
 
 export interface EmbeddedGuard {
   /** `grpc://127.0.0.1:port`. */

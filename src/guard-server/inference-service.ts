@@ -5,11 +5,11 @@ import {
   type ServerUnaryCall,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { type InferRequest, type InferResponse } from '../guard/tensors/protocol.ts';
+import type { InferRequest, InferResponse } from '../guard/tensors/protocol.ts';
 import { checkToken } from './access.ts';
 import { MODEL_NAME, modelConfig, modelMetadata, type Serving } from './definition.ts';
 import { queueFull, type DynamicBatcher } from './dynamic-batcher.ts';
-import { type Model, type Reply } from './model.ts';
+import type { Model, Reply } from './model.ts';
 import { RequestError, unavailable } from './request-error.ts';
 import { checkModel, readTensors } from './tensor-request.ts';
 

@@ -2,8 +2,8 @@ import { CATEGORY_COUNT, CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import { history, type GuardRequest } from '../domain/request.ts';
 import { LiteModel, type TextScores } from './lite/model.ts';
 import { ImageProbe } from './lite-image/image-probe.ts';
-import { type SexualContent } from './lite-image/sexual-content.ts';
-import { type Probe, type ProbeRefusal, type ProbeScores } from './probe.ts';
+import type { SexualContent } from './lite-image/sexual-content.ts';
+import type { Probe, ProbeRefusal, ProbeScores } from './probe.ts';
 
 const SEXUAL_CONTENT = CATEGORY_KEYS.indexOf('sexual_content');
 

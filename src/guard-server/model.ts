@@ -1,5 +1,5 @@
-import { type RequestError } from './request-error.ts';
-import { type TensorRequest } from './tensor-request.ts';
+import type { RequestError } from './request-error.ts';
+import type { TensorRequest } from './tensor-request.ts';
 
 /** One tensor of a reply, in the protocol's raw layout. */
 export interface OutputTensor {

@@ -1,4 +1,4 @@
-import { type Listener } from './listener.ts';
+import type { Listener } from './listener.ts';
 
 /** After which the port is tried again: another process may hold it for a moment. */
 const RETRY_MS = 250;

@@ -1,9 +1,9 @@
 import { CATEGORY_COUNT } from '../domain/taxonomy.ts';
 import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../guard/tensors/raw.ts';
 import { CACHE_USAGE_COUNT, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
-import { type OutputTensor } from './model.ts';
-import { type ProbeScores } from './probe.ts';
-import { type TensorRequest } from './tensor-request.ts';
+import type { OutputTensor } from './model.ts';
+import type { ProbeScores } from './probe.ts';
+import type { TensorRequest } from './tensor-request.ts';
 
 /** The verdict on one row. */
 export interface RowVerdict {

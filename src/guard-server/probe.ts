@@ -1,5 +1,5 @@
-import { type GuardRequest } from '../domain/request.ts';
-import { type ContractCode } from './request-error.ts';
+import type { GuardRequest } from '../domain/request.ts';
+import type { ContractCode } from './request-error.ts';
 
 /** What a probe says of one content. */
 export interface ProbeScores {

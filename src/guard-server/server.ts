@@ -1,13 +1,13 @@
-import { type Fingerprint } from '../domain/fingerprint.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
 import { ContractModel } from './contract-model.ts';
 import { DEFAULT_CONTEXT_TOKENS } from './context-window.ts';
-import { type Serving } from './definition.ts';
+import type { Serving } from './definition.ts';
 import { DynamicBatcher } from './dynamic-batcher.ts';
 import { inferenceService } from './inference-service.ts';
 import { Listener } from './listener.ts';
-import { type Model } from './model.ts';
+import type { Model } from './model.ts';
 import { Outage } from './outage.ts';
-import { type Fault } from './synthetic/faults.ts';
+import type { Fault } from './synthetic/faults.ts';
 import { SyntheticModel, type SyntheticCounts, type SyntheticOptions } from './synthetic/synthetic-model.ts';
 
 export type GuardModelName = 'lite' | 'synthetic';

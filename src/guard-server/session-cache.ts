@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Turn } from '../domain/request.ts';
+import type { Turn } from '../domain/request.ts';
 import { CACHE_USAGE_COUNT } from './definition.ts';
 import { tokensOfText } from './context-window.ts';
 

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { type InferRequest, type WireTensor } from '../guard/tensors/protocol.ts';
+import type { InferRequest, WireTensor } from '../guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../guard/tensors/raw.ts';
 import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import { invalidRequest, RequestError, withRequestId } from './request-error.ts';

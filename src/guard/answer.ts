@@ -1,4 +1,4 @@
-import { type CategoryKey } from '../domain/taxonomy.ts';
+import type { CategoryKey } from '../domain/taxonomy.ts';
 
 /** What the guard answered for one request; the rules for null are those of `Judgement`. */
 export interface Answer {

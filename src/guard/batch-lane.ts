@@ -1,5 +1,5 @@
 import { Fifo } from './fifo.ts';
-import { type Task } from './task.ts';
+import type { Task } from './task.ts';
 
 /**
  * Most content bytes gathered in one batch; a larger item travels on its own. Keeps a batch below the 4 MiB that

@@ -1,4 +1,4 @@
-import { type ItemCode } from '../domain/item-error.ts';
+import type { ItemCode } from '../domain/item-error.ts';
 
 /** Why an endpoint is not used. Stable words, shown to people. */
 export type OutReason =

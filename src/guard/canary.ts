@@ -1,5 +1,5 @@
 import { CallError, type Fault, type OutReason } from './call-error.ts';
-import { type CallOptions, type ReadyGuard } from './connection.ts';
+import type { CallOptions, ReadyGuard } from './connection.ts';
 
 /** Harmless in any policy; short, so that it costs the guard next to nothing. */
 export const HARMLESS_ROW = {

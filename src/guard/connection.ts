@@ -1,7 +1,7 @@
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Answer } from './answer.ts';
-import { type ConcurrencyPolicy } from './concurrency.ts';
-import { type RequestRow, type Signature } from './tensors/encode-request.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Answer } from './answer.ts';
+import type { ConcurrencyPolicy } from './concurrency.ts';
+import type { RequestRow, Signature } from './tensors/encode-request.ts';
 
 export interface CallOptions {
   readonly timeoutMs: number;

@@ -1,7 +1,7 @@
-import { type ItemCode } from '../domain/item-error.ts';
-import { type OutReason } from './call-error.ts';
-import { type Reading } from './connection.ts';
-import { type TaskQueue } from './task-queue.ts';
+import type { ItemCode } from '../domain/item-error.ts';
+import type { OutReason } from './call-error.ts';
+import type { Reading } from './connection.ts';
+import type { TaskQueue } from './task-queue.ts';
 
 export interface DispatcherOptions {
   /** The endpoint as recorded in outcomes. */

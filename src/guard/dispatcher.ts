@@ -1,10 +1,10 @@
-import { type ItemCode } from '../domain/item-error.ts';
-import { type Answer } from './answer.ts';
+import type { ItemCode } from '../domain/item-error.ts';
+import type { Answer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
 import { CallError, type Fault } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
-import { type CallOptions, type ReadyGuard, type Reply } from './connection.ts';
-import { type DispatcherHooks, type DispatcherOptions } from './dispatcher-hooks.ts';
+import type { CallOptions, ReadyGuard, Reply } from './connection.ts';
+import type { DispatcherHooks, DispatcherOptions } from './dispatcher-hooks.ts';
 import { halvesOf } from './halves.ts';
 import { type HeldAnswers, verdictOf } from './held-answer.ts';
 import { Overloads } from './overloads.ts';
@@ -13,7 +13,7 @@ import { ReadingFailures } from './reading-failures.ts';
 import { type Flight, Sender, type Sent } from './sender.ts';
 import { type Stamping, Unstamped } from './stamping.ts';
 import { MAX_ATTEMPTS, type Task } from './task.ts';
-import { type Signature } from './tensors/encode-request.ts';
+import type { Signature } from './tensors/encode-request.ts';
 import { VersionBrackets } from './version-brackets.ts';
 
 /** Times an item is judged again because the model kept changing, before it ends in an error. */

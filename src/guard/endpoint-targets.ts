@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from './address.ts';
-import { type EndpointTarget } from './endpoint.ts';
+import type { EndpointTarget } from './endpoint.ts';
 import { parseBaseAddress } from './rest/base-address.ts';
 import { RestConnection, takenOverRest } from './rest/rest-connection.ts';
 import { loadService } from './tensors/protocol.ts';

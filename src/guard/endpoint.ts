@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ItemCode } from '../domain/item-error.ts';
+import type { ItemCode } from '../domain/item-error.ts';
 import { backoffMs } from './backoff.ts';
-import { type OutReason } from './call-error.ts';
-import { type Connection, type Reading, type ReadyGuard } from './connection.ts';
-import { type DispatcherOptions, type Outage } from './dispatcher-hooks.ts';
+import type { OutReason } from './call-error.ts';
+import type { Connection, Reading, ReadyGuard } from './connection.ts';
+import type { DispatcherOptions, Outage } from './dispatcher-hooks.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { mayReturn, NotUsable } from './not-usable.ts';
-import { type Sent } from './sender.ts';
-import { type Task } from './task.ts';
-import { type Signature } from './tensors/encode-request.ts';
+import type { Sent } from './sender.ts';
+import type { Task } from './task.ts';
+import type { Signature } from './tensors/encode-request.ts';
 
 const PROBE_BASE_MS = 200;
 const PROBE_CAP_MS = 5000;

@@ -1,6 +1,6 @@
 import { isRetryable } from '../domain/item-error.ts';
-import { type Judgement, type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
+import type { Judgement, Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
 import { Task, type TaskOwner } from './task.ts';
 import { worstFlags } from './worst-flags.ts';
 

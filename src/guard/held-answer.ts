@@ -1,7 +1,7 @@
 import { wholeCoverage, type Coverage } from '../domain/item.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type Answer } from './answer.ts';
-import { type Task } from './task.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Answer } from './answer.ts';
+import type { Task } from './task.ts';
 
 /** Answers of one reply that are not yet verdicts: it is not known yet which model gave them. */
 export interface HeldAnswers {

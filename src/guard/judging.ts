@@ -1,5 +1,5 @@
-import { type Outcome } from '../domain/outcome.ts';
-import { type TaskOwner } from './task.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { TaskOwner } from './task.ts';
 
 /** One call of `judge`: gathers the outcomes of its requests, which arrive in any order. */
 export class Judging implements TaskOwner {

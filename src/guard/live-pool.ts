@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
 import { Admission } from './admission.ts';
 import { WINDOW_BATCHES } from './batch-lane.ts';
-import { type Reading } from './connection.ts';
-import { type Dispatcher } from './dispatcher.ts';
+import type { Reading } from './connection.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { Endpoint, type EndpointStatus, type EndpointTarget } from './endpoint.ts';
 import { Judging } from './judging.ts';
-import { type GuardPool, type JudgeOptions } from './pool.ts';
+import type { GuardPool, JudgeOptions } from './pool.ts';
 import { Conversation, Task } from './task.ts';
 import { TaskQueue } from './task-queue.ts';
-import { type Signature } from './tensors/encode-request.ts';
+import type { Signature } from './tensors/encode-request.ts';
 
 /** Once one guard is ready, how long the start waits for the others, in milliseconds. */
 const OTHERS_TIMEOUT_MS = 5000;

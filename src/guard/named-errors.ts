@@ -1,4 +1,4 @@
-import { type ItemCode } from '../domain/item-error.ts';
+import type { ItemCode } from '../domain/item-error.ts';
 
 /**
  * How guards name the contract's failures at the beginning of a message. The codes are what the embedded guard

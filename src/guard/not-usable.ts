@@ -1,5 +1,5 @@
 import { CallError, type OutReason } from './call-error.ts';
-import { type CallOptions } from './connection.ts';
+import type { CallOptions } from './connection.ts';
 import { MODEL_NAME } from './tensors/encode-request.ts';
 
 /** The endpoint cannot be used: `fatal` when trying again will not help, `detail` naming what is wrong. */

@@ -1,9 +1,9 @@
 import { Failure } from '../domain/failure.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
-import { type GuardEndpoint } from './address.ts';
-import { type EndpointStatus } from './endpoint.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
+import type { GuardEndpoint } from './address.ts';
+import type { EndpointStatus } from './endpoint.ts';
 import { endpointTargets } from './endpoint-targets.ts';
 import { LivePool } from './live-pool.ts';
 

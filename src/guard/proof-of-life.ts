@@ -1,5 +1,5 @@
-import { type OutReason } from './call-error.ts';
-import { type CanaryResult } from './canary.ts';
+import type { OutReason } from './call-error.ts';
+import type { CanaryResult } from './canary.ts';
 
 /**
  * Whether the guard judges other content. `unclear`: the test was caught in trouble that may be another request's.

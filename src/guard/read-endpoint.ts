@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
 import { type GuardEndpoint, isRest, parseAddress } from './address.ts';
 import { NotUsable, notUsable } from './not-usable.ts';
 import { parseBaseAddress } from './rest/base-address.ts';

@@ -1,6 +1,6 @@
 import { backoffMs } from './backoff.ts';
 import { CallError, type OutReason } from './call-error.ts';
-import { type CallOptions } from './connection.ts';
+import type { CallOptions } from './connection.ts';
 import { notUsable, NotUsable } from './not-usable.ts';
 
 /** Version readings that may fail in a row before the endpoint is taken out. */

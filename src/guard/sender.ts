@@ -1,8 +1,8 @@
-import { type ConcurrencyPolicy } from './concurrency.ts';
-import { type Task } from './task.ts';
+import type { ConcurrencyPolicy } from './concurrency.ts';
+import type { Task } from './task.ts';
 import { type Demand, type Offer, TaskQueue } from './task-queue.ts';
-import { type Signature } from './tensors/encode-request.ts';
-import { type Load } from './version-brackets.ts';
+import type { Signature } from './tensors/encode-request.ts';
+import type { Load } from './version-brackets.ts';
 
 /** Content bytes that may be in flight; one request may always be. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch-lane.ts';
-import { type Task } from './task.ts';
+import type { Task } from './task.ts';
 import { isBatchable, type Signature } from './tensors/encode-request.ts';
 
 /** What a guard can use now. */

@@ -1,6 +1,6 @@
 import { itemError, type ItemCode } from '../domain/item-error.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
 import { contentBytes, type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
 
 /** Tries that count, after which an item ends in a retryable code. */

@@ -1,5 +1,5 @@
-import { type Reading } from './connection.ts';
-import { type Stamping, type StampingHooks } from './stamping.ts';
+import type { Reading } from './connection.ts';
+import type { Stamping, StampingHooks } from './stamping.ts';
 
 /** How busy the endpoint is, which decides how soon a reading is worth its cost. */
 export type Load = 'busy' | 'starved' | 'idle';

@@ -1,5 +1,5 @@
 import { encodingByMark } from '../formats/encoding/decoder.ts';
-import { type Modality } from '../domain/request.ts';
+import type { Modality } from '../domain/request.ts';
 import { layoutByName } from './recognise-layout.ts';
 
 /** What a file that is not text holds, as far as its first bytes tell. */

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { isAsFrozen } from './file-bytes.ts';
 import { OpenSource } from './open-source.ts';
-import { type FrozenSidecar } from './plan-line.ts';
+import type { FrozenSidecar } from './plan-line.ts';
 
 /** Longest caption or transcript in UTF-8 bytes: it travels with the item, and goes to the guard in one piece. */
 const LONGEST_CAPTION_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-import { type MediaFile } from '../domain/request.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { MediaFile } from '../domain/request.ts';
+import type { FrozenSource } from './plan-line.ts';
 
 /** Where in its corpus a source is: the corpus's own name, and the path below it; empty when it is the corpus itself. */
 export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaFile, 'corpus' | 'path'> {

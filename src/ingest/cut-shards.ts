@@ -1,8 +1,8 @@
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import { type Item, type Lane, LANES, laneOf } from '../domain/item.ts';
 import { isMedia, type MultiturnRequest, requestBytes } from '../domain/request.ts';
 import { payloadSha256, type Shard } from '../domain/shard.ts';
-import { type PlannedShard } from './plan-line.ts';
+import type { PlannedShard } from './plan-line.ts';
 
 /**
  * Items of other lanes that may pass while a shard is open. It bounds how far lanes fall behind each other, and so how

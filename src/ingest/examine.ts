@@ -1,6 +1,6 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
-import { type Modality } from '../domain/request.ts';
+import type { Modality } from '../domain/request.ts';
 import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { encodingByMark } from '../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
@@ -10,7 +10,7 @@ import { isFields, type Fields, type RecordReader, type SourceRecord } from '../
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { recognise, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
-import { type SourceHead } from './open-source.ts';
+import type { SourceHead } from './open-source.ts';
 import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
 
 /** How a file is to be read, or why it is not. */

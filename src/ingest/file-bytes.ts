@@ -1,7 +1,7 @@
-import { type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { type FileState } from './plan-line.ts';
+import type { FileState } from './plan-line.ts';
 
 const PIECE_BYTES = 256 * 1024;
 

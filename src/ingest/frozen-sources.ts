@@ -1,8 +1,8 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { placeInCorpus } from './corpus-roots.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from './manifest-table.ts';
-import { type FileState, type FrozenSource } from './plan-line.ts';
+import type { FileState, FrozenSource } from './plan-line.ts';
 
 /** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
 export class FrozenSources {

@@ -1,6 +1,6 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { type Fields } from '../formats/record.ts';
+import type { Fields } from '../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel } from './column-label.ts';
@@ -8,7 +8,7 @@ import { examine, type Examined, type Refused } from './examine.ts';
 import { isNamedFile } from './expand.ts';
 import { isAsFrozen } from './file-bytes.ts';
 import { OpenSource } from './open-source.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FrozenSource } from './plan-line.ts';
 import { layoutByName } from './recognise-layout.ts';
 
 /** String columns of one file that are not judged. */

@@ -1,10 +1,10 @@
 import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
-import { type Item, type ItemSource, type SettledItem } from '../domain/item.ts';
+import type { Item, ItemSource, SettledItem } from '../domain/item.ts';
 import { type Modality, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import { ID_NAMES } from '../formats/transcripts/columns.ts';
-import { type Draft } from '../formats/transcripts/draft.ts';
+import type { Draft } from '../formats/transcripts/draft.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 
 /** Longer values are no ids; the position serves instead. */

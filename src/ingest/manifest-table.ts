@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { textOf } from '../formats/transcripts/values.ts';
@@ -7,7 +7,7 @@ import { placeInCorpus } from './corpus-roots.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FrozenSource } from './plan-line.ts';
 import { recogniseLayout } from './recognise-layout.ts';
 
 /** Names under which a corpus lists its files, in its own folder; the first that is there counts. */

@@ -1,14 +1,14 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
-import { type MediaRequest } from '../domain/request.ts';
-import { type Draft } from '../formats/transcripts/draft.ts';
+import type { MediaRequest } from '../domain/request.ts';
+import type { Draft } from '../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from './corpus-roots.ts';
-import { type FileHash } from './file-hash.ts';
-import { type WholeFile } from './item-maker.ts';
-import { type ManifestTable } from './manifest-table.ts';
-import { type OpenSource } from './open-source.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FileHash } from './file-hash.ts';
+import type { WholeFile } from './item-maker.ts';
+import type { ManifestTable } from './manifest-table.ts';
+import type { OpenSource } from './open-source.ts';
+import type { FrozenSource } from './plan-line.ts';
 
 export interface MediaTarget {
   readonly source: FrozenSource;

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
 import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FrozenSource } from './plan-line.ts';
 
 /** Bytes looked at before a file is read: enough to tell its layout and its columns. */
 const HEAD_BYTES = 256 * 1024;

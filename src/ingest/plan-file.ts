@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from './disk-full.ts';
 import { syncDirectory } from './durable-write.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type PlanFileLine, type PlanLine } from './plan-line.ts';
+import type { PlanFileLine, PlanLine } from './plan-line.ts';
 import { PlanState } from './plan-state.ts';
 import { readRecordLines } from './record-lines.ts';
 

@@ -1,7 +1,7 @@
 import { itemError } from '../domain/item-error.ts';
-import { type Item, type SettledItem } from '../domain/item.ts';
+import type { Item, SettledItem } from '../domain/item.ts';
 import { payloadSha256, type Shard } from '../domain/shard.ts';
-import { type PlanLine, type PlannedShard } from './plan-line.ts';
+import type { PlanLine, PlannedShard } from './plan-line.ts';
 
 interface OpenShard {
   readonly line: PlannedShard;

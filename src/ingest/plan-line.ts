@@ -1,4 +1,4 @@
-import { type Lane } from '../domain/item.ts';
+import type { Lane } from '../domain/item.ts';
 
 /** A line of plan.jsonl for one shard. */
 export interface PlannedShard {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { LANES, type Lane } from '../domain/item.ts';
-import { type PlanClosed, type PlanFileLine, type PlanLine, type PlannedShard } from './plan-line.ts';
+import type { PlanClosed, PlanFileLine, PlanLine, PlannedShard } from './plan-line.ts';
 
 const count = z.int().min(0);
 const pass = z.int().min(1);

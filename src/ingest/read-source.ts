@@ -1,19 +1,19 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemCode } from '../domain/item-error.ts';
-import { type Item } from '../domain/item.ts';
+import type { Item } from '../domain/item.ts';
 import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { type RecordReader, recordBytesLimit } from '../formats/record.ts';
 import { settled } from '../formats/transcripts/draft.ts';
-import { type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from './examine.ts';
 import { CorruptGzip, isAsFrozen } from './file-bytes.ts';
 import { FileHash } from './file-hash.ts';
-import { type FrozenSources } from './frozen-sources.ts';
+import type { FrozenSources } from './frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
-import { type ManifestTable } from './manifest-table.ts';
+import type { ManifestTable } from './manifest-table.ts';
 import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FrozenSource } from './plan-line.ts';
 import { readTextItem } from './text-item.ts';
 
 export interface ReadOptions {

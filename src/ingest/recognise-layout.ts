@@ -1,4 +1,4 @@
-import { type SourceConfig } from '../config/run-config.ts';
+import type { SourceConfig } from '../config/run-config.ts';
 import { CsvReader, type CsvDialect } from '../formats/csv/csv-reader.ts';
 import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
 import { skipSpace } from '../formats/json/scan.ts';

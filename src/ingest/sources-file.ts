@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FrozenSource } from './plan-line.ts';
 import { readRecordLines } from './record-lines.ts';
 
 const count = z.int().min(0);

@@ -1,4 +1,4 @@
-import { type PlanClosed, type PlanLine, type PlannedShard } from './plan-line.ts';
+import type { PlanClosed, PlanLine, PlannedShard } from './plan-line.ts';
 
 /** What a plan already says about one pass, so that an interrupted feeder can go on where it stopped. */
 export interface PlanSurvey {

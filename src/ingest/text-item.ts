@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError } from '../domain/item-error.ts';
 import { promptDraft, settled, type Draft } from '../formats/transcripts/draft.ts';
-import { type FileHash } from './file-hash.ts';
-import { type WholeFile } from './item-maker.ts';
-import { type ManifestTable } from './manifest-table.ts';
-import { type OpenSource, type SourceHead } from './open-source.ts';
-import { type FrozenSource } from './plan-line.ts';
+import type { FileHash } from './file-hash.ts';
+import type { WholeFile } from './item-maker.ts';
+import type { ManifestTable } from './manifest-table.ts';
+import type { OpenSource, SourceHead } from './open-source.ts';
+import type { FrozenSource } from './plan-line.ts';
 
 /** Reads a file that is one text as a whole; beyond the size of an item only its hash is taken. */
 export async function readTextItem(

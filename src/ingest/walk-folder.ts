@@ -1,7 +1,7 @@
-import { type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { type SkipCounts } from './skip-counts.ts';
+import type { SkipCounts } from './skip-counts.ts';
 
 /** One file found below a folder. */
 export interface FoundFile {

@@ -1,6 +1,6 @@
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
 
 /** What judging needs of the guards. */
 export interface Judge {

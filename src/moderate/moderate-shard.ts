@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { type Judging } from '../config/run-config.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type FailedJudgement, type Outcome } from '../domain/outcome.ts';
+import type { Judging } from '../config/run-config.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { FailedJudgement, Outcome } from '../domain/outcome.ts';
 import { isMedia, type MediaRequest, type TextRequest } from '../domain/request.ts';
-import { type Shard, type ShardResult } from '../domain/shard.ts';
-import { type Judge } from './judge.ts';
+import type { Shard, ShardResult } from '../domain/shard.ts';
+import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 import { isTooLong, LongTextJudge } from './windows/long-text-judge.ts';
 

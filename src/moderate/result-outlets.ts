@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ShardResult } from '../domain/shard.ts';
+import type { ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
-import { type FleetRuns } from '../queue/redis/fleet-runs.ts';
+import type { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../queue/redis/fleet-queues.ts';
-import { type RedisLink } from '../queue/redis/link.ts';
-import { type RedisQueue } from '../queue/redis/redis-queue.ts';
-import { type SinkJob } from '../queue/redis/result-job.ts';
+import type { RedisLink } from '../queue/redis/link.ts';
+import type { RedisQueue } from '../queue/redis/redis-queue.ts';
+import type { SinkJob } from '../queue/redis/result-job.ts';
 
 /** How long a worker waits for room before it gives its shard back, in milliseconds. */
 const WAIT_FOR_ROOM_MS = 10_000;

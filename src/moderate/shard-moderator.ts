@@ -1,16 +1,16 @@
-import { type Judging } from '../config/run-config.ts';
+import type { Judging } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { itemError } from '../domain/item-error.ts';
-import { type JudgedItem } from '../domain/item.ts';
-import { type Fingerprint } from '../domain/fingerprint.ts';
-import { type Outcome } from '../domain/outcome.ts';
-import { type GuardRequest } from '../domain/request.ts';
-import { type Shard, type ShardResult } from '../domain/shard.ts';
+import type { JudgedItem } from '../domain/item.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { GuardRequest } from '../domain/request.ts';
+import type { Shard, ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
-import { type DeathNotes, type Deaths } from '../queue/redis/death-notes.ts';
+import type { DeathNotes, Deaths } from '../queue/redis/death-notes.ts';
 import { Isolation } from './isolation.ts';
-import { type Judge } from './judge.ts';
-import { type Moderator } from './moderate-shard.ts';
+import type { Judge } from './judge.ts';
+import type { Moderator } from './moderate-shard.ts';
 
 /** From the delivery after so many deaths on, a shard is judged piece by piece. */
 const DEATHS_OF_SHARD = 2;

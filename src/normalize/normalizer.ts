@@ -1,5 +1,5 @@
-import { type FileHandle } from 'node:fs/promises';
-import { type ItemError } from '../domain/item-error.ts';
+import type { FileHandle } from 'node:fs/promises';
+import type { ItemError } from '../domain/item-error.ts';
 import {
   AudioNormalizer,
   type AudioNormalizerOptions,
@@ -7,7 +7,7 @@ import {
   type NormalAudio,
 } from './audio/audio-normalizer.ts';
 import { ImageNormalizer, type ImageNormalizerOptions, type ImageOptions } from './image/image-normalizer.ts';
-import { type NormalImage } from './image/normal-image.ts';
+import type { NormalImage } from './image/normal-image.ts';
 
 export interface NormalizerOptions {
   readonly image?: ImageNormalizerOptions;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RunConfig, type RunRecord } from '../config/run-config.ts';
+import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { type FrozenSource } from '../ingest/plan-line.ts';
+import type { FrozenSource } from '../ingest/plan-line.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 
 /** A run that was created or opened: its directory and what is frozen in it. */

@@ -1,4 +1,4 @@
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 
 export interface Tally {
   readonly status: 'finished' | 'incomplete';

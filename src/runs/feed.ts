@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import { type RunRecord } from '../config/run-config.ts';
-import { type Item } from '../domain/item.ts';
-import { type Shard } from '../domain/shard.ts';
+import type { RunRecord } from '../config/run-config.ts';
+import type { Item } from '../domain/item.ts';
+import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/cut-shards.ts';
-import { type PlanWriter } from '../ingest/plan-file.ts';
+import type { PlanWriter } from '../ingest/plan-file.ts';
 import { FrozenSources } from '../ingest/frozen-sources.ts';
 import { PlanFollower } from '../ingest/plan-follower.ts';
-import { type FrozenSource, type PlanLine } from '../ingest/plan-line.ts';
+import type { FrozenSource, PlanLine } from '../ingest/plan-line.ts';
 import { readSource } from '../ingest/read-source.ts';
-import { type PlanSurvey } from '../ingest/survey-plan.ts';
-import { type WorkQueue } from '../queue/work-queue.ts';
+import type { PlanSurvey } from '../ingest/survey-plan.ts';
+import type { WorkQueue } from '../queue/work-queue.ts';
 import { changedItems } from './changed-items.ts';
-import { type FeedProgress } from './progress.ts';
-import { type RetrySelection } from './retry-selection.ts';
+import type { FeedProgress } from './progress.ts';
+import type { RetrySelection } from './retry-selection.ts';
 
 export interface FeedInput {
   readonly record: RunRecord;

@@ -3,8 +3,8 @@ import { Failure } from '../domain/failure.ts';
 import { readPlan } from '../ingest/plan-file.ts';
 import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
-import { type Summary } from '../sink/summary.ts';
-import { type Run } from './create-run.ts';
+import type { Summary } from '../sink/summary.ts';
+import type { Run } from './create-run.ts';
 import { retryableItems } from './retryable-items.ts';
 import { finishedSummary } from './run-state.ts';
 

@@ -3,12 +3,12 @@ import { createReadStream } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type RunConfig, type RunRecord } from '../config/run-config.ts';
+import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { type FrozenSource } from '../ingest/plan-line.ts';
+import type { FrozenSource } from '../ingest/plan-line.ts';
 import { readSources } from '../ingest/sources-file.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
-import { type Run } from './create-run.ts';
+import type { Run } from './create-run.ts';
 import { finishedSummary } from './run-state.ts';
 
 /** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { readRecordLines } from '../ingest/record-lines.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import { RetrySelection } from './retry-selection.ts';

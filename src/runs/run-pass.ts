@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 import { shardBytes, type Shard, type ShardResult } from '../domain/shard.ts';
-import { type Judge } from '../moderate/judge.ts';
+import type { Judge } from '../moderate/judge.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderate-shard.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
 import { ByteBudget } from '../queue/byte-budget.ts';
 import { corpusRoots } from '../ingest/corpus-roots.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
-import { type LogWriter } from '../sink/verdict-log/log-writer.ts';
+import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { feed, type FeedInput } from './feed.ts';
 
 /**

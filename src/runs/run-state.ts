@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readManifest } from '../sink/manifest.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
-import { type Summary } from '../sink/summary.ts';
+import type { Summary } from '../sink/summary.ts';
 import { listEpochs } from '../sink/verdict-log/epochs.ts';
 
 /**

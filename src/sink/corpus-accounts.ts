@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { readSources } from '../ingest/sources-file.ts';
 
 /** What became of the items of one corpus: items, from the plan, equal verdicts + errors, from the log. */

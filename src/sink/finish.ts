@@ -1,11 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
 import { syncDirectory } from '../ingest/durable-write.ts';
 import { readSources } from '../ingest/sources-file.ts';
-import { type CorpusAccounts } from './corpus-accounts.ts';
+import type { CorpusAccounts } from './corpus-accounts.ts';
 import { keepEarlierManifests } from './earlier-manifests.ts';
 import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
 import { hashSource } from './hash-file.ts';
@@ -16,8 +16,8 @@ import { hashRecordFiles } from './record-files.ts';
 import { RUN_FILES, isFlaggedCsv } from './run-files.ts';
 import { RunReading, isComplete } from './run-reading.ts';
 import { makeSummary, summaryJson, type Summary } from './summary.ts';
-import { type Counts } from './tally.ts';
-import { type LogWriter } from './verdict-log/log-writer.ts';
+import type { Counts } from './tally.ts';
+import type { LogWriter } from './verdict-log/log-writer.ts';
 import { readChain, type Chain } from './verdict-log/read-chain.ts';
 
 export interface FinishOptions {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { type FrozenSource } from '../ingest/plan-line.ts';
+import type { FrozenSource } from '../ingest/plan-line.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { ShardCursor, type CursorInput, type LoggedOutcome } from './shard-cursor.ts';
-import { type PlannedLane } from './plan-outline.ts';
+import type { PlannedLane } from './plan-outline.ts';
 
 /** Outcomes handed over together, at least. */
 const BATCH = 1024;

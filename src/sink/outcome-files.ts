@@ -1,6 +1,6 @@
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import { RUN_FILES, flaggedCsv } from './run-files.ts';
-import { type LoggedOutcome } from './shard-cursor.ts';
+import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
 
 /** Spreadsheets take a little over a million rows; the head is one. */

@@ -1,6 +1,6 @@
 import { isRetryable } from '../domain/item-error.ts';
-import { type Item } from '../domain/item.ts';
-import { type FailedJudgement, type Judgement, type OutcomeLine } from '../domain/outcome.ts';
+import type { Item } from '../domain/item.ts';
+import type { FailedJudgement, Judgement, OutcomeLine } from '../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
 

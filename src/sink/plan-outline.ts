@@ -1,8 +1,8 @@
-import { type Lane } from '../domain/item.ts';
+import type { Lane } from '../domain/item.ts';
 import { PlanState } from '../ingest/plan-state.ts';
-import { type PlanClosed } from '../ingest/plan-line.ts';
+import type { PlanClosed } from '../ingest/plan-line.ts';
 import { readRecordLines } from '../ingest/record-lines.ts';
-import { type CommitTable } from './verdict-log/commit-table.ts';
+import type { CommitTable } from './verdict-log/commit-table.ts';
 
 /** A sequence of shards whose items ascend in seq. */
 export interface PlannedLane {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { type FileEntry } from './final-file.ts';
+import type { FileEntry } from './final-file.ts';
 import { hashFile } from './hash-file.ts';
 import { RUN_FILES, commitsName } from './run-files.ts';
-import { type Chain } from './verdict-log/read-chain.ts';
+import type { Chain } from './verdict-log/read-chain.ts';
 
 /**
  * The files a run is made from: its configuration, sources, plan and verdict log, as far as they count. What an

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type RunRecord } from '../config/run-config.ts';
+import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { CorpusAccounts } from './corpus-accounts.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
-import { type PlanOutline } from './plan-outline.ts';
+import type { PlanOutline } from './plan-outline.ts';
 import { RUN_FILES } from './run-files.ts';
-import { type LoggedOutcome } from './shard-cursor.ts';
+import type { LoggedOutcome } from './shard-cursor.ts';
 import { Tally } from './tally.ts';
-import { type Chain } from './verdict-log/read-chain.ts';
+import type { Chain } from './verdict-log/read-chain.ts';
 
 export interface RunReadingInput {
   readonly runDir: string;

@@ -1,9 +1,9 @@
 import { Failure } from '../domain/failure.ts';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { readPlan } from '../ingest/plan-file.ts';
-import { type PlanLine, type PlannedShard } from '../ingest/plan-line.ts';
-import { type PlannedLane } from './plan-outline.ts';
-import { type CommitTable } from './verdict-log/commit-table.ts';
+import type { PlanLine, PlannedShard } from '../ingest/plan-line.ts';
+import type { PlannedLane } from './plan-outline.ts';
+import type { CommitTable } from './verdict-log/commit-table.ts';
 import { RangeReader } from './verdict-log/committed-range.ts';
 
 /** An outcome line as it stands in the log, and what it says. */

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { type OutcomeLine } from '../domain/outcome.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 
 const COLUMNS = [

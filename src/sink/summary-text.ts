@@ -2,7 +2,7 @@ import { isRetryable, type ItemCode } from '../domain/item-error.ts';
 import { CATEGORIES } from '../domain/taxonomy.ts';
 import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
-import { type Summary } from './summary.ts';
+import type { Summary } from './summary.ts';
 
 /** What to do about items that were not judged, by code. */
 const ADVICE: Readonly<Record<ItemCode, string>> = {

@@ -1,5 +1,5 @@
-import { type RunRecord } from '../config/run-config.ts';
-import { type Counts } from './tally.ts';
+import type { RunRecord } from '../config/run-config.ts';
+import type { Counts } from './tally.ts';
 
 /** summary.json: what became of a run. */
 export interface Summary extends Counts {

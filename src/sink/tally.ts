@@ -1,7 +1,7 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
 import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
-import { type Policy } from '../domain/policy.ts';
+import type { Policy } from '../domain/policy.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import { extensionOf, OTHER_FILES } from './file-kinds.ts';
 import { replayDecision } from './outcome-line.ts';

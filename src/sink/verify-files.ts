@@ -2,9 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { hashFile } from './hash-file.ts';
-import { type Manifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { RUN_FILES, commitsName, epochOf } from './run-files.ts';
-import { type Chain } from './verdict-log/read-chain.ts';
+import type { Chain } from './verdict-log/read-chain.ts';
 
 /** What a desktop leaves in a folder somebody looked into. */
 const DESKTOP_FILES: ReadonlySet<string> = new Set(['Thumbs.db', 'desktop.ini']);

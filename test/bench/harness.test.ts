@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bench, type BenchContext } from '../../bench/harness/bench.ts';
+import type { Bench, BenchContext } from '../../bench/harness/bench.ts';
 import { figure, isReached, median, ratios } from '../../bench/harness/figures.ts';
 import { interleave } from '../../bench/harness/interleave.ts';
 import { benchOptions } from '../../bench/harness/options.ts';

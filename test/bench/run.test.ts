@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Results } from '../../bench/harness/results-file.ts';
+import type { Results } from '../../bench/harness/results-file.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { random, sentence } from '../helpers/corpus.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { capacityOf, steadyState } from '../../bench/harness/steady-state.ts';
-import { type Execution } from '../../bench/processes/guard-settings.ts';
+import type { Execution } from '../../bench/processes/guard-settings.ts';
 
 const SETTINGS = { instances: 4, maxBatchSize: 32 };
 

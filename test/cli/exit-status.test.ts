@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type RunUi } from '../../src/cli/context.ts';
-import { type RunConfig } from '../../src/config/run-config.ts';
+import type { RunUi } from '../../src/cli/context.ts';
+import type { RunConfig } from '../../src/config/run-config.ts';
 import { Failure, type FailureKind } from '../../src/domain/failure.ts';
 import { typed } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { type CommandContext, type Output, type RunCommands } from '../../src/cli/context.ts';
+import type { CommandContext, Output, RunCommands } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 
 /** A stream that remembers what was written to it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { resolveRunConfig, type Flags } from '../../src/config/resolve.ts';
-import { type RunConfig } from '../../src/config/run-config.ts';
+import type { RunConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
 
 /** A folder with the given files, removed after the test. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest, contentSha256 } from '../../src/domain/content-hash.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import { type ItemRequest, type Turn } from '../../src/domain/request.ts';
+import type { ItemRequest, Turn } from '../../src/domain/request.ts';
 
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { type Summary } from '../../src/sink/summary.ts';
+import type { Summary } from '../../src/sink/summary.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { guardsweep } from '../helpers/cli.ts';
-import { type TestRedis } from '../helpers/redis.ts';
-import { type Part } from './part.ts';
-import { type Storm } from './storm.ts';
+import type { TestRedis } from '../helpers/redis.ts';
+import type { Part } from './part.ts';
+import type { Storm } from './storm.ts';
 
 export interface Scene {
   readonly seed: number;

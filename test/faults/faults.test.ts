@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus } from '../helpers/fleet.ts';
@@ -9,7 +9,7 @@ import { linkForTest } from '../helpers/redis.ts';
 import { comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 import { DEADLY, ROWS, writeCorpus } from './corpus.ts';
-import { type Judged } from './guard-process.ts';
+import type { Judged } from './guard-process.ts';
 import { runInStorm, type Trial } from './trial.ts';
 
 const FIRST_SEED = Number(process.env.FAULTS_SEED ?? randomInt(1_000_000));

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
 import { Cli } from '../helpers/cli.ts';
 import { freePort } from '../helpers/redis.ts';
 

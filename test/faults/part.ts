@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Cli, type Finished } from '../helpers/cli.ts';
+import type { Cli, Finished } from '../helpers/cli.ts';
 
 export type Role = 'feeder' | 'worker' | 'sink' | 'guard';
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Fault } from '../../src/guard-server/synthetic/faults.ts';
-import { type TestRedis } from '../helpers/redis.ts';
-import { type GuardProcess } from './guard-process.ts';
-import { type Part } from './part.ts';
-import { type RedisProxy } from './redis-proxy.ts';
+import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { TestRedis } from '../helpers/redis.ts';
+import type { GuardProcess } from './guard-process.ts';
+import type { Part } from './part.ts';
+import type { RedisProxy } from './redis-proxy.ts';
 
 export interface Targets {
   readonly parts: readonly Part[];

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { type Cli, temporaryFolder } from '../helpers/cli.ts';
 import { random } from '../helpers/corpus.ts';
 import { Fleet } from '../helpers/fleet.ts';

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { OUTSTANDING_SHARDS } from '../../src/runs/fleet/outstanding-shards.ts';
-import { type RunStatus } from '../../src/runs/status/run-status.ts';
+import type { RunStatus } from '../../src/runs/status/run-status.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';

@@ -2,7 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Manifest } from '../../src/sink/manifest.ts';
+import type { Manifest } from '../../src/sink/manifest.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { type SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
+import type { SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
 import { startGuardServer, type GuardServer, type SyntheticControl } from '../../src/guard-server/server.ts';
 import { column, messages, promptInputs, TestClient, type TestTensor } from '../helpers/guard-client.ts';
 import { settled } from '../helpers/settled.ts';

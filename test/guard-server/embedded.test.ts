@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import sharp from 'sharp';
 import { expect, it, vi } from 'vitest';
 import type * as Embedded from '../../src/guard-server/embedded.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Turn } from '../../src/domain/request.ts';
+import type { Turn } from '../../src/domain/request.ts';
 import { CACHE_USAGE_ORDER, SessionCache } from '../../src/guard-server/session-cache.ts';
 
 const turns = (...contents: string[]): Turn[] => contents.map((content) => ['user', content]);

@@ -4,7 +4,7 @@ import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { parseFaults } from '../../src/guard-server/synthetic/faults.ts';
 import { executionMs, REFERENCE_SERVICE_TIME } from '../../src/guard-server/synthetic/service-time.ts';
 import { startGuardServer, type GuardServer, type SyntheticControl } from '../../src/guard-server/server.ts';
-import { type TensorRequest } from '../../src/guard-server/tensor-request.ts';
+import type { TensorRequest } from '../../src/guard-server/tensor-request.ts';
 import { column, output, promptInputs, TestClient } from '../helpers/guard-client.ts';
 import { settled } from '../helpers/settled.ts';
 

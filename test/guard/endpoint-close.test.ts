@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { type ServiceDefinition } from '@grpc/grpc-js';
+import type { ServiceDefinition } from '@grpc/grpc-js';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../src/guard/address.ts';
 import { Endpoint } from '../../src/guard/endpoint.ts';

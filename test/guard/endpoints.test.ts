@@ -1,11 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { type WireModelConfig } from '../../src/guard/tensors/protocol.ts';
+import type { WireModelConfig } from '../../src/guard/tensors/protocol.ts';
 import { connectGuards } from '../../src/guard/pool.ts';
 import { readEndpoint } from '../../src/guard/read-endpoint.ts';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
-import { type ScriptedGuardOptions } from '../helpers/scripted-guard.ts';
+import type { ScriptedGuardOptions } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
 

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
-import { type ItemCode } from '../../src/domain/item-error.ts';
+import type { ItemCode } from '../../src/domain/item-error.ts';
 import { encodeFloats } from '../../src/guard/tensors/raw.ts';
-import { type InferResponse } from '../../src/guard/tensors/protocol.ts';
+import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import {
   closeAfterEach,
   connect,
@@ -13,7 +13,7 @@ import {
   prompts,
   verdict,
 } from '../helpers/guard-pool.ts';
-import { type Scripted, type SeenRequest } from '../helpers/scripted-guard.ts';
+import type { Scripted, SeenRequest } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
 

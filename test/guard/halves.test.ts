@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type GuardRequest } from '../../src/domain/request.ts';
+import type { GuardRequest } from '../../src/domain/request.ts';
 import { cutInHalf } from '../../src/guard/halves.ts';
 import {
   closeAfterEach,

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { type GuardRequest, type Turn } from '../../src/domain/request.ts';
+import type { GuardRequest, Turn } from '../../src/domain/request.ts';
 import {
   audio,
   closeAfterEach,

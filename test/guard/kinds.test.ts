@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { type Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
 import { gate } from '../helpers/gate.ts';
 import { closeAfterEach } from '../helpers/guard-pool.ts';
 import { type RestScripted, startRestGuard } from '../helpers/rest-guard.ts';

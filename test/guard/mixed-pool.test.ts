@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type GuardRequest } from '../../src/domain/request.ts';
+import type { GuardRequest } from '../../src/domain/request.ts';
 import {
   closeAfterEach,
   connect,

@@ -12,7 +12,7 @@ import {
   stateOf,
   verdict,
 } from '../helpers/guard-pool.ts';
-import { type SeenRequest } from '../helpers/scripted-guard.ts';
+import type { SeenRequest } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
 

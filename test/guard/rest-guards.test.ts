@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type GuardRequest } from '../../src/domain/request.ts';
-import { type RestScripted, type SeenModeration } from '../helpers/rest-guard.ts';
+import type { GuardRequest } from '../../src/domain/request.ts';
+import type { RestScripted, SeenModeration } from '../helpers/rest-guard.ts';
 import {
   audio,
   closeAfterEach,

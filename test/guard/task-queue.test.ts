@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type GuardRequest } from '../../src/domain/request.ts';
+import type { GuardRequest } from '../../src/domain/request.ts';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../src/guard/batch-lane.ts';
 import { Task } from '../../src/guard/task.ts';
 import { type Demand, TaskQueue } from '../../src/guard/task-queue.ts';

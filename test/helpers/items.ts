@@ -1,7 +1,7 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { type JudgedItem, type SettledItem } from '../../src/domain/item.ts';
-import { type ItemRequest } from '../../src/domain/request.ts';
+import type { JudgedItem, SettledItem } from '../../src/domain/item.ts';
+import type { ItemRequest } from '../../src/domain/request.ts';
 
 const source = (path: string, row: number | null) => ({ path, row, line: row, sha256: null, bytes: null });
 

@@ -1,10 +1,10 @@
 import { DEFAULT_JUDGING, type Judging } from '../../src/config/run-config.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import { type Shard, type ShardResult } from '../../src/domain/shard.ts';
-import { type Judgement, type Outcome } from '../../src/domain/outcome.ts';
-import { type Judge } from '../../src/moderate/judge.ts';
+import type { Shard, ShardResult } from '../../src/domain/shard.ts';
+import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
+import type { Judge } from '../../src/moderate/judge.ts';
 import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
-import { type MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
+import type { MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
 import { Moderator } from '../../src/moderate/moderate-shard.ts';
 
 /** The model that `judgement` says it was. */

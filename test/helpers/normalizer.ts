@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 import type * as Built from '../../src/normalize/image/image-normalizer.ts';
 

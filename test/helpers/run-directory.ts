@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type OutcomeLine } from '../../src/domain/outcome.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 
 export async function jsonLines<T>(path: string): Promise<T[]> {
   const text = await readFile(path, 'utf8');

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { type SourceConfig } from '../../src/config/run-config.ts';
+import type { SourceConfig } from '../../src/config/run-config.ts';
 import { contentSha256 } from '../../src/domain/content-hash.ts';
-import { type Item } from '../../src/domain/item.ts';
+import type { Item } from '../../src/domain/item.ts';
 import { corpus, readItems } from './read-items.ts';
 
 /**

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
-import { type Item } from '../../src/domain/item.ts';
-import { type Shard } from '../../src/domain/shard.ts';
+import type { Item } from '../../src/domain/item.ts';
+import type { Shard } from '../../src/domain/shard.ts';
 import { ShardCutter } from '../../src/ingest/cut-shards.ts';
 import { PlanFollower } from '../../src/ingest/plan-follower.ts';
-import { type PlanLine, type PlannedShard } from '../../src/ingest/plan-line.ts';
+import type { PlanLine, PlannedShard } from '../../src/ingest/plan-line.ts';
 import { surveyPlan } from '../../src/ingest/survey-plan.ts';
 import { judgedItem, promptItem, settledItem } from '../helpers/items.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type SourceConfig } from '../../src/config/run-config.ts';
+import type { SourceConfig } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { inspectSources } from '../../src/ingest/inspect.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../src/ingest/plan-file.ts';
-import { type PlanFileLine, type PlanLine, type PlannedShard } from '../../src/ingest/plan-line.ts';
+import type { PlanFileLine, PlanLine, PlannedShard } from '../../src/ingest/plan-line.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';

@@ -1,6 +1,6 @@
 import { expandSources } from '../../src/ingest/expand.ts';
-import { type Item } from '../../src/domain/item.ts';
-import { type SourceConfig } from '../../src/config/run-config.ts';
+import type { Item } from '../../src/domain/item.ts';
+import type { SourceConfig } from '../../src/config/run-config.ts';
 import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
 import { readSource } from '../../src/ingest/read-source.ts';
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ShardResult } from '../../src/domain/shard.ts';
+import type { ShardResult } from '../../src/domain/shard.ts';
 import { finishRun } from '../../src/sink/finish.ts';
-import { type Manifest } from '../../src/sink/manifest.ts';
+import type { Manifest } from '../../src/sink/manifest.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { claim, finishedRun, newRun, planLine, openPlan, resultOf, shardOf, signal } from './run-fixture.ts';
 

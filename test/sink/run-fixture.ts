@@ -10,16 +10,16 @@ import {
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage, type Item, type Lane } from '../../src/domain/item.ts';
-import { type Outcome } from '../../src/domain/outcome.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
-import { type TextRequest } from '../../src/domain/request.ts';
+import type { TextRequest } from '../../src/domain/request.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
-import { type PlanClosed, type PlannedShard } from '../../src/ingest/plan-line.ts';
+import type { PlanClosed, PlannedShard } from '../../src/ingest/plan-line.ts';
 import { finishRun } from '../../src/sink/finish.ts';
-import { type Summary } from '../../src/sink/summary.ts';
+import type { Summary } from '../../src/sink/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
-import { type LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
+import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { promptItem } from '../helpers/items.ts';
 

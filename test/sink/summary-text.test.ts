@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ITEM_CODES } from '../../src/domain/item-error.ts';
-import { type Summary } from '../../src/sink/summary.ts';
+import type { Summary } from '../../src/sink/summary.ts';
 import { summaryText } from '../../src/sink/summary-text.ts';
 
 const SUMMARY: Summary = {

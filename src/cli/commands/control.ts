@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { readRunState } from '../../runs/status/run-status.ts';
-import { type CommandContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { quietFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 

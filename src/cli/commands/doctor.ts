@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
-import { type CommandContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
 import { guardFlag, jsonFlag, outFlag } from '../flags.ts';
 import { checkGuard } from '../guard-checks.ts';

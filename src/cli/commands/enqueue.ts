@@ -1,6 +1,6 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
-import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
 import {
   detachFlag,

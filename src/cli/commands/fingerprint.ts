@@ -1,6 +1,6 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { readEndpoint, type EndpointReading } from '../../guard/read-endpoint.ts';
-import { type CommandContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
 import { guardFlag, jsonFlag } from '../flags.ts';
 import { openGuardEndpoints } from '../guard-endpoints.ts';

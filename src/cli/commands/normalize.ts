@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
-import { type CommandContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { flag } from '../flags.ts';
 import { normalForm, openOrdinary } from '../normal-form.ts';
 import { examples, newCommand } from '../new-command.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
-import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import type { Command } from 'commander';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
 import { detachFlag, jsonFlag, quietFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
-import { sink } from '../../../workers/sink.ts';
-import { type CommandContext } from '../context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../context.ts';
 import { metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { metricsOf, redisOf, type MetricsFlags } from '../service-flags.ts';
@@ -39,6 +38,7 @@ export function sinkCommand(context: CommandContext): Command {
     )
     .action(async (options: SinkOptions) => {
       const { env, cwd, interrupts } = context;
+      const { sink } = await import('../../../workers/sink.ts');
       await sink(
         {
           redis: redisOf(options.redis, env),

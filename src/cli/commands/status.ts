@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { redisAddressOf, type RedisAddress } from '../../config/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
-import { RedisLink } from '../../queue/redis/link.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
 import { listRuns } from '../../runs/status/list-runs.ts';
-import { RunWatch, type RunStatus } from '../../runs/status/run-status.ts';
-import { type CommandContext } from '../context.ts';
+import type { RunStatus, RunWatch } from '../../runs/status/run-status.ts';
+import type { CommandContext } from '../context.ts';
 import { flag, jsonFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLine } from '../progress-line.ts';
@@ -50,6 +50,7 @@ export function statusCommand(context: CommandContext): Command {
     .action(async (runDir: string | undefined, options: StatusOptions) => {
       const { drain } = context.interrupts;
       const link = await linkIfThere(redisAddressOf(options.redis, context.env), context);
+      const { RunWatch } = await import('../../runs/status/run-status.ts');
       const watches = new Map<string, RunWatch>();
       const look = async (dir: string): Promise<RunStatus> => {
         const watch = watches.get(dir) ?? (await RunWatch.open(dir, drain));
@@ -86,6 +87,7 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
   if (address === null) return null;
   const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
   const signal = context.interrupts.drain;
+  const { RedisLink } = await import('../../queue/redis/link.ts');
   try {
     return await RedisLink.open(address, { say, signal, startTimeoutMs: REDIS_WITHIN_MS });
   } catch (error) {

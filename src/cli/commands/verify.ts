@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
-import { type CommandContext, type ReportStatus, type RunCommands } from '../context.ts';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { flag, jsonFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 

@@ -1,5 +1,4 @@
-import { type Command } from 'commander';
-import { moderate } from '../../../workers/moderate.ts';
+import type { Command } from 'commander';
 import { parseCorpusRoots } from '../../config/corpus-root.ts';
 import { parseDuration } from '../../config/duration.ts';
 import { parseFingerprintId } from '../../config/fingerprint-id.ts';
@@ -7,7 +6,7 @@ import { guardUrlsOf, parseGuardUrls } from '../../config/guard-url.ts';
 import { oneOf } from '../../config/mistake.ts';
 import { Failure } from '../../domain/failure.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
-import { type CommandContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { flag, metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
 import { openGuardSession } from '../guard-session.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -131,6 +130,7 @@ export function workerCommand(context: CommandContext): Command {
             : parseFingerprintId({ value: options.expectFingerprint, place: '--expect-fingerprint' }),
         maxWaitMs: duration('--max-wait', options.maxWait, DEFAULT_MAX_WAIT_MS),
       };
+      const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(
         {
           redis: redisOf(options.redis, env),

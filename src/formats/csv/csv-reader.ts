@@ -3,7 +3,7 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { badRecord, type RecordReader, type SourceRecord } from '../record.ts';
-import { type Delimiter } from './delimiter.ts';
+import type { Delimiter } from './delimiter.ts';
 import { LOOK_AHEAD, RowParser, type ParsedRow } from './row-parser.ts';
 import { TableHeader, TableRow } from './table-row.ts';
 

@@ -1,4 +1,4 @@
-import { type Fields } from '../record.ts';
+import type { Fields } from '../record.ts';
 import { members, skipSpace } from './scan.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
-import { type Fields } from '../record.ts';
+import type { Fields } from '../record.ts';
 import { isBlank, promptDraft, settled, type Drafted } from './draft.ts';
 import { textOf } from './values.ts';
 

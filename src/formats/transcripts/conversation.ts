@@ -1,7 +1,7 @@
-import { type Audit } from '../../config/run-config.ts';
+import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import { type Role, type Turn } from '../../domain/request.ts';
-import { type Attachment } from './content.ts';
+import type { Role, Turn } from '../../domain/request.ts';
+import type { Attachment } from './content.ts';
 import { settled, type Draft, type SettledDraft } from './draft.ts';
 import { readTurns } from './turns.ts';
 

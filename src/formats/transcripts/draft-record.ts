@@ -1,4 +1,4 @@
-import { type Audit } from '../../config/run-config.ts';
+import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
 import { isFields, type Fields, type RecordContent } from '../record.ts';
 import { draftKnownColumn, draftNamedColumns, holdsText } from './columns.ts';

@@ -1,5 +1,5 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type ItemRequest, type Modality, type RequestType } from '../../domain/request.ts';
+import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
 
 /** An item to be judged, before it has its place in the corpus. */
 export interface JudgedDraft {

@@ -1,6 +1,6 @@
-import { type Audit } from '../../config/run-config.ts';
+import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import { type Fields } from '../record.ts';
+import type { Fields } from '../record.ts';
 import { conversationDrafts } from './conversation.ts';
 import { isBlank, promptDraft, responseDraft, settled, type Drafted } from './draft.ts';
 import { textOf, turnsOf } from './values.ts';

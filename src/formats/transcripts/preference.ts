@@ -1,4 +1,4 @@
-import { type Audit } from '../../config/run-config.ts';
+import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
 import { isList, type Fields } from '../record.ts';
 import { conversationDrafts } from './conversation.ts';

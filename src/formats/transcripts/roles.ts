@@ -1,4 +1,4 @@
-import { type Role } from '../../domain/request.ts';
+import type { Role } from '../../domain/request.ts';
 
 /**
  * Role names of the known transcript layouts, in lower case, and the role the guard knows them by. What a tool returns

@@ -1,5 +1,5 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type Role, type Turn } from '../../domain/request.ts';
+import type { Role, Turn } from '../../domain/request.ts';
 import { isList } from '../record.ts';
 import { callArguments, messageContent, type Attachment, type MessageContent } from './content.ts';
 import { isBlank } from './draft.ts';

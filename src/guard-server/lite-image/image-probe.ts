@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../domain/failure.ts';
-import { type ItemError } from '../../domain/item-error.ts';
-import { type Pixels } from '../../normalize/image/normal-image.ts';
-import { type ProbeRefusal } from '../probe.ts';
+import type { ItemError } from '../../domain/item-error.ts';
+import type { Pixels } from '../../normalize/image/normal-image.ts';
+import type { ProbeRefusal } from '../probe.ts';
 import { hashModelFiles } from './model-files.ts';
-import { type ImageNetwork } from './network.ts';
+import type { ImageNetwork } from './network.ts';
 import { hashImageRules, sexualContent, type SexualContent } from './sexual-content.ts';
 
 /** What looks at an image, once it has been loaded. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { type Pixels } from '../../normalize/image/normal-image.ts';
+import type { Pixels } from '../../normalize/image/normal-image.ts';
 import { findModelFiles, type ModelFiles } from './model-files.ts';
 
 /** Edge of the square that the network looks at; nsfwjs resizes to it, bilinearly and without keeping the aspect. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FeatureExtractor } from './features.ts';
+import type { FeatureExtractor } from './features.ts';
 
 /** Every kind of character class, disguise and feature, repeated so that the text is longer than a window. */
 const PROBE =

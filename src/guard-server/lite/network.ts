@@ -1,5 +1,5 @@
 import { logarithm } from './elementary.ts';
-import { type FeatureExtractor } from './features.ts';
+import type { FeatureExtractor } from './features.ts';
 import { RowSums } from './row-sums.ts';
 import { HIDDEN, OUTPUTS, type LiteWeights } from './weights-file.ts';
 

@@ -6,8 +6,8 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { CallError } from '../call-error.ts';
-import { type CallOptions } from '../connection.ts';
-import { type BaseAddress } from './base-address.ts';
+import type { CallOptions } from '../connection.ts';
+import type { BaseAddress } from './base-address.ts';
 import { connectionFault } from './http-fault.ts';
 
 /** Longest reply that is read, in bytes: a verdict takes a few hundred. */

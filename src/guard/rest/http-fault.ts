@@ -1,6 +1,6 @@
-import { type ItemCode } from '../../domain/item-error.ts';
-import { type Modality } from '../../domain/request.ts';
-import { type Fault } from '../call-error.ts';
+import type { ItemCode } from '../../domain/item-error.ts';
+import type { Modality } from '../../domain/request.ts';
+import type { Fault } from '../call-error.ts';
 import { namedError } from '../named-errors.ts';
 
 /** Statuses with which a guard answers for one request; only there can a body name a failure of the contract. */

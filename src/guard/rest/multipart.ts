@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type HttpBody } from './http-client.ts';
+import type { HttpBody } from './http-client.ts';
 
 /** What normal form or an original may begin with: extension, media type, where, and the bytes there. */
 const SIGNATURES: readonly (readonly [extension: string, type: string, at: number, bytes: string])[] = [

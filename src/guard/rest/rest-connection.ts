@@ -1,17 +1,12 @@
-import {
-  type AudioRequest,
-  type GuardRequest,
-  type ImageRequest,
-  type Modality,
-} from '../../domain/request.ts';
-import { type Answer } from '../answer.ts';
+import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
+import type { Answer } from '../answer.ts';
 import { CallError } from '../call-error.ts';
 import { HARMLESS_ROW } from '../canary.ts';
 import { AdaptiveConcurrency } from '../concurrency.ts';
-import { type CallOptions, type Connection, type OpenOptions, type ReadyGuard } from '../connection.ts';
+import type { CallOptions, Connection, OpenOptions, ReadyGuard } from '../connection.ts';
 import { NotUsable, notUsable } from '../not-usable.ts';
-import { type RequestRow, type Signature } from '../tensors/encode-request.ts';
-import { type BaseAddress } from './base-address.ts';
+import type { RequestRow, Signature } from '../tensors/encode-request.ts';
+import type { BaseAddress } from './base-address.ts';
 import { type HttpBody, HttpClient } from './http-client.ts';
 import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';

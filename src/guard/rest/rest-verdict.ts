@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
-import { type Answer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import { worstFlags } from '../worst-flags.ts';
 import { categoryOf } from './category-names.ts';
 

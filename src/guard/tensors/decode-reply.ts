@@ -1,7 +1,7 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import { type Answer } from '../answer.ts';
-import { type TensorLayout } from './encode-request.ts';
-import { type InferResponse, type WireTensor } from './protocol.ts';
+import type { Answer } from '../answer.ts';
+import type { TensorLayout } from './encode-request.ts';
+import type { InferResponse, WireTensor } from './protocol.ts';
 import { areBooleans } from './raw.ts';
 import { shortestFloat } from './shortest-float.ts';
 

@@ -6,7 +6,7 @@ import {
   type MultiturnRequest,
   requestBytes,
 } from '../../domain/request.ts';
-import { type InferRequest, type WireTensor } from './protocol.ts';
+import type { InferRequest, WireTensor } from './protocol.ts';
 import { base64Length, encodeBase64, encodeBooleans, encodeStrings } from './raw.ts';
 
 /** The name the guard's contract gives its model. */

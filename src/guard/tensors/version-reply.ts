@@ -1,5 +1,5 @@
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
-import { type InferResponse } from './protocol.ts';
+import type { InferResponse } from './protocol.ts';
 import { decodeBytes } from './raw.ts';
 
 /** Largest version output that is looked at, in bytes. */

@@ -7,10 +7,10 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { type GuardAddress } from '../address.ts';
+import type { GuardAddress } from '../address.ts';
 import { CallError } from '../call-error.ts';
-import { type CallOptions } from '../connection.ts';
-import { type InferRequest, type InferResponse, type WireModelConfig } from '../tensors/protocol.ts';
+import type { CallOptions } from '../connection.ts';
+import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
 import { classify } from './grpc-fault.ts';
 
 /** The calls we make, by request and reply. */

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { type Fault, type OutReason } from '../call-error.ts';
+import type { Fault, OutReason } from '../call-error.ts';
 import { namedError } from '../named-errors.ts';
 
 /** Triton's and Python backends' prefix to an error of one request. */

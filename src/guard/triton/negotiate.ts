@@ -1,9 +1,9 @@
-import { type CallOptions, type Reading } from '../connection.ts';
+import type { CallOptions, Reading } from '../connection.ts';
 import { NotUsable, notUsable } from '../not-usable.ts';
 import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
-import { type WireModelConfig } from '../tensors/protocol.ts';
+import type { WireModelConfig } from '../tensors/protocol.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
-import { type GuardChannel } from './channel.ts';
+import type { GuardChannel } from './channel.ts';
 
 /** What the endpoint's model takes, as its configuration says. */
 export interface Negotiated extends TensorLayout {

@@ -1,8 +1,8 @@
-import { type ServiceDefinition } from '@grpc/grpc-js';
-import { type GuardAddress } from '../address.ts';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { GuardAddress } from '../address.ts';
 import { tryHarmlessText } from '../canary.ts';
 import { instanceConcurrency } from '../concurrency.ts';
-import { type Connection, type OpenOptions, type Reading, type ReadyGuard } from '../connection.ts';
+import type { Connection, OpenOptions, Reading, ReadyGuard } from '../connection.ts';
 import { NotUsable, notUsable } from '../not-usable.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type MediaFile } from '../../domain/request.ts';
+import type { MediaFile } from '../../domain/request.ts';
 
 /** A file of a corpus, by which the corpus is recognised. */
 type Landmark = Pick<MediaFile, 'path' | 'bytes'>;

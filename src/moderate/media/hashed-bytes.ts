@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type MediaFile } from '../../domain/request.ts';
+import type { MediaFile } from '../../domain/request.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 

@@ -1,13 +1,13 @@
-import { type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import { type Judging, type LongAudio } from '../../config/run-config.ts';
+import type { Judging, LongAudio } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type Outcome } from '../../domain/outcome.ts';
-import { type MediaRequest } from '../../domain/request.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { MediaRequest } from '../../domain/request.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
-import { type Judge } from '../judge.ts';
+import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
-import { type CorpusFolders } from './corpus-folders.ts';
+import type { CorpusFolders } from './corpus-folders.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
 
 /** Files that are open, being decoded or judged at a time, in the whole process. */

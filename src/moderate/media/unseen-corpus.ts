@@ -1,7 +1,7 @@
 import { isMedia, type MediaFile } from '../../domain/request.ts';
-import { type Shard } from '../../domain/shard.ts';
-import { type Landmarks } from '../../queue/redis/shard-job.ts';
-import { type CorpusFolders } from './corpus-folders.ts';
+import type { Shard } from '../../domain/shard.ts';
+import type { Landmarks } from '../../queue/redis/shard-job.ts';
+import type { CorpusFolders } from './corpus-folders.ts';
 
 /**
  * A corpus that a shard's media are in and that this process does not have; null when it has them all. A corpus is

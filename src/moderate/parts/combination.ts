@@ -1,5 +1,5 @@
-import { type Coverage } from '../../domain/item.ts';
-import { type Judgement } from '../../domain/outcome.ts';
+import type { Coverage } from '../../domain/item.ts';
+import type { Judgement } from '../../domain/outcome.ts';
 import { hasFloor } from '../../domain/policy.ts';
 
 /** What the parts of one item add up to. The worst counts: the one with the highest score, of equal ones the first. */

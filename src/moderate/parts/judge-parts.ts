@@ -1,8 +1,8 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { type Coverage } from '../../domain/item.ts';
-import { type Outcome } from '../../domain/outcome.ts';
-import { type GuardRequest } from '../../domain/request.ts';
-import { type Judge } from '../judge.ts';
+import type { Coverage } from '../../domain/item.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { GuardRequest } from '../../domain/request.ts';
+import type { Judge } from '../judge.ts';
 import { Combination } from './combination.ts';
 
 /** What is asked of the guard for a part of an item. */

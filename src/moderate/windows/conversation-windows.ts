@@ -1,7 +1,7 @@
 import { history, type MultiturnRequest, type Turn } from '../../domain/request.ts';
-import { type Part } from '../parts/judge-parts.ts';
+import type { Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
-import { type Windowed } from './windowed.ts';
+import type { Windowed } from './windowed.ts';
 
 /** Share of a window's bytes that the next one repeats, in whole turns. */
 const OVERLAP_SHARE = 1 / 4;

@@ -1,10 +1,10 @@
-import { type FailedJudgement, type Outcome } from '../../domain/outcome.ts';
-import { type TextRequest } from '../../domain/request.ts';
-import { type Judge } from '../judge.ts';
+import type { FailedJudgement, Outcome } from '../../domain/outcome.ts';
+import type { TextRequest } from '../../domain/request.ts';
+import type { Judge } from '../judge.ts';
 import { judgeParts } from '../parts/judge-parts.ts';
 import { windowedConversation } from './conversation-windows.ts';
 import { windowedText } from './text-windows.ts';
-import { type Windowed } from './windowed.ts';
+import type { Windowed } from './windowed.ts';
 
 /** Smaller windows would hold no sentence: whoever refuses them refuses for another reason. */
 const SMALLEST_WINDOW_BYTES = 256;

@@ -1,8 +1,8 @@
 import { codePoints } from '../../domain/item.ts';
-import { type PromptRequest, type ResponseRequest } from '../../domain/request.ts';
-import { type Part } from '../parts/judge-parts.ts';
+import type { PromptRequest, ResponseRequest } from '../../domain/request.ts';
+import type { Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
-import { type Windowed } from './windowed.ts';
+import type { Windowed } from './windowed.ts';
 
 /** A text, or a response together with its prompt, that is judged piece by piece. Positions are code points. */
 export function windowedText(request: PromptRequest | ResponseRequest): Windowed {

@@ -1,4 +1,4 @@
-import { type Covered, type Part } from '../parts/judge-parts.ts';
+import type { Covered, Part } from '../parts/judge-parts.ts';
 
 /** Something that is too long to be judged in one piece. */
 export interface Windowed {

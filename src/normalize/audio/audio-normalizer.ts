@@ -1,7 +1,7 @@
-import { type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { type LongAudio } from '../../config/run-config.ts';
-import { type ItemError } from '../../domain/item-error.ts';
+import type { LongAudio } from '../../config/run-config.ts';
+import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import { MANY_TRACKS, recogniseContainer } from './container.ts';
 import { decodeClip } from './decode-clip.ts';

@@ -1,4 +1,4 @@
-import { type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { framesAt } from './mpeg-frame.ts';
 
 /** ffmpeg's names of the containers that are judged. Nothing else is ever given to it. */

@@ -1,12 +1,12 @@
-import { type ItemError } from '../../domain/item-error.ts';
-import { type Container } from './container.ts';
+import type { ItemError } from '../../domain/item-error.ts';
+import type { Container } from './container.ts';
 import { refusalByEnd } from './decoder-end.ts';
-import { type Running } from './ffmpeg-process.ts';
+import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
 import { Patience } from './patience.ts';
 import { LONGEST_SECONDS, REFUSALS } from './refusals.ts';
 import { SAMPLE_RATE } from './wav.ts';
-import { type AudioWindow, type WindowCutter } from './window-cutter.ts';
+import type { AudioWindow, WindowCutter } from './window-cutter.ts';
 
 /**
  * The first audio track as 16-bit samples. Mixing down has to be done in 16 bits: in floating point ffmpeg does not

@@ -1,5 +1,5 @@
-import { type ItemError } from '../../domain/item-error.ts';
-import { type ProcessEnd } from './ffmpeg-process.ts';
+import type { ItemError } from '../../domain/item-error.ts';
+import type { ProcessEnd } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 
 /** Signals that a program gets for what it did itself: here, for what a file made it do. */

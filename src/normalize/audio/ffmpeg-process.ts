@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { type FileHandle } from 'node:fs/promises';
-import { type Readable } from 'node:stream';
-import { type DecodeTime } from './patience.ts';
+import type { FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { DecodeTime } from './patience.ts';
 
 /** How a process ended. */
 export type ProcessEnd =

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type ItemError } from '../../domain/item-error.ts';
-import { type Container } from './container.ts';
+import type { ItemError } from '../../domain/item-error.ts';
+import type { Container } from './container.ts';
 import { refusalByEnd } from './decoder-end.ts';
-import { type Running } from './ffmpeg-process.ts';
+import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
 import { Patience } from './patience.ts';
 import { REFUSALS } from './refusals.ts';

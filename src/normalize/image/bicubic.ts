@@ -1,4 +1,4 @@
-import { type Pixels } from './normal-image.ts';
+import type { Pixels } from './normal-image.ts';
 
 /**
  * Bicubic downscaling as the Pillow library does it, to the bit: the kernel is stretched over all source pixels that

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { type Pixels } from './normal-image.ts';
+import type { Pixels } from './normal-image.ts';
 
 /**
  * The picture as PNG with eight bits of RGB a pixel and no metadata: the same pixels for every decoder. A low level of

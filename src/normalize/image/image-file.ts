@@ -1,4 +1,4 @@
-import { type Pixels } from './normal-image.ts';
+import type { Pixels } from './normal-image.ts';
 
 /** An image file of which the header is read and nothing decoded. */
 export interface ImageFile {

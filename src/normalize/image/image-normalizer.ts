@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { type ItemError } from '../../domain/item-error.ts';
+import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import { abortable } from '../../queue/redis/abortable.ts';
-import { type NormalImage } from './normal-image.ts';
+import type { NormalImage } from './normal-image.ts';
 import { DecoderProcess } from './process/decoder-process.ts';
 
 export interface ImageOptions {

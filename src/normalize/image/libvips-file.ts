@@ -1,11 +1,11 @@
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { withoutTransforms } from './avif-transforms.ts';
 import { cmykToRgb } from './cmyk.ts';
-import { type ImageFile } from './image-file.ts';
+import type { ImageFile } from './image-file.ts';
 import { checkDecodedPixels, checkFrameCount, checkFrameSize } from './limits.ts';
-import { type Pixels } from './normal-image.ts';
+import type { Pixels } from './normal-image.ts';
 import { readPngChunks } from './png-chunks.ts';
-import { type ImageFormat } from './recognise.ts';
+import type { ImageFormat } from './recognise.ts';
 import { corrupt, Refusal } from './refusal.ts';
 
 type LibvipsFormat = Exclude<ImageFormat, 'gif'>;

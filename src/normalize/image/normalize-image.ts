@@ -1,11 +1,11 @@
-import { type ItemError } from '../../domain/item-error.ts';
+import type { ItemError } from '../../domain/item-error.ts';
 import { downscale } from './bicubic.ts';
 import { encodePng } from './encode-png.ts';
 import { chooseFrames } from './frame-choice.ts';
 import { openGif } from './gif/gif-file.ts';
-import { type ImageFile } from './image-file.ts';
+import type { ImageFile } from './image-file.ts';
 import { openWithLibvips } from './libvips-file.ts';
-import { type NormalFrame, type NormalImage, type Pixels } from './normal-image.ts';
+import type { NormalFrame, NormalImage, Pixels } from './normal-image.ts';
 import { recogniseFormat } from './recognise.ts';
 import { Refusal } from './refusal.ts';
 import { targetSize } from './target-size.ts';

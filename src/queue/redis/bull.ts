@@ -1,6 +1,6 @@
 import { Queue, Worker, type Job, type Processor } from 'bullmq';
-import { type Redis } from 'ioredis';
-import { type RedisLink } from './link.ts';
+import type { Redis } from 'ioredis';
+import type { RedisLink } from './link.ts';
 
 /** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
 const MAX_STALLED_COUNT = 1_000_000;

@@ -1,5 +1,5 @@
-import { type Shard } from '../../domain/shard.ts';
-import { type RedisLink } from './link.ts';
+import type { Shard } from '../../domain/shard.ts';
+import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import { isPresent } from './presence.ts';
 import { removeKeysBelow } from './remove-keys.ts';

@@ -1,8 +1,8 @@
 import { LANES } from '../../domain/item.ts';
 import { FleetRuns } from './fleet-runs.ts';
-import { type RedisLink } from './link.ts';
+import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
-import { type QueueDepth } from './redis-queue.ts';
+import type { QueueDepth } from './redis-queue.ts';
 
 export interface NamedDepth extends QueueDepth {
   /** `text`, `chat`, … for shards of a lane; `results` for those of all runs. */

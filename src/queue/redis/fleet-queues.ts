@@ -1,5 +1,5 @@
-import { type Lane } from '../../domain/item.ts';
-import { type RedisLink } from './link.ts';
+import type { Lane } from '../../domain/item.ts';
+import type { RedisLink } from './link.ts';
 import { RedisQueue, type JobCodec } from './redis-queue.ts';
 import { sinkJobCodec, type SinkJob } from './result-job.ts';
 import { shardJobCodec, type ShardJob } from './shard-job.ts';

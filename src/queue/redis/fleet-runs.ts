@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type RedisLink } from './link.ts';
+import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
 /** A run that somebody feeds, as workers and sinks need to know it. */

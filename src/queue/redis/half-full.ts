@@ -1,5 +1,5 @@
 import { type Memory, readMemory } from './memory.ts';
-import { type RedisLink } from './link.ts';
+import type { RedisLink } from './link.ts';
 
 /**
  * A server is filled up to this share by what is fed. The rest is for what becomes of it: a server that is full takes

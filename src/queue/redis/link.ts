@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Redis } from 'ioredis';
-import { type RedisAddress } from '../../config/redis-url.ts';
+import type { RedisAddress } from '../../config/redis-url.ts';
 import { abortable } from './abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
 import { GivenBack } from '../given-back.ts';
-import { type WorkQueue } from '../work-queue.ts';
+import type { WorkQueue } from '../work-queue.ts';
 import { abortable } from './abortable.ts';
 import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
-import { type RedisLink } from './link.ts';
+import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 

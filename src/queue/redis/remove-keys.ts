@@ -1,4 +1,4 @@
-import { type RedisLink } from './link.ts';
+import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LANES, type Item } from '../../domain/item.ts';
-import { type Outcome } from '../../domain/outcome.ts';
-import { type ItemRequest, type Modality, type RequestType } from '../../domain/request.ts';
-import { type ShardResult } from '../../domain/shard.ts';
-import { type CategoryKey } from '../../domain/taxonomy.ts';
-import { type JobCodec } from './redis-queue.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
+import type { ShardResult } from '../../domain/shard.ts';
+import type { CategoryKey } from '../../domain/taxonomy.ts';
+import type { JobCodec } from './redis-queue.ts';
 import { ITEM_ERROR, SOURCE, shardJobId } from './shard-job.ts';
 
 /** What travels to a run's sink: a shard's outcomes, or that the run is to be finished. */

@@ -3,8 +3,8 @@ import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/r
 import { LANES, type Item } from '../../domain/item.ts';
 import { ITEM_CODES } from '../../domain/item-error.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
-import { type Shard } from '../../domain/shard.ts';
-import { type JobCodec } from './redis-queue.ts';
+import type { Shard } from '../../domain/shard.ts';
+import type { JobCodec } from './redis-queue.ts';
 
 /** A shard on its way to a worker, with what a worker has to know of its run. */
 export interface ShardJob {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { type RunRecord } from '../../config/run-config.ts';
-import { type FleetRun } from '../../queue/redis/fleet-runs.ts';
+import type { RunRecord } from '../../config/run-config.ts';
+import type { FleetRun } from '../../queue/redis/fleet-runs.ts';
 import { readRunRecord } from '../open-run.ts';
 
 /** A run directory as this machine sees it. */

@@ -1,12 +1,12 @@
 import { Failure } from '../../domain/failure.ts';
 import { GivenBack } from '../../queue/given-back.ts';
-import { type SinkJob } from '../../queue/redis/result-job.ts';
+import type { SinkJob } from '../../queue/redis/result-job.ts';
 import { finishRun } from '../../sink/finish.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
-import { type LogWriter } from '../../sink/verdict-log/log-writer.ts';
+import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { readFeeder } from '../control/feed-claim.ts';
 import { finishedSummary } from '../run-state.ts';
-import { type FoundRun } from './find-run-directory.ts';
+import type { FoundRun } from './find-run-directory.ts';
 
 /** When another process took the log over: how long until what comes in is looked at again, in milliseconds. */
 const OVERTAKEN_MS = 200;

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Judging } from '../../config/run-config.ts';
-import { type Lane } from '../../domain/item.ts';
+import type { Judging } from '../../config/run-config.ts';
+import type { Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
-import { type RedisQueue } from '../../queue/redis/redis-queue.ts';
-import { type SinkJob } from '../../queue/redis/result-job.ts';
+import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
+import type { SinkJob } from '../../queue/redis/result-job.ts';
 import { shardJobId, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Lane } from '../../domain/item.ts';
+import type { Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { leaseHolder } from '../../queue/redis/lease.ts';
-import { type RedisLink } from '../../queue/redis/link.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
 import { readMemory } from '../../queue/redis/memory.ts';
 import { listPresent } from '../../queue/redis/presence.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type Fingerprint } from '../../domain/fingerprint.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
 
 /** A place in the chain: after so many lines of an epoch's commits. Epoch 0 is the genesis, which has no lines. */
 export interface ChainPosition {

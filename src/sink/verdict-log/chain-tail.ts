@@ -9,7 +9,7 @@ import {
   type CommitLine,
   type ShardCounts,
 } from './chain-line.ts';
-import { type CommitTable } from './commit-table.ts';
+import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';
 import { readChain } from './read-chain.ts';
 

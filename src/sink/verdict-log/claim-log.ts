@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RunRecord } from '../../config/run-config.ts';
+import type { RunRecord } from '../../config/run-config.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';

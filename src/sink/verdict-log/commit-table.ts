@@ -1,4 +1,4 @@
-import { type CommitLine, type ShardCounts } from './chain-line.ts';
+import type { CommitLine, ShardCounts } from './chain-line.ts';
 
 /** Where the outcome lines of a committed shard are. */
 export interface CommittedRange {

@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../run-files.ts';
-import { type CommittedRange } from './commit-table.ts';
+import type { CommittedRange } from './commit-table.ts';
 
 /** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
 export class RangeReader {

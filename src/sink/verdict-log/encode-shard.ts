@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import { type OutcomeLine } from '../../domain/outcome.ts';
-import { type Policy } from '../../domain/policy.ts';
-import { type ShardResult } from '../../domain/shard.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Policy } from '../../domain/policy.ts';
+import type { ShardResult } from '../../domain/shard.ts';
 import { errorLine, verdictLine } from '../outcome-line.ts';
 import { TextBuffer } from '../text-buffer.ts';
-import { type ShardCounts } from './chain-line.ts';
+import type { ShardCounts } from './chain-line.ts';
 
 /** Of most outcome lines. */
 const LIKELY_LINE_BYTES = 1024;

@@ -1,15 +1,15 @@
-import { type FileHandle } from 'node:fs/promises';
-import { type RunRecord } from '../../config/run-config.ts';
+import type { FileHandle } from 'node:fs/promises';
+import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type ShardResult } from '../../domain/shard.ts';
+import type { ShardResult } from '../../domain/shard.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { GroupCommit } from '../../ingest/group-commit.ts';
 import { writeAt } from '../../ingest/durable-write.ts';
 import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
-import { type CommitTable } from './commit-table.ts';
+import type { CommitTable } from './commit-table.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
 import { assertHighestEpoch } from './epochs.ts';
-import { type Chain } from './read-chain.ts';
+import type { Chain } from './read-chain.ts';
 import { SegmentWriter, type Placement } from './segment-writer.ts';
 
 export interface LogWriterInput {

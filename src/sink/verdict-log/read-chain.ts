@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { type Fingerprint } from '../../domain/fingerprint.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { readRecordLines } from '../../ingest/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../run-files.ts';
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { decodeReply } from '../../../src/guard/tensors/decode-reply.ts';
-import { type InferResponse } from '../../../src/guard/tensors/protocol.ts';
+import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { encodeBooleans, encodeFloats, encodeInts } from '../../../src/guard/tensors/raw.ts';
 
 type Output = [name: string, datatype: string, shape: number[], raw: Buffer];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type GuardRequest, type Turn } from '../../../src/domain/request.ts';
+import type { GuardRequest, Turn } from '../../../src/domain/request.ts';
 import {
   contentBytes,
   encodeRequest,
@@ -8,7 +8,7 @@ import {
   isBatchable,
   signatureOf,
 } from '../../../src/guard/tensors/encode-request.ts';
-import { type InferRequest } from '../../../src/guard/tensors/protocol.ts';
+import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
 
 /** Inputs by name, with their elements, after checking that every tensor holds what its shape says. */

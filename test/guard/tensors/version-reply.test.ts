@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
-import { type InferResponse } from '../../../src/guard/tensors/protocol.ts';
+import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { encodeFloats, encodeStrings } from '../../../src/guard/tensors/raw.ts';
 import { decodeVersionReply } from '../../../src/guard/tensors/version-reply.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Judging } from '../../../src/config/run-config.ts';
+import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
-import { type Outcome } from '../../../src/domain/outcome.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
 import { history, type GuardRequest, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
-import { type Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 

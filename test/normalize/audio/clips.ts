@@ -3,14 +3,14 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type LongAudio } from '../../../src/config/run-config.ts';
-import { type ItemError } from '../../../src/domain/item-error.ts';
+import type { LongAudio } from '../../../src/config/run-config.ts';
+import type { ItemError } from '../../../src/domain/item-error.ts';
 import {
   AudioNormalizer,
   type AudioNormalizerOptions,
   type NormalAudio,
 } from '../../../src/normalize/audio/audio-normalizer.ts';
-import { type AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
+import type { AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
 
 export const WAV_HEADER_BYTES = 44;
 const RATE = 16_000;

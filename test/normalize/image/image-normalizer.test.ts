@@ -1,8 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { type ItemError } from '../../../src/domain/item-error.ts';
-import { type NormalImage } from '../../../src/normalize/image/normal-image.ts';
+import type { ItemError } from '../../../src/domain/item-error.ts';
+import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
 import { imageNormalizer, startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 

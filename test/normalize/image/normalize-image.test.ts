@@ -2,11 +2,7 @@ import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { chooseFrames } from '../../../src/normalize/image/frame-choice.ts';
-import {
-  type NormalFrame,
-  type NormalImage,
-  type Pixels,
-} from '../../../src/normalize/image/normal-image.ts';
+import type { NormalFrame, NormalImage, Pixels } from '../../../src/normalize/image/normal-image.ts';
 import { normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import { drawn, drawnPixels } from '../../helpers/pictures.ts';
 import { pngChunk, pngFile } from '../../helpers/png.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
-import { type Item } from '../../../src/domain/item.ts';
-import { type Outcome } from '../../../src/domain/outcome.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/queue/redis/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/queue/redis/shard-job.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Lease } from '../../../src/queue/redis/lease.ts';
-import { type RedisLink } from '../../../src/queue/redis/link.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { Presence } from '../../../src/queue/redis/presence.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { sinkLease } from '../../../src/runs/fleet/stuck-reason.ts';

@@ -1,8 +1,8 @@
 import { CATEGORIES } from '../../../domain/taxonomy.ts';
-import { type LiteModel, type TextScores } from '../model.ts';
+import type { LiteModel, TextScores } from '../model.ts';
 import { OVERALL } from '../weights-file.ts';
 import { averagePrecision } from './average-precision.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 import { LOOK_ALIKE_SOURCES, isLookAlike } from './look-alikes.ts';
 import { markdownTable } from './markdown-table.ts';
 

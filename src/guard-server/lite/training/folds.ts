@@ -1,5 +1,5 @@
 import { normalise } from '../normalise.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 import { shuffle, type Random } from './random.ts';
 
 /** Texts that share this many words in a row, or characters where words are not spaced, are kin. */

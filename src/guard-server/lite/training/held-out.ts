@@ -1,6 +1,6 @@
 import { FeatureExtractor } from '../features.ts';
 import { LiteNetwork } from '../network.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 import { assignFolds } from './folds.ts';
 import { quantise } from './quantise.ts';
 import { seededRandom } from './random.ts';

@@ -1,5 +1,5 @@
 import { OVERALL } from '../weights-file.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 
 /** A benign text counts for at most this many. */
 const LARGEST_WEIGHT = 6;

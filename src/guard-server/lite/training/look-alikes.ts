@@ -1,5 +1,5 @@
 import { OVERALL } from '../weights-file.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 
 /** Sources whose benign texts speak of hazards, or sound like requests that should be refused. */
 export const LOOK_ALIKE_SOURCES: readonly string[] = [

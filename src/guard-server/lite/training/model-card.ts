@@ -3,7 +3,7 @@ import { BUCKETS } from '../features.ts';
 import { CONTEXT_WEIGHT } from '../composition.ts';
 import { WINDOW_UNITS } from '../passages.ts';
 import { HIDDEN } from '../weights-file.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 import { markdownTable } from './markdown-table.ts';
 import { MEDIA_SECTION } from './media-section.ts';
 import { DATA_SOURCES, dataSourceOf, type DataSource } from './sources.ts';

@@ -1,5 +1,5 @@
 import { HIDDEN, type LiteWeights } from '../weights-file.ts';
-import { type FloatWeights } from './trainer.ts';
+import type { FloatWeights } from './trainer.ts';
 
 /** Largest step either way that fits a byte. */
 const STEPS = 127;

@@ -1,6 +1,6 @@
 import { OUTPUTS, OVERALL } from '../weights-file.ts';
 import { isLookAlike } from './look-alikes.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 
 /** At most this share of benign look-alikes is flagged, and of benign text altogether, where thresholds are chosen. */
 export const LOOK_ALIKE_FLAG_RATE = 0.1;

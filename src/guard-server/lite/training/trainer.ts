@@ -1,6 +1,6 @@
 import { BUCKETS, type FeatureExtractor } from '../features.ts';
 import { HIDDEN, OUTPUTS, OVERALL } from '../weights-file.ts';
-import { type LabelledText } from './corpus.ts';
+import type { LabelledText } from './corpus.ts';
 import { benignWeights } from './language-balance.ts';
 import { shuffle, type Random } from './random.ts';
 

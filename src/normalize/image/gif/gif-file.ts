@@ -1,6 +1,6 @@
-import { type ImageFile } from '../image-file.ts';
+import type { ImageFile } from '../image-file.ts';
 import { checkDecodedPixels, checkFrameSize } from '../limits.ts';
-import { type Pixels } from '../normal-image.ts';
+import type { Pixels } from '../normal-image.ts';
 import { playGif } from './play-gif.ts';
 import { readGif } from './read-gif.ts';
 

@@ -1,7 +1,7 @@
-import { type Pixels } from '../normal-image.ts';
+import type { Pixels } from '../normal-image.ts';
 import { corrupt } from '../refusal.ts';
 import { decodeLzw } from './lzw.ts';
-import { type Gif, type GifFrame } from './read-gif.ts';
+import type { Gif, GifFrame } from './read-gif.ts';
 
 /** First row and step of the four passes in which an interlaced frame is stored. */
 const PASSES = [

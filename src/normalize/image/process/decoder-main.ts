@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import { type NormalImage } from '../normal-image.ts';
+import type { NormalImage } from '../normal-image.ts';
 import { normalizeImage } from '../normalize-image.ts';
 import { restrictLibvips } from '../restrict-libvips.ts';
-import { type FromDecoder, type ToDecoder } from './messages.ts';
+import type { FromDecoder, ToDecoder } from './messages.ts';
 
 /** What a process that decodes images runs. It lives until its starter closes the channel, or kills it. */
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import { type ByteBudget } from '../../../queue/byte-budget.ts';
-import { type NormalImage } from '../normal-image.ts';
-import { type FromDecoder, type ToDecoder } from './messages.ts';
+import type { ByteBudget } from '../../../queue/byte-budget.ts';
+import type { NormalImage } from '../normal-image.ts';
+import type { FromDecoder, ToDecoder } from './messages.ts';
 
 /** Signals by which the system ends a program whose own code went wrong, here while it decoded one certain image. */
 const CRASHES: ReadonlySet<NodeJS.Signals | null> = new Set([

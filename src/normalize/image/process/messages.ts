@@ -1,5 +1,5 @@
-import { type ItemError } from '../../../domain/item-error.ts';
-import { type NormalImage } from '../normal-image.ts';
+import type { ItemError } from '../../../domain/item-error.ts';
+import type { NormalImage } from '../normal-image.ts';
 
 /**
  * What passes between this process and one that decodes. An image is asked for; the decoder says once how much memory
