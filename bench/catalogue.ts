@@ -1,6 +1,7 @@
 import { fleetMemory } from './fleet-memory.ts';
 import { growth, growthFull } from './growth.ts';
 import type { Bench } from './harness/bench.ts';
+import { images } from './images.ts';
 import { memory } from './memory.ts';
 import { naive } from './naive.ts';
 import { overhead } from './overhead.ts';
@@ -16,6 +17,7 @@ export const BENCHES: readonly Bench[] = [
   overhead,
   naive,
   start,
+  images,
   twoSpeeds,
   growth,
   memory,

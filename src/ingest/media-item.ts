@@ -5,6 +5,7 @@ import type { Draft } from '../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from './corpus-roots.ts';
 import type { FileHash } from './file-hash.ts';
+import { hashFile, LARGE_BYTES } from './hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from './manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
@@ -41,14 +42,23 @@ export async function readMediaItem(
   if (bytes > mediaBytes) {
     return refuse(itemError('ITEM_TOO_LARGE', `the file has ${bytes} bytes of at most ${mediaBytes}`), null);
   }
-  hash.begin();
-  await file.drain();
-  const sha256 = hash.digest();
+  const sha256 = await hashOf(file, hash, target);
   const caption = await captionOf(target);
   if (caption !== null && typeof caption !== 'string') return refuse(caption, sha256);
   const place = { ...placeInCorpus(source), sha256, bytes };
   const request: MediaRequest = { requestType: 'prompt', modality, file: place, caption };
   return { sha256, bytes, draft: { suffix: '', request, error: null }, id };
+}
+
+/** A large file is read again by the thread that hashes it; whether it is still the same is looked at afterwards. */
+async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: MediaTarget): Promise<string> {
+  if (source.bytes >= LARGE_BYTES) {
+    hash.leave();
+    return (await hashFile(source.absolute, { signal })).sha256;
+  }
+  hash.begin();
+  await file.drain();
+  return hash.digest();
 }
 
 /** What describes a file: the manifest where it says something, else the text beside it. */

@@ -8,7 +8,7 @@ import { readSources } from '../ingest/sources-file.ts';
 import type { CorpusAccounts } from './corpus-accounts.ts';
 import { keepEarlierManifests } from './earlier-manifests.ts';
 import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
-import { hashSource } from './hash-file.ts';
+import { hashSource } from './hash-source.ts';
 import { manifestHashLine, manifestText, type Manifest } from './manifest.ts';
 import { OutcomeFiles } from './outcome-files.ts';
 import { outlinePlan, type PlanOutline } from './plan-outline.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { FileEntry } from './final-file.ts';
-import { hashFile } from './hash-file.ts';
+import { hashFile } from '../ingest/hash-file.ts';
 import { RUN_FILES, commitsName } from './run-files.ts';
 import type { Chain } from './verdict-log/read-chain.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { hashFile } from './hash-file.ts';
+import { hashFile } from '../ingest/hash-file.ts';
 import type { Manifest } from './manifest.ts';
 import { RUN_FILES, commitsName, epochOf } from './run-files.ts';
 import type { Chain } from './verdict-log/read-chain.ts';

@@ -1,0 +1,42 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+
+const SAMPLE_MS = 20;
+/** Since Node 20.16; told of every process that is started here. */
+const CHANNEL = 'child_process';
+
+/** The most that the processes which some work starts have resident together, in bytes (Linux). */
+export async function peakOfChildren(work: () => Promise<void>): Promise<number> {
+  const children: ChildProcess[] = [];
+  const started = (message: unknown): void => {
+    children.push((message as { readonly process: ChildProcess }).process);
+  };
+  let peak = 0;
+  const sample = (): void => {
+    const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    peak = Math.max(
+      peak,
+      running.reduce((sum, { pid }) => sum + residentBytes(pid!), 0),
+    );
+  };
+  subscribe(CHANNEL, started);
+  const timer = setInterval(sample, SAMPLE_MS);
+  try {
+    await work();
+    return peak;
+  } finally {
+    clearInterval(timer);
+    unsubscribe(CHANNEL, started);
+  }
+}
+
+/** Zero for a process that has just ended. */
+function residentBytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
