@@ -221,8 +221,11 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 }
 
-/** Requests in flight that keep one instance busy while the next request travels. */
-const REQUESTS_PER_INSTANCE = 2;
+/**
+ * Requests in flight that keep one instance busy: the one it works on, the next, and one for the times when we are late
+ * because we read or write something large.
+ */
+const REQUESTS_PER_INSTANCE = 3;
 /** For a model that does not batch. */
 const LEAST_ROWS = 8;
 /** Rows in flight at one endpoint, whatever it seems to be able to use. */

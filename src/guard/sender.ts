@@ -191,7 +191,7 @@ export class Sender {
       if (tasks.length === 0) continue;
       if (offer.shared) this.#hooks.taken(tasks);
       this.#send(tasks, rows, false);
-      if (offer.shared && !this.#hungry && this.#options.isOneOfMany()) {
+      if (offer.shared && this.#options.isOneOfMany()) {
         // The other endpoints have their turn before this one takes what will wait there.
         this.wake();
         break;

@@ -8,7 +8,7 @@ export type Load = 'busy' | 'starved' | 'idle';
  * Least time between the beginnings of two readings, in milliseconds. Starved: nothing is left to send, so whoever
  * feeds the endpoint may be waiting for the results held here. Idle: nothing is in flight either.
  */
-const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 250, starved: 50, idle: 0 };
+const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 500, starved: 50, idle: 0 };
 
 export interface BracketHooks<Held> extends StampingHooks<Held> {
   /** Asks the guard for its version. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import type { Item } from '../domain/item.ts';
@@ -139,17 +140,25 @@ async function* recordItems(
   maker: ItemMaker,
   options: RecordOptions,
 ): AsyncGenerator<readonly Item[], void> {
-  const made = (records: ReturnType<RecordReader['end']>): Item[] => {
-    const items: Item[] = [];
+  const made = (records: ReturnType<RecordReader['end']>, items: Item[] = []): Item[] => {
     for (const record of records) maker.add(record, options, items);
     return items;
   };
+  const read = async (piece: Buffer): Promise<Item[]> => {
+    const items: Item[] = [];
+    for (const part of parts(piece)) {
+      made(reader.push(part), items);
+      // What else this process does must not wait for a whole piece.
+      await setImmediate();
+    }
+    return items;
+  };
   let lastByte = head.text.at(-1);
-  for (const piece of pieces(head.text)) yield* nonEmpty(made(reader.push(piece)));
+  yield* nonEmpty(await read(head.text));
   try {
     for await (const piece of file.rest()) {
       lastByte = piece.at(-1) ?? lastByte;
-      yield* nonEmpty(made(reader.push(piece)));
+      yield* nonEmpty(await read(piece));
     }
   } catch (error) {
     // A table's reader may hold back a row that is complete; one that was cut off is not to be taken for one.
@@ -163,10 +172,10 @@ async function* recordItems(
 
 const LF = 0x0a;
 const CR = 0x0d;
-const PIECE_BYTES = 256 * 1024;
+const PART_BYTES = 64 * 1024;
 
-function* pieces(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+function* parts(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
 }
 
 function* nonEmpty(items: readonly Item[]): Generator<readonly Item[]> {

@@ -101,7 +101,7 @@ test('a limit that nothing was held back by says nothing of the guard', () => {
 });
 
 test('begins with two full requests an instance, within bounds', () => {
-  expect(instanceConcurrency(4, 32).limit).toBe(256);
+  expect(instanceConcurrency(4, 32).limit).toBe(384);
   expect(instanceConcurrency(1, 0).limit).toBe(8);
   expect(instanceConcurrency(1000, 64).limit).toBe(4096);
 });
