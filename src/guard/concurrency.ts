@@ -122,7 +122,8 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
 
   overloaded(): void {
     const most = this.#trial?.kind === 'more' ? this.#trial.from : this.#limit;
-    this.#regrowTo = Math.max(1, most * (1 - REGROWTH));
+    // Several in a row are of one cause. Less than one full request more could not be seen to be of use.
+    this.#regrowTo = Math.max(this.#step, (this.#regrowTo ?? most) * (1 - REGROWTH));
     this.#limit = Math.max(1, most / 2);
     this.#slowStart = false;
     this.#trial = null;

@@ -254,8 +254,15 @@ export class LivePool implements GuardPool {
   /** Whether more may come in: enough for every endpoint's limit and for the window that batches are cut from. */
   #hasRoom(arriving: number): boolean {
     let useful = 0;
-    for (const { appetite } of this.#endpoints) useful += appetite.rows + WINDOW_BATCHES * appetite.batch;
-    return this.#backlog.size + arriving < Math.max(LEAST_BACKLOG, useful);
+    let starved = false;
+    for (const endpoint of this.#endpoints) {
+      const { rows, batch } = endpoint.appetite;
+      useful += rows + WINDOW_BATCHES * batch;
+      starved ||= endpoint.dispatcher !== null && !this.#backlog.hasFor((kind) => endpoint.takes(kind));
+    }
+    if (this.#backlog.size + arriving < Math.max(LEAST_BACKLOG, useful)) return true;
+    // What waits for the others must not keep its work from an endpoint.
+    return starved && arriving < LEAST_BACKLOG;
   }
 
   #ready(): void {

@@ -204,7 +204,8 @@ export class Sender {
   #offer(hungry: boolean): (Offer & { readonly shared: boolean }) | null {
     const { maxBatchSize, backlog, takes } = this.#options;
     const demand: Demand = { maxRows: Math.max(1, maxBatchSize), hungry, takes };
-    const own = this.#queue.next(demand);
+    // Nobody else takes what is in the own queue, and little comes there: it does not wait for company.
+    const own = this.#queue.next({ ...demand, hungry: true });
     if (own !== null) return { ...own, shared: false };
     const shared = backlog.next(demand);
     return shared && { ...shared, shared: true };

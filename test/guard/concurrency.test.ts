@@ -94,13 +94,25 @@ test('overloads halve it, down to a single row', () => {
   expect(policy.limit).toBe(1);
 });
 
+test.each([1, 2, 4])(
+  'a guard of %i instances that was overloaded many times in a row is filled again',
+  (instances) => {
+    const guard = new SimulatedGuard({ instances, rows: 32, serviceMs: () => 25, travelMs: 2 });
+    const policy = adaptive(guard, 2 * instances * 32, 32);
+    guard.run(policy, FINDING_MS);
+    for (let time = 0; time < 6; time++) policy.overloaded();
+    guard.run(policy, FINDING_MS);
+    expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(SHARE);
+  },
+);
+
 test('a limit that nothing was held back by says nothing of the guard', () => {
   const policy = new AdaptiveConcurrency({ start: 8, least: 2, most: 4096, step: 1, now: () => 0 });
   for (let time = 0; time < 10_000; time++) policy.landed({ rows: 1, latencyMs: time, supplied: false });
   expect(policy.limit).toBe(8);
 });
 
-test('begins with two full requests an instance, within bounds', () => {
+test('begins with three full requests an instance, within bounds', () => {
   expect(instanceConcurrency(4, 32).limit).toBe(384);
   expect(instanceConcurrency(1, 0).limit).toBe(8);
   expect(instanceConcurrency(1000, 64).limit).toBe(4096);

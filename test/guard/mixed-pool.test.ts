@@ -108,3 +108,25 @@ test('requests go to the endpoint they are meant for as long as it is in use', a
   for (const outcome of await at(guards[1].address))
     expect(verdict(outcome).endpoint).toBe(guards[0].address);
 });
+
+test('what waits for one guard does not keep work from another', async () => {
+  const grpc = await guard({
+    script: ({ type, cancelled }) => (type === 'multiturn' ? cancelled : undefined),
+  });
+  const rest = await restGuard();
+  const pool = await connect([grpc, rest]);
+  const conversation: GuardRequest = {
+    requestType: 'multiturn',
+    modality: 'text',
+    messages: [['user', 'hello']],
+    turns: 1,
+    conversation: null,
+  };
+  const controller = new AbortController();
+  const stuck = Array.from({ length: 10 }, () =>
+    pool.judge(new Array<GuardRequest>(512).fill(conversation), { session: 's', signal: controller.signal }),
+  );
+  for (const outcome of await judge(pool, prompts(300))) verdict(outcome);
+  controller.abort(new Error('enough'));
+  await Promise.allSettled(stuck);
+});

@@ -4,14 +4,12 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { errorLine, verdictLine } from '../outcome-line.ts';
-import { TextBuffer } from '../text-buffer.ts';
+import type { TextBuffer } from '../text-buffer.ts';
 import type { ShardCounts } from './chain-line.ts';
-
-/** Of most outcome lines. */
-const LIKELY_LINE_BYTES = 1024;
 
 /** A shard's part of the log, ready to be written. */
 export interface EncodedShard {
+  /** Within the buffer that was given. */
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly counts: ShardCounts;
@@ -20,9 +18,15 @@ export interface EncodedShard {
 /**
  * The outcome lines of a shard, in the order of its items. `at` (ISO 8601, UTC) is the time given to outcomes that
  * were known when the item was read. Failure('internal') when the outcomes do not fit the items: an item without
- * an outcome must never pass for a clean one.
+ * an outcome must never pass for a clean one. `text` is an empty buffer to write them into.
  */
-export function encodeShard(run: string, policy: Policy, result: ShardResult, at: string): EncodedShard {
+export function encodeShard(
+  run: string,
+  policy: Policy,
+  result: ShardResult,
+  at: string,
+  text: TextBuffer,
+): EncodedShard {
   const { items, shard } = result.shard;
   if (result.outcomes.length !== items.length) {
     throw new Failure(
@@ -31,7 +35,6 @@ export function encodeShard(run: string, policy: Policy, result: ShardResult, at
     );
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
-  const text = new TextBuffer(items.length * LIKELY_LINE_BYTES);
   let errors = 0;
   let review = 0;
   let block = 0;

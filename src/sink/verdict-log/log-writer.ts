@@ -7,6 +7,7 @@ import { GroupCommit } from '../../ingest/group-commit.ts';
 import { writeAt } from '../../ingest/durable-write.ts';
 import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
+import { TextBuffer } from '../text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
 import { assertHighestEpoch } from './epochs.ts';
 import type { Chain } from './read-chain.ts';
@@ -24,6 +25,11 @@ export interface LogWriterInput {
   readonly diskFull: DiskFullPolicy;
   readonly segmentBytes: number;
 }
+
+/** What most shards take. */
+const LIKELY_BYTES = 256 * 1024;
+/** As many as there are commits at a time. */
+const MOST_BUFFERS = 16;
 
 /** Where the epoch's commits end. */
 interface ChainEnd {
@@ -48,6 +54,8 @@ export class LogWriter {
   readonly #fingerprints: Set<string>;
   readonly #group = new GroupCommit<Entry>((entries) => this.#flush(entries));
   readonly #underWay = new Map<number, Promise<void>>();
+  /** Free to be written into: to get as much memory anew for every shard costs more than the writing. */
+  readonly #buffers: TextBuffer[] = [];
   #end: ChainEnd;
   #closing: Promise<void> | null = null;
 
@@ -97,11 +105,20 @@ export class LogWriter {
     let done = this.#underWay.get(shard);
     if (done === undefined) {
       const { run, config } = this.record;
-      const encoded = encodeShard(run, config.policy, result, new Date().toISOString());
-      done = this.#group.add({ result, encoded }).finally(() => this.#underWay.delete(shard));
+      const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
+      const encoded = encodeShard(run, config.policy, result, new Date().toISOString(), text);
+      done = this.#group.add({ result, encoded }).finally(() => {
+        this.#underWay.delete(shard);
+        this.#keep(text);
+      });
       this.#underWay.set(shard, done);
     }
     return done;
+  }
+
+  #keep(text: TextBuffer): void {
+    text.clear();
+    if (this.#buffers.length < MOST_BUFFERS) this.#buffers.push(text);
   }
 
   /** Writes what waits, then closes the files. Safe to call twice. */
