@@ -12,6 +12,8 @@ import { settled } from '../helpers/settled.ts';
 
 const ROWS = 8000;
 const EMBEDDED = ['embedded:'];
+/** So that a run is still under way when something happens to it. */
+const FEW_AT_A_TIME = { args: ['--concurrency', '2'] };
 
 interface Setup {
   readonly redis: TestRedis;
@@ -63,8 +65,8 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
   it('loses nothing when worker, sink and feeder are killed', async () => {
     const all = await setup();
     const { fleet, corpus } = all;
-    const worker = fleet.worker();
-    fleet.worker();
+    const worker = fleet.worker(FEW_AT_A_TIME);
+    fleet.worker(FEW_AT_A_TIME);
     const sink = fleet.sink();
     const feeder = fleet.enqueue(corpus);
     const run = await fleet.run();
@@ -82,7 +84,7 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
   it('goes on when Redis comes back without its data', async () => {
     const all = await setup();
     const { fleet, corpus, redis } = all;
-    fleet.worker();
+    fleet.worker(FEW_AT_A_TIME);
     fleet.sink();
     const feeder = fleet.enqueue(corpus);
     const run = await fleet.run();
@@ -99,7 +101,7 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
   it('begun by a fleet can be finished in one process, and the other way round', async () => {
     const all = await setup();
     const { fleet, corpus, out } = all;
-    const worker = fleet.worker();
+    const worker = fleet.worker(FEW_AT_A_TIME);
     fleet.sink();
     const feeder = fleet.enqueue(corpus, ['--guard', 'embedded:']);
     const run = await fleet.run();

@@ -115,6 +115,8 @@ export class FleetFeeder {
     const job: SinkJob = { kind: 'finish', run: run.record.run, epoch: claim.epoch, pass };
     const id = finishJobId(job.run, pass, claim.epoch);
     for (;;) {
+      // What is all committed may be another process's work, which finishes it, too.
+      await claim.assertCurrent();
       await this.#results.put(job, signal);
       while (await this.#results.has(id, signal)) await delay(LOOK_EVERY_MS, undefined, { signal });
       const summary = await read();
