@@ -4,4 +4,6 @@ export interface Usage {
   readonly cpuUs: number;
   /** Most memory it had resident at any moment, in KiB. */
   readonly maxRssKib: number;
+  /** Resident memory on average over its time, looked at every 200 ms, in KiB. */
+  readonly meanRssKib: number;
 }
