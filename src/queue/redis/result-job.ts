@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { LANES, type Item } from '../../domain/item.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
+import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import type { CategoryKey } from '../../domain/taxonomy.ts';
+import { ITEM_ROW, packItem, unpackItem } from './item-row.ts';
+import { Names } from './names.ts';
+import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
 import type { JobCodec } from './redis-queue.ts';
-import { ITEM_ERROR, SOURCE, shardJobId } from './shard-job.ts';
+import { shardJobId } from './shard-job.ts';
 
 /** What travels to a run's sink: a shard's outcomes, or that the run is to be finished. */
 export type SinkJob =
@@ -18,48 +18,11 @@ export type SinkJob =
     }
   | { readonly kind: 'finish'; readonly run: string; readonly epoch: number; readonly pass: number };
 
-const VERSION = 1;
+/** Of the form of the jobs below; a sink of another version leaves them alone. */
+const VERSION = 2;
 
 const count = z.int().min(0);
 const text = z.string();
-
-const ITEM = z.object({
-  seq: count,
-  id: text,
-  source: SOURCE,
-  modality: z.enum(['text', 'image', 'audio']).nullable(),
-  type: z.enum(['prompt', 'response', 'multiturn']).nullable(),
-  sha256: text.nullable(),
-  error: ITEM_ERROR.nullable(),
-});
-
-const OUTCOME = z.union([
-  z.object({
-    judgement: z.object({
-      score: z.number(),
-      flagged: z.boolean(),
-      subcategoryScores: z.record(text, z.number()).nullable(),
-      subcategoryFlags: z.array(text).nullable(),
-      fingerprint: text.nullable(),
-      endpoint: text,
-      latencyMs: z.number(),
-      attempts: count,
-      cacheUsage: z.array(z.number()).nullable(),
-      moderatedAt: text,
-      coverage: z.object({
-        unit: z.enum(['chars', 'turns', 'frames', 'seconds']),
-        judged: z.number(),
-        total: z.number(),
-        worst_at: z.number().nullable(),
-      }),
-    }),
-    failure: z.null(),
-  }),
-  z.object({
-    judgement: z.null(),
-    failure: z.object({ error: ITEM_ERROR, attempts: count, endpoint: text.nullable(), moderatedAt: text }),
-  }),
-]);
 
 const JOB = z.discriminatedUnion('kind', [
   z.object({
@@ -70,8 +33,10 @@ const JOB = z.discriminatedUnion('kind', [
     shard: count,
     pass: z.int().min(1),
     lane: z.enum(LANES),
-    items: z.array(ITEM),
-    outcomes: z.array(OUTCOME.nullable()),
+    /** What the rows name. */
+    names: z.array(text),
+    items: z.array(ITEM_ROW),
+    outcomes: z.array(OUTCOME_ROW.nullable()),
     fingerprints: z.array(z.object({ id: text, artifacts: z.record(text, text) })),
   }),
   z.object({
@@ -88,16 +53,17 @@ export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The form of results in Redis: JSON, without any content. */
+/** The form of results in Redis: JSON of rows, without any content. */
 export const sinkJobCodec: JobCodec<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
       ? finishJobId(job.run, job.pass, job.epoch)
       : shardJobId(job.run, job.result.shard, job.epoch),
 
-  encode(job) {
+  encode(job): z.input<typeof JOB> {
     if (job.kind === 'finish') return { v: VERSION, ...job };
     const { shard, outcomes, fingerprints } = job.result;
+    const names = new Names();
     return {
       kind: 'result',
       v: VERSION,
@@ -106,9 +72,10 @@ export const sinkJobCodec: JobCodec<SinkJob> = {
       shard: shard.shard,
       pass: shard.pass,
       lane: shard.lane,
-      items: shard.items.map(withoutContent),
-      outcomes,
-      fingerprints,
+      items: shard.items.map((item) => packItem(item, names)),
+      outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
+      names: names.list,
+      fingerprints: [...fingerprints],
     };
   },
 
@@ -116,9 +83,9 @@ export const sinkJobCodec: JobCodec<SinkJob> = {
     const job = JOB.parse(data);
     const { run, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, epoch, pass: job.pass };
-    const { shard, pass, lane, fingerprints } = job;
-    const items = job.items.map(restored);
-    const outcomes = job.outcomes as readonly (Outcome & { judgement: KnownScores })[];
+    const { shard, pass, lane, names, fingerprints } = job;
+    const items = job.items.map((row) => unpackItem(row, names));
+    const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
       kind: 'result',
       run,
@@ -127,43 +94,3 @@ export const sinkJobCodec: JobCodec<SinkJob> = {
     };
   },
 };
-
-/** Keys of scores come from our own tensor codec; the record's own checks hold them against the taxonomy. */
-type KnownScores = { readonly subcategoryScores: Partial<Record<CategoryKey, number>> | null } | null;
-
-function withoutContent(item: Item): z.input<typeof ITEM> {
-  const { seq, id, source } = item;
-  return item.error === null
-    ? {
-        seq,
-        id,
-        source,
-        modality: item.request.modality,
-        type: item.request.requestType,
-        sha256: item.contentSha256,
-        error: null,
-      }
-    : { seq, id, source, modality: item.modality, type: item.requestType, sha256: null, error: item.error };
-}
-
-function restored({ seq, id, source, modality, type, sha256, error }: z.output<typeof ITEM>): Item {
-  if (error !== null) {
-    return { seq, id, source, request: null, modality, requestType: type, contentSha256: null, error };
-  }
-  if (sha256 === null || type === null || modality === null)
-    throw new Error('an item that was judged came without its hash or kind');
-  return { seq, id, source, request: emptied(type, modality), contentSha256: sha256, error: null };
-}
-
-/** A request of a kind whose content stayed with the worker. */
-function emptied(requestType: RequestType, modality: Modality): ItemRequest {
-  switch (requestType) {
-    case 'prompt':
-      if (modality === 'text') return { requestType, modality, text: '' };
-      return { requestType, modality, file: { corpus: '', path: '', sha256: '', bytes: 0 }, caption: null };
-    case 'response':
-      return { requestType, modality: 'text', prompt: null, response: '' };
-    case 'multiturn':
-      return { requestType, modality: 'text', messages: [], turns: 0, conversation: null };
-  }
-}

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
-import { ITEM_CODES } from '../../domain/item-error.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
+import { packPlace, packSettled, PLACE, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
+import { Names } from './names.ts';
 import type { JobCodec } from './redis-queue.ts';
 
 /** A shard on its way to a worker, with what a worker has to know of its run. */
@@ -29,7 +30,7 @@ export interface Landmark {
 }
 
 /** Of the form of the jobs below; a worker of another version leaves them alone. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
@@ -45,16 +46,6 @@ export function shardJobId(
 
 const count = z.int().min(0);
 const text = z.string();
-
-export const SOURCE = z.object({
-  path: text,
-  row: z.int().nullable(),
-  line: z.int().nullable(),
-  sha256: text.nullable(),
-  bytes: count.nullable(),
-});
-
-export const ITEM_ERROR = z.object({ code: z.enum(ITEM_CODES), message: text });
 
 /** A request as it travels: a conversation is named by its place in the job, since its turns share it. */
 const REQUEST = z.union([
@@ -82,26 +73,7 @@ const REQUEST = z.union([
 
 type Travelling = z.output<typeof REQUEST>;
 
-const ITEM = z.union([
-  z.object({
-    seq: count,
-    id: text,
-    source: SOURCE,
-    request: REQUEST,
-    contentSha256: text,
-    error: z.null(),
-  }),
-  z.object({
-    seq: count,
-    id: text,
-    source: SOURCE,
-    request: z.null(),
-    modality: z.enum(['text', 'image', 'audio']).nullable(),
-    requestType: z.enum(['prompt', 'response', 'multiturn']).nullable(),
-    contentSha256: z.null(),
-    error: ITEM_ERROR,
-  }),
-]);
+const JUDGED_ROW = z.tuple([PLACE, REQUEST, text]); // the last is the contentSha256
 
 const JOB = z.object({
   v: z.literal(VERSION),
@@ -118,7 +90,9 @@ const JOB = z.object({
   pass: z.int().min(1),
   lane: z.enum(LANES),
   conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
-  items: z.array(ITEM).min(1),
+  /** What the rows name. */
+  names: z.array(text),
+  items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
 /** The form of a shard in Redis: JSON, texts inline, each conversation once, media by reference. */
@@ -134,8 +108,11 @@ export const shardJobCodec: JobCodec<ShardJob> = {
     };
     const pack = (request: ItemRequest): Travelling =>
       request.requestType === 'multiturn' ? { ...request, messages: place(request.messages) } : request;
-    const items = shard.items.map((item) =>
-      item.request === null ? item : { ...item, request: pack(item.request) },
+    const names = new Names();
+    const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
+      item.error === null
+        ? [packPlace(item, names), pack(item.request), item.contentSha256]
+        : packSettled(item, names),
     );
     return {
       v: VERSION,
@@ -148,6 +125,7 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       pass: shard.pass,
       lane: shard.lane,
       conversations: [...places.keys()],
+      names: names.list,
       items,
     };
   },
@@ -162,9 +140,12 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       }
       return { ...request, messages };
     };
-    const items = job.items.map((item): Item =>
-      item.request === null ? item : { ...item, request: unpack(item.request) },
-    );
+    const items = job.items.map((row): Item => {
+      if (row.length === 5) return unpackSettled(row, job.names);
+      const [place, request, contentSha256] = row;
+      const { seq, id, source } = unpackPlace(place, job.names);
+      return { seq, id, source, request: unpack(request), contentSha256, error: null };
+    });
     const { shard, pass, lane } = job;
     return {
       run: job.run,

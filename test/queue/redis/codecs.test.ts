@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
+import { ITEM_CODES } from '../../../src/domain/item-error.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import type { ShardResult } from '../../../src/domain/shard.ts';
+import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/queue/redis/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/queue/redis/shard-job.ts';
 import { judgedItem, settledItem } from '../../helpers/items.ts';
@@ -78,59 +81,76 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
   );
 });
 
+const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
+const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
+const attempts = fc.integer({ min: 0, max: 9 });
+
+const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
+  fc
+    .record({
+      score: number,
+      flagged: fc.boolean(),
+      subcategoryScores: fc.option(
+        fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, number])), { requiredKeys: [] }),
+      ),
+      subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
+      fingerprint: fc.constantFrom(fingerprint.id, null),
+      endpoint,
+      latencyMs: number,
+      attempts,
+      cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
+      moderatedAt: when,
+      coverage: fc.record({
+        unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
+        judged: number,
+        total: number,
+        worst_at: fc.option(number),
+      }),
+    })
+    .map((judgement) => ({ judgement, failure: null })),
+  fc
+    .record({
+      error: fc.record({ code: fc.constantFrom(...ITEM_CODES), message: text }),
+      attempts,
+      endpoint: fc.option(endpoint),
+      moderatedAt: when,
+    })
+    .map((failure) => ({ judgement: null, failure })),
+);
+
+const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
+  fc.tuple(...held.map((item) => (item.error === null ? outcomes : fc.constant(null)))).map((given) => ({
+    shard: { shard: 7, pass: 2, lane: 'text' as const, items: held },
+    outcomes: given,
+    fingerprints: [fingerprint],
+  })),
+);
+
 it('a result comes out as it went in but for the content, of which there is none', () => {
-  const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
-  const score = fc.double({ min: 0, max: 1, noNaN: true });
-  const outcome = (item: Item, value: number): Outcome | null =>
-    item.error !== null
-      ? null
-      : {
-          judgement: {
-            score: value,
-            flagged: value > 0.5,
-            subcategoryScores: value > 0.5 ? { hate: value } : null,
-            subcategoryFlags: value > 0.5 ? ['hate'] : null,
-            fingerprint: fingerprint.id,
-            endpoint: 'embedded:',
-            latencyMs: value * 10,
-            attempts: 1,
-            cacheUsage: null,
-            moderatedAt: '2026-01-01T00:00:00.000Z',
-            coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
-          },
-          failure: null,
-        };
   fc.assert(
-    fc.property(items, score, (held, value) => {
-      const job: SinkJob = {
-        kind: 'result',
-        run: 'r',
-        epoch: 1,
-        result: {
-          shard: { shard: 7, pass: 2, lane: 'text', items: held },
-          outcomes: held.map((item) => outcome(item, value)),
-          fingerprints: [fingerprint],
-        },
-      };
-      const wire = JSON.stringify(sinkJobCodec.encode(job));
-      const decoded = sinkJobCodec.decode(JSON.parse(wire)) as typeof job;
-      expect(decoded.result.outcomes).toEqual(job.result.outcomes);
+    fc.property(results, (result) => {
+      const job: SinkJob = { kind: 'result', run: 'r', epoch: 1, result };
+      const decoded = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(job))) as typeof job;
+      expect(decoded.result.outcomes).toEqual(result.outcomes);
+      expect(decoded.result.fingerprints).toEqual(result.fingerprints);
       const head = (item: Item): unknown => [
         item.seq,
         item.id,
         item.source,
         item.contentSha256,
         item.error,
-        item.request?.requestType ?? null,
-        item.request?.modality ?? null,
+        item.error === null ? item.request.requestType : item.requestType,
+        item.error === null ? item.request.modality : item.modality,
       ];
-      expect(decoded.result.shard.items.map(head)).toEqual(held.map(head));
+      expect(decoded.result.shard.items.map(head)).toEqual(result.shard.items.map(head));
     }),
   );
   const marked = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'marker-of-content' });
   const result = {
     shard: { shard: 0, pass: 1, lane: 'text' as const, items: [marked] },
-    outcomes: [outcome(marked, 0.1)],
+    outcomes: fc.sample(outcomes, 1),
     fingerprints: [],
   };
   expect(JSON.stringify(sinkJobCodec.encode({ kind: 'result', run: 'r', epoch: 1, result }))).not.toContain(
@@ -141,4 +161,49 @@ it('a result comes out as it went in but for the content, of which there is none
 it.each([{}, { v: 2 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
   expect(() => shardJobCodec.decode(data)).toThrow();
   expect(() => sinkJobCodec.decode(data)).toThrow();
+});
+
+const packed = (): Packed => {
+  const item = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'x' });
+  const verdict: Outcome = {
+    judgement: {
+      score: 0.5,
+      flagged: false,
+      subcategoryScores: {},
+      subcategoryFlags: [],
+      fingerprint: null,
+      endpoint: 'embedded:',
+      latencyMs: 1,
+      attempts: 1,
+      cacheUsage: null,
+      moderatedAt: '2026-01-01T00:00:00.000Z',
+      coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
+    },
+    failure: null,
+  };
+  const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
+  const result = { shard, outcomes: [verdict], fingerprints: [] };
+  return overTheWire(sinkJobCodec.encode({ kind: 'result', run: 'r', epoch: 1, result })) as Packed;
+};
+
+interface Packed {
+  v: number;
+  names: string[];
+  items: unknown[][];
+  outcomes: unknown[][];
+}
+
+it.each<[string, (job: Packed) => void]>([
+  ['of an earlier form', (job) => (job.v = 1)],
+  ['that names what did not come with it', (job) => job.names.pop()],
+  ['with a category too few', (job) => (job.outcomes[0]![2] as unknown[]).pop()],
+  ['with a category too many', (job) => (job.outcomes[0]![2] as unknown[]).push(0.5)],
+  ['with a score that is no number', (job) => (job.outcomes[0]![2] = CATEGORY_KEYS.map(() => '0.5'))],
+  ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
+  ['with an item cut short', (job) => job.items[0]!.pop()],
+])('a result is refused %s', (_, spoil) => {
+  const job = packed();
+  expect(() => sinkJobCodec.decode(job)).not.toThrow();
+  spoil(job);
+  expect(() => sinkJobCodec.decode(job)).toThrow();
 });
