@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.ts';
+import { retryMs } from './backoff.ts';
 import { CallError, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
 import { notUsable, NotUsable } from './not-usable.ts';
@@ -14,15 +14,7 @@ export type AfterFailure =
 
 /** Version readings of one endpoint that failed in a row. */
 export class ReadingFailures {
-  readonly #base: number;
-  readonly #cap: number;
   #inRow = 0;
-
-  /** Between readings: `baseMs` doubling up to `capMs`, in milliseconds. */
-  constructor(baseMs: number, capMs: number) {
-    this.#base = baseMs;
-    this.#cap = capMs;
-  }
 
   /** Whether the last reading failed. */
   get any(): boolean {
@@ -41,7 +33,7 @@ export class ReadingFailures {
     if (!(what instanceof NotUsable)) return { kind: 'crashed' };
     const mayPass = fault?.kind === 'attempt' || fault?.kind === 'execution';
     if (fault?.kind === 'overload' || (mayPass && this.#inRow < MAX_FAILED)) {
-      return { kind: 'again', delayMs: backoffMs(this.#inRow, this.#base, this.#cap) };
+      return { kind: 'again', delayMs: retryMs(this.#inRow) };
     }
     return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'fatal' };
   }
