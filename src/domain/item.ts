@@ -53,9 +53,11 @@ export function laneOf({ request }: Item): Lane {
   return request.requestType === 'multiturn' ? 'chat' : request.modality;
 }
 
+export const COVERAGE_UNITS = ['chars', 'turns', 'frames', 'seconds'] as const;
+
 /** How much of an item the guard judged, in the unit of its kind. */
 export interface Coverage {
-  readonly unit: 'chars' | 'turns' | 'frames' | 'seconds';
+  readonly unit: (typeof COVERAGE_UNITS)[number];
   readonly judged: number;
   readonly total: number;
   /** Where the part that decided begins; null when the item was judged in one piece. */

@@ -4,6 +4,8 @@ export type RequestType = 'prompt' | 'response' | 'multiturn';
 export type Modality = 'text' | 'image' | 'audio';
 export type Role = 'system' | 'user' | 'assistant';
 
+export const REQUEST_TYPES: readonly RequestType[] = ['prompt', 'response', 'multiturn'];
+export const MODALITIES: readonly Modality[] = ['text', 'image', 'audio'];
 export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 
 /** One turn of a conversation. */

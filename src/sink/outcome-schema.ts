@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { COVERAGE_UNITS } from '../domain/item.ts';
 import { ITEM_CODES, isRetryable } from '../domain/item-error.ts';
 import { DECISIONS, type OutcomeLine } from '../domain/outcome.ts';
+import { MODALITIES, REQUEST_TYPES } from '../domain/request.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 
 const count = z.int().min(0);
@@ -19,12 +21,12 @@ const OUTCOME = z.strictObject({
     sha256: sha256.nullable(),
     bytes: count.nullable(),
   }),
-  modality: z.enum(['text', 'image', 'audio']).nullable(),
-  request_type: z.enum(['prompt', 'response', 'multiturn']).nullable(),
+  modality: z.enum(MODALITIES).nullable(),
+  request_type: z.enum(REQUEST_TYPES).nullable(),
   content_sha256: sha256.nullable(),
   coverage: z
     .strictObject({
-      unit: z.enum(['chars', 'turns', 'frames', 'seconds']),
+      unit: z.enum(COVERAGE_UNITS),
       judged: z.number().min(0),
       total: z.number().min(0),
       worst_at: z.number().nullable(),

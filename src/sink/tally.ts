@@ -2,6 +2,7 @@ import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
 import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
+import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import { extensionOf, OTHER_FILES } from './file-kinds.ts';
 import { replayDecision } from './outcome-line.ts';
@@ -90,7 +91,7 @@ export class Tally {
       by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
       by_category: ordered(this.#categories, CATEGORY_KEYS),
       by_error_code: ordered(this.#codes, ITEM_CODES),
-      by_modality: ordered(this.#modalities, ['text', 'image', 'audio', 'unknown']),
+      by_modality: ordered(this.#modalities, [...MODALITIES, 'unknown']),
       unsupported_files: ordered(this.#unsupportedFiles, []),
       guards: this.#guardShares(),
       reused: this.#reused,

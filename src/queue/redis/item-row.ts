@@ -1,24 +1,38 @@
 import { z } from 'zod';
 import type { Item, SettledItem } from '../../domain/item.ts';
 import { ITEM_CODES } from '../../domain/item-error.ts';
-import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
+import {
+  MODALITIES,
+  REQUEST_TYPES,
+  type ItemRequest,
+  type Modality,
+  type RequestType,
+} from '../../domain/request.ts';
 import { named, type Names } from './names.ts';
-
-const count = z.int().min(0);
-const text = z.string();
+import { count, integer, nullOr, oneOf, row, text, type Check, type Checked } from './rows.ts';
 
 /** What a person finds an item by: seq, id, and of its source the path (named), row, line, hash and bytes. */
-export const PLACE = z.tuple([
+type Place = readonly [
+  seq: number,
+  id: string,
+  path: number,
+  row: number | null,
+  line: number | null,
+  sha256: string | null,
+  bytes: number | null,
+];
+
+const isPlace: Check<Place> = row(
   count,
   text,
   count,
-  z.int().nullable(),
-  z.int().nullable(),
-  text.nullable(),
-  count.nullable(),
-]);
+  nullOr(integer),
+  nullOr(integer),
+  nullOr(text),
+  nullOr(count),
+);
 
-type Place = z.output<typeof PLACE>;
+export const PLACE = z.custom<Place>(isPlace);
 
 export function packPlace({ seq, id, source }: Item, names: Names): Place {
   return [seq, id, names.place(source.path), source.row, source.line, source.sha256, source.bytes];
@@ -32,16 +46,18 @@ export function unpackPlace(
   return { seq, id, source: { path: named(list, path), row, line, sha256, bytes } };
 }
 
-/** An item that was settled when it was read. */
-export const SETTLED_ROW = z.tuple([
-  PLACE,
-  z.enum(['prompt', 'response', 'multiturn']).nullable(),
-  z.enum(['text', 'image', 'audio']).nullable(),
-  z.enum(ITEM_CODES),
+const isSettled = row(
+  isPlace,
+  nullOr(oneOf(REQUEST_TYPES)),
+  nullOr(oneOf(MODALITIES)),
+  oneOf(ITEM_CODES),
   text, // message
-]);
+);
 
-type SettledRow = z.output<typeof SETTLED_ROW>;
+/** An item that was settled when it was read. */
+export const SETTLED_ROW = z.custom<SettledRow>(isSettled);
+
+type SettledRow = Checked<typeof isSettled>;
 
 export function packSettled(item: SettledItem, names: Names): SettledRow {
   const { code, message } = item.error;
@@ -66,17 +82,12 @@ export function unpackSettled(
   };
 }
 
-const JUDGED = z.tuple([
-  PLACE,
-  z.enum(['prompt', 'response', 'multiturn']),
-  z.enum(['text', 'image', 'audio']),
-  text, // contentSha256
-]);
+const isJudged = row(isPlace, oneOf(REQUEST_TYPES), oneOf(MODALITIES), text /* contentSha256 */);
+
+type ItemRow = Checked<typeof isJudged> | SettledRow;
 
 /** An item as it travels beside its outcome: without its content, which the record has no use for. */
-export const ITEM_ROW = z.union([JUDGED, SETTLED_ROW]);
-
-type ItemRow = z.output<typeof ITEM_ROW>;
+export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isSettled(value));
 
 export function packItem(item: Item, names: Names): ItemRow {
   if (item.error !== null) return packSettled(item, names);

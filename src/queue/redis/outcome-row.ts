@@ -1,52 +1,47 @@
 import { z } from 'zod';
+import { COVERAGE_UNITS } from '../../domain/item.ts';
 import { ITEM_CODES } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { named, namedOrNull, type Names } from './names.ts';
+import { count, flag, list, listOf, nullOr, number, oneOf, row, text, type Checked } from './rows.ts';
 
-const count = z.int().min(0);
+/** By index of the taxonomy; null where a probe did not answer. */
+const scores = listOf(CATEGORY_KEYS.length, nullOr(number));
 const place = count;
 
-/** By index of the taxonomy; null where a probe did not answer. One loop, since a parser a number takes ten times as long. */
-const SCORES = z.custom<readonly (number | null)[]>(
-  (value) =>
-    Array.isArray(value) &&
-    value.length === CATEGORY_KEYS.length &&
-    value.every((score) => score === null || typeof score === 'number'),
+const isJudged = row(
+  number, // score
+  flag, // flagged
+  nullOr(scores),
+  nullOr(list(text)), // flags
+  nullOr(place), // fingerprint
+  place, // endpoint
+  number, // latencyMs
+  count, // attempts
+  nullOr(list(number)), // cacheUsage
+  place, // moderatedAt
+  oneOf(COVERAGE_UNITS),
+  number, // judged
+  number, // total
+  nullOr(number), // worst_at
 );
 
-const JUDGED = z.tuple([
-  z.number(), // score
-  z.boolean(), // flagged
-  SCORES.nullable(),
-  z.array(z.string()).nullable(), // flags
-  place.nullable(), // fingerprint
-  place, // endpoint
-  z.number(), // latencyMs
+const isFailed = row(
+  oneOf(ITEM_CODES),
+  text, // message
   count, // attempts
-  z.array(z.number()).nullable(), // cacheUsage
+  nullOr(place), // endpoint
   place, // moderatedAt
-  z.enum(['chars', 'turns', 'frames', 'seconds']),
-  z.number(), // judged
-  z.number(), // total
-  z.number().nullable(), // worst_at
-]);
+);
 
-const FAILED = z.tuple([
-  z.enum(ITEM_CODES),
-  z.string(), // message
-  count, // attempts
-  place.nullable(), // endpoint
-  place, // moderatedAt
-]);
+type OutcomeRow = Checked<typeof isJudged> | Checked<typeof isFailed>;
 
 /**
  * An outcome as it travels: without the keys, which are two thirds of its JSON, and with what it shares with its
  * neighbours named.
  */
-export const OUTCOME_ROW = z.union([JUDGED, FAILED]);
-
-type OutcomeRow = z.output<typeof OUTCOME_ROW>;
+export const OUTCOME_ROW = z.custom<OutcomeRow>((value) => isJudged(value) || isFailed(value));
 
 export function packOutcome({ judgement, failure }: Outcome, names: Names): OutcomeRow {
   if (failure !== null) {
@@ -58,12 +53,12 @@ export function packOutcome({ judgement, failure }: Outcome, names: Names): Outc
     judgement.score,
     judgement.flagged,
     scores === null ? null : CATEGORY_KEYS.map((key) => scores[key] ?? null),
-    subcategoryFlags === null ? null : [...subcategoryFlags],
+    subcategoryFlags,
     names.placeOrNull(judgement.fingerprint),
     names.place(judgement.endpoint),
     judgement.latencyMs,
     judgement.attempts,
-    cacheUsage === null ? null : [...cacheUsage],
+    cacheUsage,
     names.place(judgement.moderatedAt),
     coverage.unit,
     coverage.judged,

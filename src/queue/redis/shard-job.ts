@@ -3,7 +3,7 @@ import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/r
 import { LANES, type Item } from '../../domain/item.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
-import { packPlace, packSettled, PLACE, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
+import { PLACE, packPlace, packSettled, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
 import { Names } from './names.ts';
 import type { JobCodec } from './redis-queue.ts';
 

@@ -1,0 +1,46 @@
+/** Whether a value may stand in a place of a row. */
+export type Check<T> = (value: unknown) => value is T;
+
+/** What passes a check. */
+export type Checked<C> = C extends Check<infer T> ? T : never;
+
+/**
+ * An array of as many places as there are checks, each with a value that passes its own. By plain functions, since jobs
+ * are thousands of rows of dozens of values: a schema a value takes as long as all else that is done with a job.
+ */
+export function row<T extends readonly unknown[]>(
+  ...checks: { readonly [Place in keyof T]: Check<T[Place]> }
+): Check<T> {
+  return (value): value is T =>
+    Array.isArray(value) &&
+    value.length === checks.length &&
+    checks.every((check, place) => check(value[place]));
+}
+
+export const text: Check<string> = (value) => typeof value === 'string';
+
+export const flag: Check<boolean> = (value) => typeof value === 'boolean';
+
+export const number: Check<number> = (value) => typeof value === 'number';
+
+export const integer: Check<number> = (value): value is number => Number.isSafeInteger(value);
+
+export const count: Check<number> = (value): value is number => integer(value) && value >= 0;
+
+export function oneOf<T extends string>(values: readonly T[]): Check<T> {
+  return (value): value is T => values.includes(value as T);
+}
+
+export function nullOr<T>(check: Check<T>): Check<T | null> {
+  return (value): value is T | null => value === null || check(value);
+}
+
+export function list<T>(check: Check<T>): Check<readonly T[]> {
+  return (value): value is readonly T[] => Array.isArray(value) && value.every(check);
+}
+
+/** A list of that length. */
+export function listOf<T>(length: number, check: Check<T>): Check<readonly T[]> {
+  const any = list(check);
+  return (value): value is readonly T[] => any(value) && value.length === length;
+}
