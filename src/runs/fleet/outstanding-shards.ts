@@ -6,7 +6,7 @@ import { isMedia } from '../../domain/request.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import type { SinkJob } from '../../queue/redis/result-job.ts';
-import { shardJobId, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
+import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
 
 /**
  * Shards of a run that are fed and not committed, at most: what some twenty workers at the default concurrency have in
@@ -34,8 +34,12 @@ export interface OutstandingOptions {
 const LOOK_FOR_ROOM_EVERY_MS = 200;
 
 interface Entry {
-  readonly job: ShardJob;
+  readonly id: string;
+  readonly shard: number;
+  readonly lane: Lane;
   readonly bytes: number;
+  /** The job as JSON: as objects, sixty thousand items are most of what the process would hold. */
+  readonly job: Buffer;
 }
 
 /**
@@ -59,10 +63,10 @@ export class OutstandingShards {
   }
 
   /** The one with the lowest number; null when there are none. */
-  get oldest(): Shard | null {
-    let oldest: Shard | null = null;
-    for (const { job } of this.#entries.values()) {
-      if (oldest === null || job.shard.shard < oldest.shard) oldest = job.shard;
+  get oldest(): Pick<Shard, 'shard' | 'lane'> | null {
+    let oldest: Entry | null = null;
+    for (const entry of this.#entries.values()) {
+      if (oldest === null || entry.shard < oldest.shard) oldest = entry;
     }
     return oldest;
   }
@@ -96,7 +100,7 @@ export class OutstandingShards {
     const { run, epoch, expectFingerprint, judging } = this.#options;
     const landmarks = this.#landmarksOf(shard);
     const job: ShardJob = { run, epoch, expectFingerprint, judging, landmarks, shard };
-    this.#entries.set(shard.shard, { job, bytes });
+    this.#entries.set(shard.shard, entryOf(job, bytes));
     this.#bytes += bytes;
     await this.#options.queueOf(shard.lane).put(job, signal);
   }
@@ -129,15 +133,15 @@ export class OutstandingShards {
     const missing = await unknownTo(() => results, lost, signal);
     if (missing.length === 0) return 0;
     await look();
-    const uncommitted = missing.filter(({ job }) => this.#entries.has(job.shard.shard));
+    const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
     // What Redis kept of a job that is in no state any more would keep its name from being used again.
     await Promise.all(
       uncommitted.flatMap((entry) =>
-        [this.#queueOf(entry), results].map((queue) => queue.remove(idOf(entry), signal)),
+        [this.#queueOf(entry), results].map((queue) => queue.remove(entry.id, signal)),
       ),
     );
     // In this order they wait, and are judged.
-    await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(entry.job, signal)));
+    await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
     return uncommitted.length;
   }
 
@@ -145,12 +149,12 @@ export class OutstandingShards {
   async withdraw(signal: AbortSignal): Promise<void> {
     setMaxListeners(0, signal);
     await Promise.all(
-      [...this.#entries.values()].map((entry) => this.#queueOf(entry).remove(idOf(entry), signal)),
+      [...this.#entries.values()].map((entry) => this.#queueOf(entry).remove(entry.id, signal)),
     );
   }
 
-  #queueOf({ job }: Entry): RedisQueue<ShardJob> {
-    return this.#options.queueOf(job.shard.lane);
+  #queueOf({ lane }: Entry): RedisQueue<ShardJob> {
+    return this.#options.queueOf(lane);
   }
 
   /** Those of the corpora that the shard's media are in. */
@@ -197,8 +201,14 @@ export class OutstandingShards {
   }
 }
 
-function idOf({ job }: Entry): string {
-  return shardJobId(job.run, job.shard, job.epoch);
+function entryOf(job: ShardJob, bytes: number): Entry {
+  const { shard, lane } = job.shard;
+  const json = JSON.stringify(shardJobCodec.encode(job));
+  return { id: shardJobCodec.id(job), shard, lane, bytes, job: Buffer.from(json) };
+}
+
+function jobOf({ job }: Entry): ShardJob {
+  return shardJobCodec.decode(JSON.parse(job.toString()));
 }
 
 /** Those of the shards that a queue knows nothing of. */
@@ -207,6 +217,6 @@ async function unknownTo(
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<Entry[]> {
-  const known = await Promise.all(entries.map((entry) => queueOf(entry).has(idOf(entry), signal)));
+  const known = await Promise.all(entries.map((entry) => queueOf(entry).has(entry.id, signal)));
   return entries.filter((_, index) => known[index] === false);
 }
