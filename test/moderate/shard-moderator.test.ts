@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import type { Outcome } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { ShardResult } from '../../src/domain/shard.ts';
 import { DEFAULT_JUDGING } from '../../src/config/run-config.ts';
@@ -10,7 +9,7 @@ import { GivenBack } from '../../src/queue/given-back.ts';
 import { DeathNotes, forgetDeathsOf, notedShard } from '../../src/queue/redis/death-notes.ts';
 import type { RedisLink } from '../../src/queue/redis/link.ts';
 import { promptItem } from '../helpers/items.ts';
-import { textModerator } from '../helpers/moderation.ts';
+import { judgement, textModerator } from '../helpers/moderation.ts';
 import { linkForTest, redisForTest } from '../helpers/redis.ts';
 
 const NAME = notedShard('run', { pass: 1, shard: 0 });
@@ -26,22 +25,7 @@ const shard: DeliveredShard = {
   items: Array.from({ length: ITEMS }, (_, seq) => promptItem(seq, String(seq))),
 };
 
-const harmless: Outcome = {
-  judgement: {
-    score: 0,
-    flagged: false,
-    subcategoryScores: null,
-    subcategoryFlags: null,
-    fingerprint: null,
-    endpoint: 'embedded:',
-    latencyMs: 1,
-    attempts: 1,
-    cacheUsage: null,
-    moderatedAt: '2026-01-01T00:00:00.000Z',
-    coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
-  },
-  failure: null,
-};
+const harmless = judgement(0, { fingerprint: null });
 
 function textOf(request: GuardRequest): string {
   return request.requestType === 'prompt' && request.modality === 'text' ? request.text : '';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
@@ -10,6 +9,7 @@ import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/queue/redis/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/queue/redis/shard-job.ts';
 import { judgedItem, settledItem } from '../../helpers/items.ts';
+import { judgement, MODEL } from '../../helpers/moderation.ts';
 
 /** Any UTF-16 string, lone surrogates included: what a corpus can hold. */
 const text = fc.string({ unit: 'binary' });
@@ -81,7 +81,6 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
   );
 });
 
-const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
 const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
@@ -96,7 +95,7 @@ const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
         fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, number])), { requiredKeys: [] }),
       ),
       subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
-      fingerprint: fc.constantFrom(fingerprint.id, null),
+      fingerprint: fc.constantFrom(MODEL.id, null),
       endpoint,
       latencyMs: number,
       attempts,
@@ -124,7 +123,7 @@ const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
   fc.tuple(...held.map((item) => (item.error === null ? outcomes : fc.constant(null)))).map((given) => ({
     shard: { shard: 7, pass: 2, lane: 'text' as const, items: held },
     outcomes: given,
-    fingerprints: [fingerprint],
+    fingerprints: [MODEL],
   })),
 );
 
@@ -165,22 +164,7 @@ it.each([{}, { v: 2 }, null, 'x'])('what is no job of this version is refused: %
 
 const packed = (): Packed => {
   const item = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'x' });
-  const verdict: Outcome = {
-    judgement: {
-      score: 0.5,
-      flagged: false,
-      subcategoryScores: {},
-      subcategoryFlags: [],
-      fingerprint: null,
-      endpoint: 'embedded:',
-      latencyMs: 1,
-      attempts: 1,
-      cacheUsage: null,
-      moderatedAt: '2026-01-01T00:00:00.000Z',
-      coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
-    },
-    failure: null,
-  };
+  const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
   const result = { shard, outcomes: [verdict], fingerprints: [] };
   return overTheWire(sinkJobCodec.encode({ kind: 'result', run: 'r', epoch: 1, result })) as Packed;
