@@ -18,7 +18,7 @@ export type SinkJob =
     }
   | { readonly kind: 'finish'; readonly run: string; readonly epoch: number; readonly pass: number };
 
-/** Of the form of the jobs below; a sink of another version leaves them alone. */
+/** Of the form of the jobs below; a sink of another version drops them, and the feeder feeds their shards again. */
 const VERSION = 2;
 
 const count = z.int().min(0);

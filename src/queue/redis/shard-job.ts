@@ -29,7 +29,7 @@ export interface Landmark {
   readonly bytes: number;
 }
 
-/** Of the form of the jobs below; a worker of another version leaves them alone. */
+/** Of the form of the jobs below; a worker of another version drops them, and the feeder feeds their shards again. */
 const VERSION = 3;
 
 /**

@@ -65,12 +65,15 @@ async function slowPathTo(port: number, delayMs: number): Promise<number> {
 }
 
 describe('shards that are fed and not committed', () => {
-  it('are fed again, in their order, when they are in no queue, and only then', async () => {
+  it('are fed again as they were, in their order, when they are in no queue, and only then', async () => {
     const link = await linkForTest(await redisForTest());
     const { shards, queue, results } = outstandingIn(link);
-    for (let shard = 0; shard < 6; shard++) await shards.add(shardOf(shard), never);
+    for (let shard = 0; shard < 6; shard++) await shards.add(shardOf(shard, 'tak „nie”\0 \ud800'), never);
     expect(await shards.feedAgain(async () => {}, never)).toBe(0);
     const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
+    const dataOf = (shard: number) => link.redis.hget(link.key('shards-text', id(shard)), 'data');
+    const fed = await dataOf(4);
+    expect(fed).toContain('nie');
     // Shards 1, 3 and 4 left the shard queue: 3 has come as far as the sink's queue, the others are lost.
     for (const shard of [1, 3, 4]) await queue.remove(id(shard), never);
     await results.put(
@@ -86,6 +89,7 @@ describe('shards that are fed and not committed', () => {
     expect(await queue.depth(never)).toMatchObject({ waiting: 5 });
     const waiting = await link.redis.lrange(link.key('shards-text', 'wait'), 0, -1);
     expect(waiting.reverse()).toEqual([0, 2, 5, 1, 4].map(id));
+    expect(await dataOf(4)).toBe(fed);
   });
 
   it('that were committed while it was asked for them are not fed again', async () => {
