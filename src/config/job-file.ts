@@ -82,6 +82,10 @@ export const JOB_SCHEMA = z
       .boolean()
       .optional()
       .meta({ description: 'Exit with 0 although some items were not judged. Default: false.' }),
+    allowEmpty: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Exit with 0 although the sources hold no item. Default: false.' }),
     maxWait: text
       .optional()
       .meta({ description: 'How long to wait while no guard is ready: 30s, 10m, 2h. Default: 10m.' }),

@@ -32,6 +32,7 @@ export interface Flags extends JudgingFlags {
   readonly expectFingerprint?: string;
   readonly maxWait?: string;
   readonly allowErrors?: boolean;
+  readonly allowEmpty?: boolean;
   readonly failIf?: readonly string[];
 }
 
@@ -100,7 +101,8 @@ function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[]
   });
 }
 
-function guardsOf({ flags, env, fleet = false }: Input, file: JobFile | null): string[] {
+/** The guards that somebody named; null when nobody did. */
+function namedGuards({ flags, env }: Input, file: JobFile | null): readonly Located<string>[] | null {
   const flagged = flags.guard?.map((value) => ({ value, place: '--guard' }));
   const guard = file?.job.guard;
   const inFile =
@@ -109,9 +111,12 @@ function guardsOf({ flags, env, fleet = false }: Input, file: JobFile | null): s
       : listOf(guard).map((url, index) =>
           inJob(file!, Array.isArray(guard) ? ['guard', index] : ['guard'], url)!,
         );
-  return parseGuardUrls(
-    flagged ?? inFile ?? guardUrlsOf(env) ?? (fleet ? [] : [{ value: EMBEDDED_GUARD, place: 'default' }]),
-  );
+  return flagged ?? inFile ?? guardUrlsOf(env);
+}
+
+function guardsOf(input: Input, file: JobFile | null): string[] {
+  const byDefault = input.fleet === true ? [] : [{ value: EMBEDDED_GUARD, place: 'default' }];
+  return parseGuardUrls(namedGuards(input, file) ?? byDefault);
 }
 
 async function policyOf({ flags, cwd }: Input, file: JobFile | null): Promise<Policy> {
@@ -148,12 +153,26 @@ function formatsOf({ flags }: Input, file: JobFile | null): OutputFormat[] {
   return OUTPUT_FORMATS.filter((format) => format === 'jsonl' || given.includes(format));
 }
 
-function gatesOf({ flags }: Input, file: JobFile | null): RunConfig['failIf'] {
+/**
+ * Failure('usage') for a gate without a guard that somebody named: a pipeline must not be let through by the
+ * demonstration guard because a variable was not set. The workers of a fleet always name theirs.
+ */
+function gatesOf(input: Input, file: JobFile | null): RunConfig['failIf'] {
+  const { flags, fleet = false } = input;
   const fromFile = file?.job.failIf;
   const gates = { flaggedRate: fromFile?.flaggedRate ?? null, errorRate: fromFile?.errorRate ?? null };
   for (const value of flags.failIf ?? []) {
     const [gate, rate] = parseGate({ value, place: '--fail-if' });
     gates[gate] = rate;
+  }
+  const isGate = gates.flaggedRate !== null || gates.errorRate !== null;
+  if (isGate && !fleet && namedGuards(input, file) === null) {
+    const flagged = inFlag('--fail-if', flags.failIf);
+    const { place } = flagged ?? inJob(file!, ['failIf'], fromFile)!;
+    throw mistake(
+      place,
+      `a gate needs a guard that is named: --guard grpc://…, GUARD_URL, or --guard ${EMBEDDED_GUARD} for the demonstration guard`,
+    );
   }
   return gates;
 }
@@ -188,6 +207,7 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
     policy: await policyOf(input, file),
     output: { dir: await outputDirOf(input, file), formats: formatsOf(input, file) },
     failIf: gatesOf(input, file),
+    allowEmpty: flags.allowEmpty ?? file?.job.allowEmpty ?? false,
     allowErrors: flags.allowErrors ?? file?.job.allowErrors ?? false,
     maxWaitMs:
       maxWait !== undefined

@@ -76,6 +76,8 @@ export interface RunConfig {
   };
   /** Finish with status 0 although some items were not judged. */
   readonly allowErrors: boolean;
+  /** Finish with status 0 although the sources hold no item. */
+  readonly allowEmpty: boolean;
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
   readonly judging: Judging;

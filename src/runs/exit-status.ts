@@ -22,9 +22,16 @@ export function trippedGates(failIf: RunConfig['failIf'], tally: Tally): readonl
   return tripped;
 }
 
-/** The exit status of a run that came to its end: 0, 1 (incomplete), 3 (a gate) or 5 (items not judged). */
-export function exitStatus(config: Pick<RunConfig, 'failIf' | 'allowErrors'>, tally: Tally): 0 | 1 | 3 | 5 {
+/**
+ * The exit status of a run that came to its end: 0, 1 (incomplete), 3 (a gate) or 5 (items not judged, or no item at
+ * all: a gate must not pass because an export was empty).
+ */
+export function exitStatus(
+  config: Pick<RunConfig, 'failIf' | 'allowErrors' | 'allowEmpty'>,
+  tally: Tally,
+): 0 | 1 | 3 | 5 {
   if (tally.status === 'incomplete') return 1;
   if (trippedGates(config.failIf, tally).length > 0) return 3;
+  if (tally.items === 0 && !config.allowEmpty) return 5;
   return tally.errors > 0 && !config.allowErrors ? 5 : 0;
 }

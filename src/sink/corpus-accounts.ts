@@ -11,6 +11,16 @@ export interface CorpusAccount {
   readonly errors: number;
 }
 
+/** Files that hold no item at all: zero bytes, a header alone, an empty list. */
+export interface EmptySources {
+  readonly count: number;
+  /** Paths of the first of them, at most `MAX_EMPTY_PATHS`. */
+  readonly paths: readonly string[];
+}
+
+/** A folder may hold a million empty files; the summary names a few. */
+const MAX_EMPTY_PATHS = 20;
+
 const HASH_BYTES = 32;
 
 /**
@@ -20,6 +30,8 @@ const HASH_BYTES = 32;
 export class CorpusAccounts {
   readonly #corpusOf: Uint32Array;
   readonly #paths: readonly string[];
+  /** Sources that describe other files, so that having no item of their own is nothing to mention. */
+  readonly #manifests: ReadonlySet<number>;
   /** First seq after each source. */
   readonly #ends: Float64Array;
   readonly #verdicts: Float64Array;
@@ -28,9 +40,16 @@ export class CorpusAccounts {
   readonly #fileHashes: Buffer;
   #source = 0;
 
-  private constructor(corpusOf: Uint32Array, paths: readonly string[], ends: Float64Array, corpora: number) {
+  private constructor(
+    corpusOf: Uint32Array,
+    paths: readonly string[],
+    manifests: ReadonlySet<number>,
+    ends: Float64Array,
+    corpora: number,
+  ) {
     this.#corpusOf = corpusOf;
     this.#paths = paths;
+    this.#manifests = manifests;
     this.#ends = ends;
     this.#verdicts = new Float64Array(corpora);
     this.#errors = new Float64Array(corpora);
@@ -49,9 +68,11 @@ export class CorpusAccounts {
     const counted = itemsBySource.length;
     const corpusOf = new Uint32Array(counted);
     const paths: string[] = [];
+    const manifests = new Set<number>();
     for await (const batch of readSources(sourcesPath, { signal })) {
-      for (const { source, corpus, path } of batch) {
+      for (const { source, corpus, path, manifest } of batch) {
         if (source < counted) corpusOf[source] = corpus;
+        if (manifest === source) manifests.add(source);
         paths.push(path);
       }
     }
@@ -63,7 +84,7 @@ export class CorpusAccounts {
     }
     let end = 0;
     const ends = Float64Array.from(itemsBySource, (items) => (end += items));
-    return new CorpusAccounts(corpusOf, paths, ends, corpora);
+    return new CorpusAccounts(corpusOf, paths, manifests, ends, corpora);
   }
 
   /**
@@ -98,6 +119,21 @@ export class CorpusAccounts {
       verdicts: this.#verdicts[corpus]!,
       errors: this.#errors[corpus]!,
     }));
+  }
+
+  /** Sources that were read to their end without yielding an item. */
+  emptySources(): EmptySources {
+    const paths: string[] = [];
+    let count = 0;
+    let begin = 0;
+    for (const [source, end] of this.#ends.entries()) {
+      if (end === begin && !this.#manifests.has(source)) {
+        count++;
+        if (paths.length < MAX_EMPTY_PATHS) paths.push(this.#paths[source]!);
+      }
+      begin = end;
+    }
+    return { count, paths };
   }
 
   /** SHA-256 of a source that is one item, as it was judged; null for any other. */

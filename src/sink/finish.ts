@@ -5,7 +5,7 @@ import type { OutcomeLine } from '../domain/outcome.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
 import { syncDirectory } from '../ingest/durable-write.ts';
 import { readSources } from '../ingest/sources-file.ts';
-import type { CorpusAccounts } from './corpus-accounts.ts';
+import type { CorpusAccounts, EmptySources } from './corpus-accounts.ts';
 import { keepEarlierManifests } from './earlier-manifests.ts';
 import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
 import { hashSource } from './hash-source.ts';
@@ -73,7 +73,16 @@ class Finish {
     const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse });
     if (!isComplete(plan) || reading.accounts === null) {
       await reading.addUp();
-      return this.#summary('incomplete', chain, plan, { ...reading.tally.counts(), items: plan.items }, []);
+      return this.#summary(
+        'incomplete',
+        chain,
+        plan,
+        { ...reading.tally.counts(), items: plan.items },
+        {
+          emptySources: reading.emptySources(),
+          files: [],
+        },
+      );
     }
     const create = (name: string): Promise<FinalFile> => this.#create(name);
     try {
@@ -84,7 +93,10 @@ class Finish {
       for (const file of this.#files) entries.push(await file.complete());
       const counts = reading.tally.counts();
       const names = [...entries.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
-      const summary = this.#summary('finished', chain, plan, counts, names);
+      const summary = this.#summary('finished', chain, plan, counts, {
+        emptySources: reading.emptySources(),
+        files: names,
+      });
       entries.push(await this.#complete(RUN_FILES.summary, [summaryJson(summary)]));
       await this.#writeManifest(chain, plan, counts, reading.accounts, entries);
       await this.#publish(names);
@@ -176,7 +188,7 @@ class Finish {
     chain: Chain,
     plan: PlanOutline,
     counts: Counts,
-    files: readonly string[],
+    rest: Pick<Summary, 'files'> & { readonly emptySources: EmptySources },
   ): Summary {
     return makeSummary({
       record: this.#log.record,
@@ -186,7 +198,7 @@ class Finish {
       lastCommitAt: chain.lastCommit?.at ?? null,
       pass: plan.pass,
       chainHead: chain.position.head,
-      files,
+      ...rest,
     });
   }
 }

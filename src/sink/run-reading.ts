@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
-import { CorpusAccounts } from './corpus-accounts.ts';
+import { CorpusAccounts, type EmptySources } from './corpus-accounts.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import type { PlanOutline } from './plan-outline.ts';
 import { RUN_FILES } from './run-files.ts';
@@ -48,6 +48,11 @@ export class RunReading {
     const corpora = record.config.sources.length;
     const path = join(runDir, RUN_FILES.sources);
     return new RunReading(input, await CorpusAccounts.open(path, closed.items_by_source, corpora, signal));
+  }
+
+  /** Sources that hold no item; none are known to while the first pass is not closed. */
+  emptySources(): EmptySources {
+    return this.accounts?.emptySources() ?? { count: 0, paths: [] };
   }
 
   /** Goes through the outcomes only to add them up. */

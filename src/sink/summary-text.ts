@@ -57,6 +57,9 @@ function headlines(summary: Summary): string[] {
   if (summary.status === 'incomplete') {
     lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
   }
+  if (summary.status === 'finished' && summary.items === 0) {
+    lines.push('EMPTY: the sources hold no item, so nothing was judged');
+  }
   return lines;
 }
 
@@ -81,9 +84,17 @@ function notJudged(summary: Summary): string[] {
   }
   const open = summary.items - summary.verdicts - summary.errors;
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
+  lines.push(...emptySources(summary));
   const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
   if (skipped.length > 0) lines.push(`Left out: ${skipped.join(', ')}`);
   return lines;
+}
+
+function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
+  if (count === 0) return [];
+  const named = paths.map((path) => JSON.stringify(path)).join(', ');
+  const more = count > paths.length ? ` and ${number(count - paths.length)} more` : '';
+  return [`Files without an item: ${named}${more}`];
 }
 
 function decisions(summary: Summary): string[] {

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../config/run-config.ts';
+import type { EmptySources } from './corpus-accounts.ts';
 import type { Counts } from './tally.ts';
 
 /** summary.json: what became of a run. */
@@ -13,6 +14,8 @@ export interface Summary extends Counts {
   readonly pass: number;
   /** What was found but left out, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Files that were read and hold no item; none while the run is incomplete. */
+  readonly empty_sources: EmptySources;
   readonly chain_head: string;
   /** Final files, by name. */
   readonly files: readonly string[];
@@ -23,6 +26,7 @@ export interface SummaryInput {
   readonly dir: string;
   readonly status: Summary['status'];
   readonly counts: Counts;
+  readonly emptySources: EmptySources;
   /** Time of the last commit, ISO 8601; null when there is none. */
   readonly lastCommitAt: string | null;
   readonly pass: number;
@@ -43,6 +47,7 @@ export function makeSummary(input: SummaryInput): Summary {
     thresholds_unapplied,
     without_ffmpeg,
     skipped: record.skipped,
+    empty_sources: input.emptySources,
     chain_head: input.chainHead,
     files: input.files,
   };

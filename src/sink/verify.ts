@@ -6,7 +6,7 @@ import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { makeFingerprint } from '../domain/fingerprint.ts';
 import { readSources } from '../ingest/sources-file.ts';
-import type { CorpusAccounts } from './corpus-accounts.ts';
+import type { CorpusAccounts, EmptySources } from './corpus-accounts.ts';
 import { FileComparison } from './file-comparison.ts';
 import { readManifest, type Manifest } from './manifest.ts';
 import { OutcomeFiles } from './outcome-files.ts';
@@ -76,7 +76,10 @@ async function verify(
   const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
   const files = await checkOutcomeFiles(runDir, record, reading);
   const counts = reading.tally.counts();
-  await checkSummary(runDir, record, chain, plan, counts, [...files, RUN_FILES.summary, RUN_FILES.manifest]);
+  await checkSummary(runDir, record, chain, plan, counts, {
+    emptySources: reading.emptySources(),
+    files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
+  });
   checkCounts(manifest, counts, reading.accounts);
   await checkHashes(runDir, manifest, signal);
   const { items, verdicts, errors } = counts;
@@ -217,7 +220,7 @@ async function checkSummary(
   chain: Chain,
   plan: PlanOutline,
   counts: Counts,
-  files: readonly string[],
+  rest: { readonly emptySources: EmptySources; readonly files: readonly string[] },
 ): Promise<void> {
   const text = await readFile(join(runDir, RUN_FILES.summary), 'utf8');
   // The run may have been moved since: its directory is the one thing the summary says that the log does not.
@@ -235,7 +238,7 @@ async function checkSummary(
     lastCommitAt: chain.lastCommit?.at ?? null,
     pass: plan.pass,
     chainHead: chain.position.head,
-    files,
+    ...rest,
   });
   if (summaryJson(summary) !== text)
     throw broken(`${RUN_FILES.summary} does not say what the verdict log says`);

@@ -18,6 +18,7 @@ output: { dir: ../out, formats: [jsonl] }
 failIf: { flaggedRate: 0.01, errorRate: 0.5 }
 expectFingerprint: ${'AB'.repeat(32)}
 allowErrors: true
+allowEmpty: true
 frames: 3
 longAudio: truncate
 longText: error
@@ -54,6 +55,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
+      allowEmpty: false,
       maxWaitMs: 600_000,
       judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
       limits: {
@@ -89,6 +91,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'out'), formats: ['jsonl'] },
       failIf: { flaggedRate: 0.01, errorRate: 0.5 },
       allowErrors: true,
+      allowEmpty: true,
       maxWaitMs: 5_400_000,
     });
   });

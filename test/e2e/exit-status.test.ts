@@ -1,5 +1,5 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
@@ -43,6 +43,7 @@ describe('exit status', () => {
       'a.csv': 'text\nhello\n',
       'none.csv': 'n,m\n1,2\n',
       'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
+      'gate.yaml': 'sources: [{ path: a.csv }]\nfailIf: { flaggedRate: 0.1 }\n',
       'latin.csv': 'text\n',
     });
     await writeFile(
@@ -56,6 +57,8 @@ describe('exit status', () => {
       [['enqueue', 'a.csv', '--text-column', 'body'], /body/],
       [['enqueue', 'none.csv'], /none\.csv.*n/],
       [['enqueue', 'latin.csv'], /--encoding/],
+      [['enqueue', 'a.csv', '--fail-if', 'error-rate=0.1'], /--fail-if.*--guard/],
+      [['enqueue', 'gate.yaml'], /gate\.yaml:2.*failIf.*--guard/],
       [['enqueue', 'job.yaml'], /job\.yaml:2.*sources/],
       [['enqueue'], /.+/],
       [['resume', 'a.csv'], /not a run directory/],
@@ -75,9 +78,40 @@ describe('exit status', () => {
     expect(await readdir(cwd)).not.toContain('runs');
   });
 
+  it('5 and --allow-empty: no item at all, whatever the gate', async () => {
+    const cwd = await folderWith({
+      'zero.csv': '',
+      'header.csv': 'id,text\n',
+      'list.json': '[]',
+      'b.jsonl': '',
+    });
+    const gate = ['--guard', 'embedded:', '--fail-if', 'flagged-rate=0.1', '--out', 'runs'];
+    const done = await guardsweep(['enqueue', cwd, ...gate], { cwd });
+    expect(done.status).toBe(5);
+    expect(done.stdout).toMatch(/^Judged 0 of 0 items; 0 not judged\nEMPTY: /);
+    const name = basename(cwd);
+    const named = ['b.jsonl', 'header.csv', 'list.json', 'zero.csv'].map((file) => `"${name}/${file}"`);
+    expect(done.stdout).toContain(`Files without an item: ${named.join(', ')}\n`);
+    const run = await onlyRun(join(cwd, 'runs'));
+    expect((await guardsweep(['verify', run])).status).toBe(0);
+    expect((await guardsweep(['resume', run])).status).toBe(5);
+    expect((await guardsweep(['enqueue', cwd, ...gate, '--allow-empty'], { cwd })).status).toBe(0);
+  });
+
+  it('names the files without an item beside those that have some', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello there\n', 'header.csv': 'id,text\n' });
+    const done = await guardsweep(['enqueue', cwd, '--out', 'runs', '--json'], { cwd });
+    expect(done.status).toBe(0);
+    const { empty_sources } = JSON.parse(done.stdout) as { empty_sources: unknown };
+    expect(empty_sources).toEqual({ count: 1, paths: [`${basename(cwd)}/header.csv`] });
+  });
+
   it('3: a gate trips', async () => {
     const cwd = await folderWith({ 'a.csv': 'text,n\nhello,1\nshort\n' });
-    const done = await guardsweep(['enqueue', 'a.csv', '--fail-if', 'error-rate=0.1'], { cwd });
+    const done = await guardsweep(
+      ['enqueue', 'a.csv', '--guard', 'embedded:', '--fail-if', 'error-rate=0.1'],
+      { cwd },
+    );
     expect(done.status).toBe(3);
     expect(done.stderr).toMatch(/errorRate|error-rate/);
   });

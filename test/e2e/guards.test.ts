@@ -201,6 +201,7 @@ describe('a job file', () => {
         'name: gate',
         `sources: [{ path: ${path} }]`,
         'output: { dir: out }',
+        'guard: "embedded:"',
         'failIf: { flaggedRate: 0.0 }',
         'policy: policy.yaml',
       ].join('\n'),

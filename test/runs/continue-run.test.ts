@@ -75,6 +75,7 @@ async function create(): Promise<Run> {
     output: { dir: join(folder, 'runs'), formats: ['jsonl', 'csv'] },
     failIf: { flaggedRate: null, errorRate: null },
     allowErrors: false,
+    allowEmpty: false,
     maxWaitMs: 1000,
     judging: DEFAULT_JUDGING,
     limits: { ...DEFAULT_LIMITS, shardItems: 10 },

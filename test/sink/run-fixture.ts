@@ -83,6 +83,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'] },
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
+      allowEmpty: false,
       maxWaitMs: options.maxWaitMs ?? 1000,
       judging: DEFAULT_JUDGING,
       limits: DEFAULT_LIMITS,

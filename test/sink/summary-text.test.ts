@@ -23,6 +23,7 @@ const SUMMARY: Summary = {
   thresholds_unapplied: 0,
   without_ffmpeg: 0,
   skipped: { 'run directory': 1 },
+  empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
   files: ['verdicts.jsonl', 'manifest.json'],
 };

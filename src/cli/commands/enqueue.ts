@@ -134,6 +134,12 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
         fallback: 'status 5',
       }),
     )
+    .addOption(
+      flag('--allow-empty', {
+        what: 'status 0 although the sources hold no item',
+        fallback: 'status 5',
+      }),
+    )
     .addOption(redisFlag())
     .addOption(detachFlag())
     .addOption(jsonFlag('print the summary as JSON instead of text'))
@@ -146,7 +152,10 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
           'guardsweep enqueue comments.csv --text-column body --guard grpc://gpu-1:8001',
           'one column of a table, on a real guard',
         ],
-        ['guardsweep enqueue train.jsonl --fail-if flagged-rate=0.01 --json', 'a gate in a pipeline'],
+        [
+          'guardsweep enqueue train.jsonl --guard grpc://gpu-1:8001 --fail-if flagged-rate=0.01',
+          'a gate in a pipeline',
+        ],
         ['guardsweep enqueue jobs/nightly-rescan.yaml', 'what a job file says'],
         [
           'guardsweep enqueue ./uploads --redis redis://queue-1:6379 --detach',
