@@ -1,13 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { latestFeedEpoch } from '../../src/runs/control/feed-claim.ts';
 import { OUTSTANDING_SHARDS } from '../../src/runs/fleet/outstanding-shards.ts';
 import type { RunStatus } from '../../src/runs/status/run-status.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { gate } from '../helpers/gate.ts';
+import { linkForTest, redisForTest } from '../helpers/redis.ts';
 import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
+import { startScriptedGuard } from '../helpers/scripted-guard.ts';
 
 /** More shards than may be outstanding. */
 const ROWS = (OUTSTANDING_SHARDS + 20) * 256;
@@ -58,6 +61,43 @@ it(
     expectStatus(await guardsweep(['continue', run]), 0);
     expectStatus(await fleet.resume(run).finished(), 0);
     expect(await status(run, redis.url)).toMatchObject({ state: 'finished', judged: ROWS, stuck: null });
+    expectStatus(await guardsweep(['verify', run]), 0);
+  },
+);
+
+it(
+  "a feeder that is held while an earlier one's shards are committed ends with them",
+  { timeout: 120_000 },
+  async () => {
+    const SHARDS = 12;
+    const redis = await redisForTest();
+    const link = await linkForTest(redis);
+    const folder = await temporaryFolder();
+    const out = join(folder, 'runs');
+    await mkdir(out);
+    await writeComments(folder, 'a.csv', SHARDS * 256);
+    const judging = gate();
+    const guard = await startScriptedGuard({ script: () => judging.opened });
+    onTestFinished(() => guard.kill());
+    const fleet = new Fleet({ redis, out, guards: [guard.address], lock: '600s' });
+    fleet.worker();
+    fleet.sink();
+    const first = fleet.enqueue(join(folder, 'a.csv'));
+    const run = await fleet.run();
+    const inHand = (): Promise<number> => link.redis.llen(link.key('shards-text', 'active'));
+    await until(async () => (await inHand()) === SHARDS, 'a worker to have everything in hand');
+    expectStatus(await guardsweep(['pause', run]), 0);
+    first.kill('SIGKILL');
+    await first.finished();
+
+    const second = fleet.resume(run);
+    await until(async () => (await latestFeedEpoch(run)) === 2, 'the second feeder');
+    await reaches(run, redis.url, { state: 'paused', judged: 0 });
+    judging.open();
+    await until(async () => (await committedShards(run)) === SHARDS, 'what was in hand to be committed');
+    expectStatus(await guardsweep(['continue', run]), 0);
+    expectStatus(await second.finished(), 0);
+    expect(guard.seen.reduce((rows, request) => rows + request.rows, 0)).toBe(SHARDS * 256);
     expectStatus(await guardsweep(['verify', run]), 0);
   },
 );

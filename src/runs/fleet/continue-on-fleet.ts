@@ -78,6 +78,7 @@ async function feedFleet(
     await feeder.watch(signal);
   })().catch((error: unknown) => failed.abort(error));
   try {
+    await feeder.obey(signal);
     const pass = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
     const summary = await feeder.finish(pass, () => finishedSummary(run.dir), signal);
     await feeder.leave(signal);

@@ -79,6 +79,22 @@ export class FleetFeeder {
     return this.#runs.register({ run: run.record.run, dir: run.dir, epoch: claim.epoch }, signal);
   }
 
+  /** Does what marker files ask for at this moment: a run that is paused feeds nothing from its beginning. */
+  async obey(signal: AbortSignal): Promise<void> {
+    const { run, link, claim } = this.#options;
+    await claim.assertCurrent();
+    if (await hasMarker(run.dir, 'cancelled')) {
+      if (!link.away) await this.leave(signal);
+      throw new Failure('interrupted', 'the run was cancelled');
+    }
+    const paused = await hasMarker(run.dir, 'paused');
+    if (paused !== this.#paused) {
+      this.#paused = paused;
+      this.shards.hold(paused);
+    }
+    if (paused) this.#progressAt = performance.now();
+  }
+
   /**
    * Looks after the run until aborted: sees what is committed, feeds again what was lost, does what marker files ask
    * for. Rejects with a Failure: `superseded`, `interrupted` for a run that was cancelled, `service` when nothing
@@ -140,29 +156,19 @@ export class FleetFeeder {
   }
 
   async #look(): Promise<void> {
-    if (!(await this.#options.tail.poll())) return;
-    this.#progressAt = performance.now();
+    if (await this.#options.tail.poll()) this.#progressAt = performance.now();
+    // Also without news: what is outstanding may have been counted before.
     this.shards.settle();
   }
 
   async #control(signal: AbortSignal): Promise<void> {
-    const { run, link, claim } = this.#options;
-    await claim.assertCurrent();
-    if (await hasMarker(run.dir, 'cancelled')) {
-      if (!link.away) await this.leave(signal);
-      throw new Failure('interrupted', 'the run was cancelled');
-    }
-    const paused = await hasMarker(run.dir, 'paused');
-    if (paused !== this.#paused) {
-      this.#paused = paused;
-      this.shards.hold(paused);
-    }
-    if (paused) this.#progressAt = performance.now();
+    await this.obey(signal);
+    const { run, claim } = this.#options;
     this.#note = 'waiting for Redis';
     await this.#ifRedisAnswers(signal, async (soon) => {
       const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
-      this.#note = paused ? 'paused' : await this.#whatHoldsItUp(soon);
+      this.#note = this.#paused ? 'paused' : await this.#whatHoldsItUp(soon);
     });
     const { maxWaitMs } = run.record.config;
     if (this.shards.size > 0 && performance.now() - this.#progressAt > maxWaitMs) {

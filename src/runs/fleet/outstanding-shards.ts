@@ -84,7 +84,8 @@ export class OutstandingShards {
 
   /**
    * Feeds a shard; waits while as many are outstanding as may be, or Redis is full enough. A single one is fed
-   * nevertheless, so that a run goes on beside whatever else fills Redis.
+   * nevertheless, so that a run goes on beside whatever else fills Redis. One that was committed while this waited is
+   * not fed: an earlier feeder's work goes on without it.
    */
   async add(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -92,6 +93,8 @@ export class OutstandingShards {
     for (;;) {
       while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
       const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
+      // Nothing may be awaited between this question and the entry: a commit that was counted is not told again.
+      if (this.#options.isCommitted(shard.shard)) return;
       if (room && !this.#held) break;
       if (room) continue;
       this.#waitedForRoomAt = performance.now();
@@ -133,6 +136,7 @@ export class OutstandingShards {
     const missing = await unknownTo(() => results, lost, signal);
     if (missing.length === 0) return 0;
     await look();
+    this.settle();
     const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
     // What Redis kept of a job that is in no state any more would keep its name from being used again.
     await Promise.all(

@@ -143,6 +143,45 @@ describe('shards that are fed and not committed', () => {
     expect(shards.size).toBe(OUTSTANDING_SHARDS);
   });
 
+  it('that were committed while feeding was held are not fed, and nothing waits for them', async () => {
+    const committed = new Set<number>();
+    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    shards.hold(true);
+    const adding = shards.add(shardOf(0), never);
+    // A worker still had it in hand from an earlier feeder; its commit is counted while this one is held.
+    committed.add(0);
+    shards.settle();
+    shards.hold(false);
+    await adding;
+    await shards.drained(AbortSignal.timeout(5000));
+    expect(await queue.depth(never)).toMatchObject({ waiting: 0 });
+  });
+
+  it('that were committed while feeding waited for room in Redis are not fed', async () => {
+    let room = false;
+    const committed = new Set<number>();
+    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
+    await shards.add(shardOf(0), never);
+    const adding = shards.add(shardOf(1), never);
+    await settled(() => shards.waitedForRoomAt > 0);
+    committed.add(1);
+    shards.settle();
+    room = true;
+    await adding;
+    expect(shards.oldest?.shard).toBe(0);
+    expect(shards.size).toBe(1);
+  });
+
+  it('of which the log says in passing that they are committed are not fed again', async () => {
+    const committed = new Set<number>();
+    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    await shards.add(shardOf(0), never);
+    await queue.obliterate(never);
+    committed.add(0);
+    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    await shards.drained(AbortSignal.timeout(5000));
+  });
+
   it('wait while Redis is full enough, but for a single one', async () => {
     let room = false;
     const committed = new Set<number>();
