@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
@@ -10,10 +9,9 @@ import { comparable, onlyRun, outcomes, until } from '../helpers/run-directory.t
 import { settled } from '../helpers/settled.ts';
 import { DEADLY, ROWS, writeCorpus } from './corpus.ts';
 import type { Judged } from './guard-process.ts';
+import { seeds } from './seeds.ts';
 import { runInStorm, type Trial } from './trial.ts';
 
-const FIRST_SEED = Number(process.env.FAULTS_SEED ?? randomInt(1_000_000));
-const SEEDS = Array.from({ length: Number(process.env.FAULTS_SEEDS ?? 1) }, (_, index) => FIRST_SEED + index);
 const CORPUS_SEED = 20_000;
 
 /** By the clock of one machine; timers and files take their time. */
@@ -23,7 +21,7 @@ const table: string[][] = [];
 
 afterAll(() => console.log(table.map((row) => row.join(' | ')).join('\n')));
 
-it.each(SEEDS)('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
+it.each(seeds())('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
   console.log(`storm of FAULTS_SEED=${seed}`);
   const corpus = join(await temporaryFolder(), 'comments.csv');
   await writeCorpus(corpus, CORPUS_SEED);
