@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { encodingByMark } from '../formats/encoding/decoder.ts';
+import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
 import type { Modality } from '../domain/request.ts';
-import { layoutByName } from './recognise-layout.ts';
 
 /** What a file that is not text holds, as far as its first bytes tell. */
 export interface BinaryKind {
@@ -15,51 +16,64 @@ const IMAGE: BinaryKind = { name: 'an image', modality: 'image', isJudged: true 
 const AUDIO: BinaryKind = { name: 'audio', modality: 'audio', isJudged: true };
 const VIDEO = unjudged('video');
 const BINARY = unjudged('a binary file');
-const SVG = unjudged('a drawing (SVG)', 'image');
 
 function unjudged(name: string, modality: Modality | null = null): BinaryKind {
   return { name, modality, isJudged: false };
 }
 
-/** First bytes, in Latin-1, and what begins with them. */
+/** First bytes, in Latin-1, that no text begins with, and what begins with them. */
 const SIGNATURES: readonly (readonly [signature: RegExp, kind: BinaryKind])[] = [
   [/^\x89PNG\r\n\x1a\n/, IMAGE],
   [/^\xff\xd8\xff/, IMAGE],
-  [/^GIF8[79]a/, IMAGE],
   [/^(?:II[*+]\0|MM\0[*+])/, IMAGE],
-  [/^RIFF....WEBP/s, IMAGE],
-  [/^[\0-\x0f]...ftyp(?:avif|avis)/s, IMAGE],
-  [/^[\0-\x0f]...ftyp(?:mif1|msf1|hei[cmsx]|hev[cmsx])/s, unjudged('an image (HEIC)', 'image')],
-  // a bitmap's header holds zero bytes where a text beginning with the same letters does not
   [/^BM....\0\0\0\0/s, unjudged('an image (BMP)', 'image')],
   [/^\0\0\x01\0/, unjudged('an icon (ICO)', 'image')],
   [/^8BPS\0\x01/, unjudged('an image (Photoshop)', 'image')],
   [/^\0\0\0\x0cjP {2}\r\n\x87\n/, unjudged('an image (JPEG 2000)', 'image')],
-  [/^(?:\xff\x0a|\0\0\0\x0cJXL )/, unjudged('an image (JPEG XL)', 'image')],
-  [/^ID3/, AUDIO],
-  [/^fLaC/, AUDIO],
+  [/^\0\0\0\x0cJXL /, unjudged('an image (JPEG XL)', 'image')],
+  [/^DDS \x7c\0\0\0/, unjudged('an image (DDS)', 'image')],
+  [/^ID3[\0-\x08]/, AUDIO],
+  [/^fLaC[\0-\x06\x80-\x86]/, AUDIO],
   [/^OggS\0/, AUDIO],
-  [/^(?:RIFF|RIFX|RF64|BW64)....WAVE/s, AUDIO],
   [/^riff\x2e\x91\xcf\x11/, AUDIO],
-  [/^FORM....AIF[FC]/s, AUDIO],
   [/^\.snd\0\0/, AUDIO],
   [/^caff\0\x01/, AUDIO],
-  [/^#!AMR(?:-WB)?\n/, AUDIO],
-  [/^[\0-\x0f]...ftypM4[AB]/s, AUDIO],
-  [/^RIFF....AVI /s, VIDEO],
   [/^FLV\x01/, VIDEO],
   [/^\0\0\x01\xba/, VIDEO],
-  [/^%PDF-/, unjudged('a PDF document')],
-  [/^%!PS-Adobe/, unjudged('a PostScript document')],
-  [/^PK\x03\x04/, unjudged('a ZIP archive or an office document')],
+  [/^PK(?:\x03\x04|\x05\x06|\x07\x08)/, unjudged('a ZIP archive or an office document')],
   [/^\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1/, unjudged('an office document')],
-  [/^(?:7z\xbc\xaf|Rar!\x1a\x07|\xfd7zXZ\0|BZh[1-9]1AY|\x28\xb5\x2f\xfd)/, unjudged('an archive')],
-  [/^PAR1/, unjudged('a Parquet file')],
+  [/^(?:7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|\xfd7zXZ\0)/, unjudged('an archive')],
   [/^SQLite format 3\0/, unjudged('a SQLite database')],
   [/^\x7fELF/, unjudged('a program')],
+  [/^\xc5\xd0\xd3\xc6[\0-\xff]{3}\0/, unjudged('a PostScript document')],
 ];
 
-/** Containers of sound, with moving pictures or without: ISO media, Matroska, ASF. */
+/**
+ * The same for first bytes that are letters in some encoding, so that a text may begin with them as well. They decide
+ * only before bytes that no text holds.
+ */
+const WORDLIKE_SIGNATURES: readonly (readonly [signature: RegExp, kind: BinaryKind])[] = [
+  [/^GIF8[79]a/, IMAGE],
+  [/^RIFF....WEBP/s, IMAGE],
+  [/^[\0-\x0f]...ftyp(?:avif|avis)/s, IMAGE],
+  [/^[\0-\x0f]...ftyp(?:mif1|msf1|hei[cmsx]|hev[cmsx])/s, unjudged('an image (HEIC)', 'image')],
+  [/^\xff\x0a/, unjudged('an image (JPEG XL)', 'image')],
+  [/^P[4-7]\s/, unjudged('an image (PNM)', 'image')],
+  [/^(?:RIFF|RIFX|RF64|BW64)....WAVE/s, AUDIO],
+  [/^FORM....AIF[FC]/s, AUDIO],
+  [/^#!AMR(?:-WB)?\n/, AUDIO],
+  [/^[\0-\x0f]...ftypM4[AB]/s, AUDIO],
+  [/^\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]/, AUDIO], // a frame of MPEG audio
+  [/^\xff[\xf0\xf1\xf8\xf9]/, AUDIO], // a frame of AAC
+  [/^RIFF....AVI /s, VIDEO],
+  [/^....[\x11\x12]\xaf/s, unjudged('an animation (FLIC)')],
+  [/^(?:BZh[1-9]1AY&SY|\x28\xb5\x2f\xfd)/, unjudged('an archive')],
+  [/^PAR1/, unjudged('a Parquet file')],
+  [/^%PDF-/, unjudged('a PDF document')],
+  [/^MZ/, unjudged('a program')],
+];
+
+/** Containers of sound, with moving pictures or without: ISO media, Matroska, ASF. Letters in part, as above. */
 const CONTAINERS =
   /^(?:[\0-\x0f]...(?:ftyp|moov|mdat|wide|free|skip)|\x1aE\xdf\xa3|\x30\x26\xb2\x75\x8e\x66\xcf\x11)/s;
 
@@ -71,9 +85,9 @@ const TAR_MARK_AT = 257;
 
 /** Names of media files, for what the first bytes do not tell. */
 const MEDIA_NAMES: readonly (readonly [names: RegExp, kind: BinaryKind])[] = [
-  [/\.(?:jpe?g|png|gif|webp|bmp|tiff?|avif|hei[cf]|ico)$/i, IMAGE],
+  [/\.(?:jpe?g|png|gif|webp|bmp|tiff?|avif|hei[cf]|ico|tga|dds)$/i, IMAGE],
   [/\.(?:mp[23]|wav|flac|ogg|oga|opus|m4a|m4b|aac|aiff?|amr|wma|weba|webm)$/i, AUDIO],
-  [/\.(?:mp4|mov|mkv|avi|m4v|wmv|mpe?g|3gp)$/i, VIDEO],
+  [/\.(?:mp4|mov|mkv|avi|m4v|wmv|mpe?g|3gp|fl[ic])$/i, VIDEO],
 ];
 
 /** The kind of media a file's name says it is; null for other names. */
@@ -82,31 +96,31 @@ export function mediaKindByName(path: string): BinaryKind | null {
 }
 
 /**
- * What a file holds that is not text, told by its first bytes (inflated, not decoded), else by how many of them are
- * control characters; null for text. A text that bears the name of media is none of either: it is not what it says it
- * is. `encoding` is the one the user named: UTF-16 is full of zero bytes.
+ * What a file holds that is not text, told by its first bytes (inflated, not decoded), else by what of them no text
+ * holds; null for text. A text that bears the name of media is none of either: it is not what it says it is.
+ * `encoding` is the one the user named: UTF-16 is full of zero bytes.
  */
 export function binaryKind(head: Buffer, path: string, encoding: string | null): BinaryKind | null {
   const byName = mediaKindByName(path);
-  const known = kindByBytes(head, byName);
-  if (known !== null) return known;
-  const isMpegAudio = head[0] === 0xff && (head[1]! & 0xe6) === 0xe2;
-  const isAdts = head[0] === 0xff && (head[1]! & 0xf6) === 0xf0;
   const utf16 = isUtf16(head, encoding);
-  if ((isMpegAudio || isAdts) && !utf16) return AUDIO;
-  if (!utf16 && hasManyControls(head)) {
+  const known = kindByBytes(head, byName, utf16);
+  if (known !== null) return known;
+  if (!utf16 && isNoText(head)) {
     // Streams of sound may begin anywhere; whether it is one the decoder sees.
     if (byName === null || byName === AUDIO) return byName ?? BINARY;
     return unjudged(`${byName.name} in no form we know`, byName.modality);
   }
   if (byName !== null && head.length > 0) return unjudged(`text named like ${byName.name}`, byName.modality);
-  return layoutByName(path) === null && isSvg(head) ? SVG : null;
+  return null;
 }
 
-function kindByBytes(head: Buffer, byName: BinaryKind | null): BinaryKind | null {
+function kindByBytes(head: Buffer, byName: BinaryKind | null, utf16: boolean): BinaryKind | null {
   const start = head.toString('latin1', 0, 32);
   const signed = SIGNATURES.find(([signature]) => signature.test(start))?.[1];
   if (signed !== undefined) return signed;
+  if (utf16 || !beginsLikeNoText(head)) return null;
+  const wordlike = WORDLIKE_SIGNATURES.find(([signature]) => signature.test(start))?.[1];
+  if (wordlike !== undefined) return wordlike;
   if (CONTAINERS.test(start)) {
     const headers = head.toString('latin1');
     if (PICTURE_TRACK.test(headers)) return VIDEO;
@@ -114,12 +128,6 @@ function kindByBytes(head: Buffer, byName: BinaryKind | null): BinaryKind | null
     return byName === VIDEO && !SOUND_TRACK.test(headers) ? VIDEO : AUDIO;
   }
   return head.toString('latin1', TAR_MARK_AT, TAR_MARK_AT + 5) === 'ustar' ? unjudged('an archive') : null;
-}
-
-/** Whether a text is a drawing: its first element is svg, behind whatever XML lets stand before it. */
-function isSvg(head: Buffer): boolean {
-  const text = head.toString('utf8', 0, 4096).replace(/^\ufeff/, '');
-  return /^\s*(?:<\?[^>]*>\s*|<!--[^]*?-->\s*|<!DOCTYPE\s[^>]*>\s*)*<(?:\w+:)?svg[\s>]/i.test(text);
 }
 
 function isUtf16(head: Buffer, encoding: string | null): boolean {
@@ -130,12 +138,48 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
 /** Control bytes a text of any size may hold, such as the end-of-file mark of DOS. */
 const STRAY_CONTROLS = 2;
 
-/** Bytes that text has no use for: more than one in a hundred means it is none. Stray ones do not. */
-function hasManyControls(head: Buffer): boolean {
-  const looked = head.subarray(0, 64 * 1024);
-  let controls = 0;
-  for (const byte of looked) {
-    if (byte < 0x20 ? byte < 0x08 || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f) controls++;
+/** Within so many bytes, what bears a signature shows whether it is binary: headers hold sizes, and sizes zero bytes. */
+const HEADER_BYTES = 512;
+
+/** Whether what follows a signature is more than words: a zero byte, or more control bytes than stray ones. */
+function beginsLikeNoText(head: Buffer): boolean {
+  const { zeros, controls } = countControls(head.subarray(0, HEADER_BYTES));
+  return zeros > 0 || controls > STRAY_CONTROLS;
+}
+
+const LOOKED_BYTES = 64 * 1024;
+
+/**
+ * Whether bytes are text in no encoding (UTF-16 aside): more than one in a hundred is a control byte; or there are
+ * zero bytes, which older encodings have no use for, and most lines are not UTF-8 either. Stray ones count for nothing.
+ */
+function isNoText(head: Buffer): boolean {
+  const looked = head.subarray(0, LOOKED_BYTES);
+  const { zeros, controls } = countControls(looked);
+  if (controls <= STRAY_CONTROLS) return false;
+  if (controls * 100 > looked.length) return true;
+  return zeros > STRAY_CONTROLS && isMostlyNotUtf8(wholeCharacters(looked), true);
+}
+
+/** Bytes without the character that their end may cut. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  const LONGEST_REST = 3;
+  for (let cut = 0; cut <= LONGEST_REST; cut++) {
+    const whole = bytes.subarray(0, Math.max(0, bytes.length - cut));
+    if (isUtf8(whole)) return whole;
   }
-  return controls > STRAY_CONTROLS && controls * 100 > looked.length;
+  return bytes;
+}
+
+/** Bytes that text has no use for, and how many of them are zero. */
+function countControls(bytes: Buffer): { readonly zeros: number; readonly controls: number } {
+  let zeros = 0;
+  let controls = 0;
+  for (const byte of bytes) {
+    if (byte < 0x20 ? byte < 0x08 || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f) {
+      controls++;
+      if (byte === 0) zeros++;
+    }
+  }
+  return { zeros, controls };
 }

@@ -10,6 +10,7 @@ import { isFields, type Fields, type RecordReader, type SourceRecord } from '../
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { recognise, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
+import { markupKind } from './markup-kind.ts';
 import type { SourceHead } from './open-source.ts';
 import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
 
@@ -54,6 +55,12 @@ export function examine(head: SourceHead, path: string, config: SourceConfig): E
   if (head.raw.length === 0) {
     const named = mediaKindByName(path)?.modality ?? null;
     if (named !== null) return refused('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
+  }
+  // Whoever names a layout has looked at the file.
+  const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
+  if (markup !== null) {
+    const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
+    return refused('binary', itemError('UNSUPPORTED_TYPE', message), markup.modality);
   }
   const isUtf8 = config.encoding === null && encodingByMark(head.raw) === null;
   if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {

@@ -5,14 +5,19 @@ export const OTHER_FILES = 'other';
 const HELP: readonly (readonly [extensions: readonly string[], help: string])[] = [
   [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
   [['heic', 'heif', 'hif'], 'convert it to JPEG'],
-  [['bmp', 'ico', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz'], 'convert it to PNG'],
+  [['bmp', 'ico', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz', 'tga', 'dds'], 'convert it to PNG'],
   [
-    ['mp4', 'm4v', 'mov', 'mkv', 'webm', 'avi', 'wmv', 'flv', 'mpg', 'mpeg', '3gp', 'ts'],
+    ['mp4', 'm4v', 'mov', 'mkv', 'webm', 'avi', 'wmv', 'flv', 'mpg', 'mpeg', '3gp', 'ts', 'fli', 'flc'],
     'extract frames as images and the sound as audio',
   ],
   [['zip', '7z', 'rar', 'tar', 'tgz', 'gz', 'bz2', 'xz', 'zst'], 'unpack it'],
   [['doc', 'docx', 'odt', 'rtf', 'ppt', 'pptx', 'odp'], 'export it as text'],
   [['xls', 'xlsx', 'ods'], 'export it as CSV'],
+  [['html', 'htm', 'shtml', 'xhtml', 'mht', 'mhtml'], 'save it as plain text'],
+  [['eml', 'emlx', 'mbox', 'msg'], 'export the messages as text or CSV'],
+  [['ics', 'vcf'], 'export it as CSV'],
+  [['uu', 'uue', 'b64', 'asc', 'pem'], 'decode it'],
+  [['txt', 'md'], 'its content is of another kind; errors.jsonl says which'],
   [['parquet', 'sqlite', 'db'], 'export it as CSV or JSONL'],
 ];
 

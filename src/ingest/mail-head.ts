@@ -1,0 +1,58 @@
+const MAIL_NAMES = /\.(?:eml|emlx|mht|mhtml|mbox)(?:\.gz)?$/i;
+
+/** Header fields that people also write above a memo (RFC 5322). */
+const COMMON_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'cc', 'subject', 'date', 'reply-to']);
+/** Header fields that only mail programs write. */
+const MAIL_FIELDS: ReadonlySet<string> = new Set([
+  'content-transfer-encoding',
+  'delivered-to',
+  'dkim-signature',
+  'message-id',
+  'mime-version',
+  'received',
+  'return-path',
+]);
+
+/** First line of a mailbox (RFC 4155): sender and date of delivery. */
+const POSTMARK = /^From \S{1,320} [^\r\n]{0,40}\d{2}:\d{2}[^\r\n]{0,40}\r?\n/;
+const FIELD = /^([A-Za-z][A-Za-z0-9-]{0,76})[ \t]{0,8}:/;
+
+/** Most lines of a header that are looked at. */
+const MOST_LINES = 500;
+
+/** What a text with the header of a mail is. */
+export type MailForm = 'message' | 'mailbox' | 'archive';
+
+/**
+ * The form of a text that begins with the header of a mail; null for others. Such texts fold and encode their words
+ * (RFC 2045, 2047), and hold attachments. A memo with `From:` and `Subject:` above it is none, unless its name says so.
+ */
+export function mailForm(text: string, path: string): MailForm | null {
+  const postmark = POSTMARK.exec(text)?.[0].length ?? 0;
+  const fields = headerFields(text.slice(postmark));
+  const common = fields.filter((name) => COMMON_FIELDS.has(name)).length;
+  const certain = fields.filter((name) => MAIL_FIELDS.has(name)).length;
+  if (postmark > 0 && common + certain > 0) return 'mailbox';
+  const isMail = certain > 0 && common + certain >= 3;
+  if (!isMail && !(MAIL_NAMES.test(path) && common + certain >= 2)) return null;
+  return /^content-type:\s{0,8}multipart\/related/im.test(text) ? 'archive' : 'message';
+}
+
+/** The names of the header that a text begins with, in lower case, each once; none unless all its lines belong to it. */
+function headerFields(text: string): string[] {
+  const names = new Set<string>();
+  let at = 0;
+  for (let lines = 0; lines < MOST_LINES && at < text.length; lines++) {
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    if (end === at || (end === at + 1 && text[at] === '\r')) break;
+    const isFolded = lines > 0 && (text[at] === ' ' || text[at] === '\t');
+    if (!isFolded) {
+      const name = FIELD.exec(text.slice(at, Math.min(end, at + 100)))?.[1];
+      if (name === undefined) return newline < 0 ? [...names] : [];
+      names.add(name.toLowerCase());
+    }
+    at = end + 1;
+  }
+  return [...names];
+}
