@@ -57,6 +57,7 @@ interface OpenShard {
 export class ShardCutter {
   readonly #bounds: Readonly<Record<Lane, Bounds>>;
   readonly #pass: number;
+  readonly #planned: ReadonlyMap<Lane, number>;
   readonly #open = new Map<Lane, OpenShard>();
   #nextShard: number;
   #seen = 0;
@@ -64,11 +65,20 @@ export class ShardCutter {
   /** The conversation whose turns are still coming; its shard is chosen when it is whole. */
   #unit: Unit | null = null;
 
-  constructor(limits: Limits, options: { readonly firstShard: number; readonly pass: number }) {
+  /** `planned`: the last seq of each lane in the shards that the pass has already. */
+  constructor(
+    limits: Limits,
+    options: {
+      readonly firstShard: number;
+      readonly pass: number;
+      readonly planned: ReadonlyMap<Lane, number>;
+    },
+  ) {
     const text = { items: limits.shardItems, bytes: limits.shardBytes };
     const media = { items: limits.mediaShardItems, bytes: limits.mediaShardBytes };
     this.#bounds = { text, chat: text, image: media, audio: media };
     this.#pass = options.pass;
+    this.#planned = options.planned;
     this.#nextShard = options.firstShard;
   }
 
@@ -83,7 +93,7 @@ export class ShardCutter {
       this.#addTurn(placed, request, request.conversation, cut);
     } else {
       this.#placeUnit(cut);
-      this.#place(laneOf(item), [placed], workBytes(item), cut);
+      this.#place(this.#laneOf(item), [placed], workBytes(item), cut);
     }
     this.#closeLagging(cut);
     return cut;
@@ -149,6 +159,16 @@ export class ShardCutter {
     for (const item of items) open.items.push(item);
     open.bytes += bytes;
     if (!hasRoom(open, bounds, 1, 0)) this.#close(lane, cut);
+  }
+
+  /**
+   * An item that was left out of the plan because its lane lagged, and is another now that its file changed, may be
+   * of a lane that is planned beyond it. It then goes into one that is not: its own of before is one.
+   */
+  #laneOf(item: Item): Lane {
+    const ascends = (lane: Lane): boolean => (this.#planned.get(lane) ?? -1) < item.seq;
+    const lane = laneOf(item);
+    return ascends(lane) ? lane : (LANES.find(ascends) ?? lane);
   }
 
   #closeLagging(cut: CutShard[]): void {

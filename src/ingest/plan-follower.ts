@@ -71,7 +71,7 @@ export class PlanFollower {
 
   async #find(seq: number): Promise<OpenShard | undefined> {
     for (;;) {
-      const found = this.#open.find((entry) => entry.nextSeq === seq);
+      const found = this.#open.find((entry) => entry.nextSeq === seq || skipTo(entry, seq));
       if (found !== undefined) return found;
       const line = await this.#nextLine();
       if (line === undefined) return undefined;
@@ -105,6 +105,19 @@ export class PlanFollower {
   async close(): Promise<void> {
     await this.#lines.return?.();
   }
+}
+
+/**
+ * Goes on to a seq within a committed shard; false when it does not hold it. What it holds before may be of sources
+ * that were passed over unread.
+ */
+function skipTo(entry: OpenShard, seq: number): boolean {
+  if (!entry.committed) return false;
+  const range = entry.line.seqs.findIndex(([first, last]) => first <= seq && seq <= last);
+  if (range === -1) return false;
+  entry.range = range;
+  entry.nextSeq = seq;
+  return true;
 }
 
 function completed({ line, items }: OpenShard): Shard {

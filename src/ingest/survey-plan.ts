@@ -1,3 +1,4 @@
+import type { Lane } from '../domain/item.ts';
 import type { PlanClosed, PlanLine, PlannedShard } from './plan-line.ts';
 
 /** What a plan already says about one pass, so that an interrupted feeder can go on where it stopped. */
@@ -13,8 +14,16 @@ export interface PlanSurvey {
   readonly items: number;
   /** Shards that are planned, in any pass, but not committed. */
   readonly uncommitted: number;
+  /** Highest seq that the latest pass has planned of each lane. */
+  readonly lastSeqs: ReadonlyMap<Lane, number>;
   /** What the latest pass has planned of one source. */
   extent(source: number): SourceExtent;
+  /**
+   * How many items a source has of which nothing is planned although something behind it is; `seq` is the one its first
+   * item would have. Null when nothing behind it is planned. The rows of a table are planned before anything behind
+   * them, so it is 0, or the 1 of a whole file whose shard was still open.
+   */
+  unplannedItems(source: number, seq: number): number | null;
 }
 
 export interface SourceExtent {
@@ -22,8 +31,6 @@ export interface SourceExtent {
   readonly lastSeq: number;
   /** Whether every item of the source is planned. */
   readonly complete: boolean;
-  /** Whether something of a later source is planned, or nothing more will be. */
-  readonly passed: boolean;
   /** Whether one of its shards is not committed. */
   readonly open: boolean;
   /** Whether what is planned is a single item that is the whole file. */
@@ -40,6 +47,7 @@ export async function surveyPlan(
   const lastSeq = new Float64Array(sources).fill(-1);
   const open = new Uint8Array(sources);
   const wholeFile = new Uint8Array(sources);
+  const lastSeqs = new Map<Lane, number>();
   let latestPass = 0;
   let lastSource = -1;
   let nextShard = 0;
@@ -56,6 +64,7 @@ export async function surveyPlan(
         lastSeq.fill(-1);
         open.fill(0);
         wholeFile.fill(0);
+        lastSeqs.clear();
       }
       if ('closed' in line) {
         closed.set(line.pass, line);
@@ -65,6 +74,7 @@ export async function surveyPlan(
       shards++;
       items += line.items;
       lastSource = Math.max(lastSource, line.to_source);
+      lastSeqs.set(line.lane, line.seqs.at(-1)?.[1] ?? -1);
       const committed = isCommitted(line.shard);
       if (!committed) uncommitted++;
       for (const { source, last } of sourcesOf(line)) {
@@ -75,6 +85,8 @@ export async function surveyPlan(
       }
     }
   }
+  const nextPlanned = nextOf(lastSeq);
+  const isClosed = closed.get(latestPass);
   return {
     latestPass,
     closed,
@@ -82,18 +94,34 @@ export async function surveyPlan(
     shards,
     items,
     uncommitted,
+    lastSeqs,
     extent: (source) => {
       const last = lastSeq[source] ?? -1;
-      const passed = closed.has(latestPass) || source < lastSource;
       return {
         lastSeq: last,
-        complete: last >= 0 && passed,
-        passed,
+        complete: last >= 0 && (isClosed !== undefined || source < lastSource),
         open: open[source] === 1,
         wholeFile: wholeFile[source] === 1,
       };
     },
+    unplannedItems: (source, seq) => {
+      if (isClosed !== undefined) return isClosed.items_by_source[source] ?? 0;
+      const next = nextPlanned[source] ?? -1;
+      if (next === -1) return null;
+      // Whole files are in line when each has one item: then seqs are as far apart as their sources.
+      const inLine = wholeFile[next] === 1 && next - source <= lastSeq[next]! - seq;
+      return inLine ? 1 : 0;
+    },
   };
+}
+
+/** By source, the first behind it of which something is planned; -1 where there is none. */
+function nextOf(lastSeq: Float64Array): Int32Array {
+  const next = new Int32Array(lastSeq.length).fill(-1);
+  for (let source = lastSeq.length - 2; source >= 0; source--) {
+    next[source] = lastSeq[source + 1] === -1 ? next[source + 1]! : source + 1;
+  }
+  return next;
 }
 
 /**

@@ -57,7 +57,11 @@ class Feeder {
     this.#follower = this.#resuming
       ? new PlanFollower(input.planned(), { pass, isCommitted: input.isCommitted })
       : null;
-    this.#cutter = new ShardCutter(input.record.config.limits, { firstShard: survey.nextShard, pass });
+    this.#cutter = new ShardCutter(input.record.config.limits, {
+      firstShard: survey.nextShard,
+      pass,
+      planned: this.#resuming ? survey.lastSeqs : new Map(),
+    });
     this.#itemsBySource = new Array<number>(input.sources.length).fill(0);
     this.#shards = this.#resuming ? survey.shards : 0;
   }
@@ -98,17 +102,18 @@ class Feeder {
     const { survey, progress } = this.#input;
     const extent = survey.extent(source.source);
     const planned = this.#resuming && extent.lastSeq >= seq;
-    const next = extent.lastSeq + 1;
+    const unplanned = this.#resuming && !planned ? survey.unplannedItems(source.source, seq) : null;
+    const next = unplanned === null ? extent.lastSeq + 1 : seq + unplanned;
+    if (unplanned === 0) return seq;
     if (planned && extent.complete && !extent.open) {
       this.#itemsBySource[source.source] = next - seq;
       progress.planned(next - seq);
       return next;
     }
-    // The rows of a table are planned before anything behind them; a manifest has none but bad ones.
-    if (!planned && this.#resuming && extent.passed && source.manifest === source.source) return seq;
-    if (!planned) return this.#read(source, seq, null);
+    if (!planned && unplanned === null) return this.#read(source, seq, null);
     let end = seq;
-    if (await this.#frozen.unchanged(source, extent.wholeFile))
+    if (unplanned !== null) end = await this.#read(source, seq, next);
+    else if (await this.#frozen.unchanged(source, extent.wholeFile))
       end = await this.#read(source, seq, extent.complete ? next : null);
     else if (!extent.complete && !extent.wholeFile) {
       await this.#lose(source, { from: seq, to: next + 1 });

@@ -66,7 +66,14 @@ function itemsOf(steps: readonly Step[]): Item[] {
 }
 
 function cutAll(items: readonly Item[], limits: { shardItems: number; shardBytes: number }): CutShard[] {
-  const cutter = new ShardCutter({ ...DEFAULT_LIMITS, ...limits }, { firstShard: 5, pass: 2 });
+  const cutter = new ShardCutter(
+    { ...DEFAULT_LIMITS, ...limits },
+    {
+      firstShard: 5,
+      pass: 2,
+      planned: new Map(),
+    },
+  );
   const cut = items.flatMap((item) => cutter.add(item, 3));
   return [...cut, ...cutter.end()];
 }
@@ -169,7 +176,14 @@ describe('cutting shards', () => {
       { kind: 'whole', bytes: 1 },
       ...Array.from({ length: 2 * MAX_LAG_ITEMS }, () => ({ kind: 'text', bytes: 1 }) as const),
     ]);
-    const cutter = new ShardCutter({ ...DEFAULT_LIMITS, shardItems: 100_000 }, { firstShard: 0, pass: 1 });
+    const cutter = new ShardCutter(
+      { ...DEFAULT_LIMITS, shardItems: 100_000 },
+      {
+        firstShard: 0,
+        pass: 1,
+        planned: new Map(),
+      },
+    );
     const cutAt = items.findIndex((item) => cutter.add(item, 0).some(({ shard }) => shard.lane === 'chat'));
     expect(cutAt).toBe(MAX_LAG_ITEMS);
   });

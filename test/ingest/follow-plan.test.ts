@@ -56,7 +56,7 @@ function make(seq: number, kind: string): Item {
 }
 
 function cutAll({ items, sources }: Corpus): { shards: Shard[]; lines: PlannedShard[] } {
-  const cutter = new ShardCutter(LIMITS, { firstShard: 0, pass: 1 });
+  const cutter = new ShardCutter(LIMITS, { firstShard: 0, pass: 1, planned: new Map() });
   const cut = items.flatMap((item, index) => cutter.add(item, sources[index]!));
   cut.push(...cutter.end());
   return { shards: cut.map(({ shard }) => shard), lines: cut.map(({ line }) => line) };

@@ -1,106 +1,19 @@
 import { mkdir, open, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_JUDGING, DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage } from '../../src/domain/item.ts';
-import type { Outcome } from '../../src/domain/outcome.ts';
-import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
+import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import { expandSources } from '../../src/ingest/expand.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
-import { continueRun, type Continued } from '../../src/runs/continue-run.ts';
-import { createRun, type Run } from '../../src/runs/create-run.ts';
-import { findUnfinished, openRun } from '../../src/runs/open-run.ts';
+import type { Run } from '../../src/runs/create-run.ts';
+import { findUnfinished } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/runs/run-state.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-
-const never = new AbortController().signal;
-const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
-const now = '2026-01-01T00:00:00.000Z';
-
-/** A judge that allows everything but what `refuse` names; `answers` is how many requests it lives for. */
-function judge(
-  options: { answers?: number; refuse?: (request: GuardRequest) => ItemCode | null } = {},
-): Judge {
-  let left = options.answers ?? Infinity;
-  return {
-    fingerprints: new Map([[fingerprint.id, fingerprint]]),
-    judge: async (requests) => {
-      left -= requests.length;
-      if (left < 0) throw new Failure('service', 'the guard went away');
-      return requests.map((request): Outcome => {
-        const code = options.refuse?.(request) ?? null;
-        if (code !== null) {
-          const failure = {
-            error: itemError(code, 'refused'),
-            attempts: 1,
-            endpoint: 'test:',
-            moderatedAt: now,
-          };
-          return { judgement: null, failure };
-        }
-        const judgement = {
-          ...{
-            score: 0.1,
-            flagged: false,
-            subcategoryScores: null,
-            subcategoryFlags: null,
-            cacheUsage: null,
-          },
-          ...{ fingerprint: fingerprint.id, endpoint: 'test:', latencyMs: 1, attempts: 1, moderatedAt: now },
-          coverage: wholeCoverage(request),
-        };
-        return { judgement, failure: null };
-      });
-    },
-  };
-}
+import { createdRun, go, judge, rows } from './small-run.ts';
 
 let folder: string;
 let uploads: string;
-
-async function create(): Promise<Run> {
-  const source = { path: uploads, given: 'uploads', textColumns: null, idColumn: null } as const;
-  const config: RunConfig = {
-    name: 'test',
-    sources: [{ ...source, audit: 'final', encoding: null, layout: null }],
-    guards: ['grpc://127.0.0.1:1'],
-    expectFingerprint: null,
-    policy: DEFAULT_POLICY,
-    output: { dir: join(folder, 'runs'), formats: ['jsonl', 'csv'] },
-    failIf: { flaggedRate: null, errorRate: null },
-    allowErrors: false,
-    allowEmpty: false,
-    maxWaitMs: 1000,
-    judging: DEFAULT_JUDGING,
-    limits: { ...DEFAULT_LIMITS, shardItems: 10 },
-  };
-  const { sources, skipped } = await expandSources(config.sources, never);
-  return createRun(config, sources, { now: new Date(), toolVersion: '0.0.0', skipped });
-}
-
-async function go(run: Run, by: Judge | Failure, retry = false): Promise<Continued> {
-  return continueRun(await openRun(run.dir, never), {
-    retry,
-    connect: async () => {
-      if (by instanceof Failure) throw by;
-      return by;
-    },
-    drain: never,
-    stop: never,
-    say: () => undefined,
-    watch: () => undefined,
-  });
-}
-
-const rows = (name: string, from: number, count: number): string =>
-  'id,text\n' +
-  Array.from({ length: count }, (_, row) => `${name}${from + row},text ${from + row}\n`).join('');
 
 const codes = async (run: Run): Promise<string[]> =>
   (await outcomes(run.dir)).map((line) => `${line.source.path} ${line.error?.code ?? 'ok'}`);
@@ -114,7 +27,7 @@ beforeEach(async () => {
 describe('a run that is continued', () => {
   it('goes to its end at once when nothing happens, and has nothing more to do then', async () => {
     await writeFile(join(uploads, 'a.csv'), rows('a', 0, 95));
-    const run = await create();
+    const run = await createdRun(folder);
     expect((await go(run, judge())).summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
     expect(await go(run, new Failure('service', 'not asked'))).toMatchObject({ worked: false });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
@@ -126,7 +39,7 @@ describe('a run that is continued', () => {
     );
     await writeFile(join(uploads, 'a.jsonl'), records.map((record) => JSON.stringify(record)).join('\n'));
     await writeFile(join(uploads, 'b.txt'), 'a note');
-    const run = await create();
+    const run = await createdRun(folder);
     for (const answers of [25, 0, 60, 90]) {
       await expect(go(run, judge({ answers }))).rejects.toMatchObject({ kind: 'service' });
       expect(await findUnfinished(run.record.config)).toBe(run.dir);
@@ -141,7 +54,7 @@ describe('a run that is continued', () => {
 
   it('makes one item of a text file that changed before it was judged', async () => {
     await writeFile(join(uploads, 'a.txt'), 'as it was');
-    const run = await create();
+    const run = await createdRun(folder);
     await expect(go(run, judge({ answers: 0 }))).rejects.toThrow();
     await writeFile(join(uploads, 'a.txt'), 'as it is now');
     await go(run, judge());
@@ -153,7 +66,7 @@ describe('a run that is continued', () => {
     await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,two\n');
     await writeFile(join(uploads, 'n.md'), 'second');
     await writeFile(join(uploads, 'z.csv'), rows('z', 0, 15));
-    const run = await create();
+    const run = await createdRun(folder);
     await expect(go(run, judge({ answers: 1 }))).rejects.toThrow();
     await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,three\nnowhere.md,four\n');
     await go(run, judge());
@@ -177,7 +90,7 @@ describe('a run that is continued', () => {
     await writeFile(path, text);
     await utimes(path, 1_700_000_000, 1_700_000_000);
     await writeFile(join(uploads, 'b.csv'), rows('b', 0, 40));
-    const run = await create();
+    const run = await createdRun(folder);
     await expect(go(run, judge({ answers: 100 }))).rejects.toThrow();
     const committed =
       (await readFile(join(run.dir, 'log', '0001-000001.jsonl'), 'utf8')).split('\n').length - 1;
@@ -207,36 +120,42 @@ describe('a retry', () => {
   it('judges again only what may pass, and leaves a finished run alone when no guard is there', async () => {
     await writeFile(join(uploads, 'a.csv'), `${rows('a', 0, 95)}short\n`);
     await writeFile(join(uploads, 'b.csv'), rows('b', 100, 30));
-    const run = await create();
+    const run = await createdRun(folder);
     expect((await go(run, judge({ refuse: flaky }))).summary).toMatchObject({ errors: 26 });
-    await expect(go(run, new Failure('service', 'no guard'), true)).rejects.toMatchObject({
+    await expect(go(run, new Failure('service', 'no guard'), { retry: true })).rejects.toMatchObject({
       kind: 'service',
     });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 
     let asked = 0;
     const counting = judge({ refuse: () => (asked++, null) });
-    expect((await go(run, counting, true)).summary).toMatchObject({ items: 126, errors: 1, pass: 2 });
+    expect((await go(run, counting, { retry: true })).summary).toMatchObject({
+      items: 126,
+      errors: 1,
+      pass: 2,
+    });
     expect(asked).toBe(25);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, errors: 1 });
-    expect(await go(run, new Failure('service', 'not asked'), true)).toMatchObject({ worked: false });
+    expect(await go(run, new Failure('service', 'not asked'), { retry: true })).toMatchObject({
+      worked: false,
+    });
   });
 
   it('that was interrupted makes the run unfinished, and resume brings it to its end', async () => {
     await writeFile(join(uploads, 'a.csv'), rows('a', 0, 400));
-    const run = await create();
+    const run = await createdRun(folder);
     await go(run, judge({ refuse: flaky }));
-    await expect(go(run, judge({ answers: 30 }), true)).rejects.toMatchObject({ kind: 'service' });
+    await expect(go(run, judge({ answers: 30 }), { retry: true })).rejects.toMatchObject({ kind: 'service' });
     expect(await finishedSummary(run.dir)).toBeNull();
     expect(await findUnfinished(run.record.config)).toBe(run.dir);
-    await expect(go(run, judge(), true)).rejects.toMatchObject({ kind: 'usage' });
+    await expect(go(run, judge(), { retry: true })).rejects.toMatchObject({ kind: 'usage' });
     expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 
   it('that died before it planned anything leaves a run that resume makes whole', async () => {
     await writeFile(join(uploads, 'a.csv'), rows('a', 0, 40));
-    const run = await create();
+    const run = await createdRun(folder);
     await go(run, judge({ refuse: flaky }));
     await writeFile(join(run.dir, 'log', '0002-commits.jsonl'), '');
     expect((await go(run, new Failure('service', 'not asked'))).summary).toMatchObject({ errors: 8 });

@@ -1,0 +1,150 @@
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
+import type { Run } from '../../src/runs/create-run.ts';
+import { finishedSummary } from '../../src/runs/run-state.ts';
+import { verifyRun } from '../../src/sink/verify.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { seed } from '../helpers/corpus.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
+import { createdRun, go, judge, rows } from './small-run.ts';
+
+const SEED = seed();
+
+/** Every outcome that the segments of the log hold. */
+async function logged(run: Run): Promise<OutcomeLine[]> {
+  const log = join(run.dir, 'log');
+  const names = (await readdir(log)).filter((name) => /-\d{6}\.jsonl$/.test(name));
+  const texts = await Promise.all(names.map((name) => readFile(join(log, name), 'utf8')));
+  const lines = texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+  return lines.map((line) => JSON.parse(line) as OutcomeLine);
+}
+
+/** A corpus of tables, of which some have no rows, and of whole files, in the order of their names. */
+const source = fc.oneof(
+  fc.record({ kind: fc.constant('csv' as const), rows: fc.constantFrom(0, 0, 1, 12, 35) }),
+  fc.record({ kind: fc.constant('jsonl' as const), rows: fc.constantFrom(1, 5, 25) }),
+  fc.record({ kind: fc.constantFrom('txt' as const, 'odd' as const), rows: fc.constant(1) }),
+);
+
+const step = fc.record({
+  answers: fc.integer({ min: 0, max: 60 }),
+  changed: fc.array(fc.nat(), { maxLength: 3 }),
+  /** How many of the planned shards behind the last committed one have reached the disk. */
+  plannedAhead: fc.integer({ min: 0, max: 6 }),
+  how: fc.constantFrom('append' as const, 'delete' as const),
+});
+
+/** Every third record is a text, the others are conversations. */
+const records = (index: number, count: number): string =>
+  Array.from({ length: count }, (_, row) => {
+    const content = `${index} ${row}`;
+    const record = row % 3 === 0 ? { text: content } : { messages: [{ role: 'user', content }] };
+    return `${JSON.stringify(record)}\n`;
+  }).join('');
+
+/** Takes the end off the plan, as if the process had been killed before it was written. */
+async function cutPlan(run: Run, ahead: number): Promise<void> {
+  const path = join(run.dir, 'plan.jsonl');
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const committed = new Set<number>();
+  for (const name of await readdir(join(run.dir, 'log'))) {
+    if (!name.endsWith('-commits.jsonl')) continue;
+    for (const line of await jsonLines<{ shard?: number }>(join(run.dir, 'log', name))) {
+      if (line.shard !== undefined) committed.add(line.shard);
+    }
+  }
+  const shards = lines.map((line) => (JSON.parse(line) as { shard?: number; opened?: number }).shard);
+  const least = shards.findLastIndex((shard) => shard !== undefined && committed.has(shard));
+  const opened = lines.findLastIndex((line) => line.includes('"opened"'));
+  const last = Math.max(opened, least);
+  await writeFile(path, `${lines.slice(0, last + 1 + ahead).join('\n')}\n`);
+}
+
+describe('a run that is resumed over changed files', () => {
+  it('leaves a file without items alone that it had passed', async () => {
+    for (const change of ['append', 'delete'] as const) {
+      const folder = await temporaryFolder();
+      const uploads = join(folder, 'uploads');
+      await mkdir(uploads);
+      await writeFile(join(uploads, 'a.csv'), 'id,text\n');
+      await writeFile(join(uploads, 'b.csv'), rows('b', 0, 95));
+      const run = await createdRun(folder);
+      await expect(go(run, judge({ answers: 40 }))).rejects.toMatchObject({ kind: 'service' });
+      const before = (await logged(run)).length;
+      expect(before).toBeGreaterThan(0);
+      if (change === 'append') await appendFile(join(uploads, 'a.csv'), 'a1,late\n');
+      else await rm(join(uploads, 'a.csv'));
+      let asked = 0;
+      const { summary } = await go(run, judge({ refuse: () => (asked++, null) }));
+      expect(summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
+      expect(asked).toBe(95 - before);
+      expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
+    }
+  });
+
+  it('goes on after a shard of whole files that is committed', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'uploads'));
+    for (let file = 10; file < 30; file++) {
+      await writeFile(join(folder, 'uploads', `f${file}.txt`), `file ${file}`);
+    }
+    const run = await createdRun(folder);
+    await expect(go(run, judge({ answers: 10 }))).rejects.toMatchObject({ kind: 'service' });
+    await cutPlan(run, 0);
+    const { summary } = await go(run, judge());
+    expect(summary).toMatchObject({ items: 20, verdicts: 20 });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('comes to its end, and judges nothing again that is committed, wherever it stopped and whatever changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(source, { minLength: 1, maxLength: 14 }),
+        fc.array(step, { minLength: 1, maxLength: 3 }),
+        async (sources, steps) => {
+          const folder = await temporaryFolder();
+          const uploads = join(folder, 'uploads');
+          await mkdir(uploads);
+          const paths = sources.map(({ kind }, index) => {
+            const extension = kind === 'odd' ? 'zip' : kind;
+            return join(uploads, `${String(index).padStart(2, '0')}.${extension}`);
+          });
+          for (const [index, { kind, rows: count }] of sources.entries()) {
+            const zip = Buffer.from('504b0304140000000800', 'hex');
+            const content = { txt: `file ${index}`, odd: zip, csv: '', jsonl: records(index, count) }[kind];
+            await writeFile(paths[index]!, kind === 'csv' ? rows(`s${index}-`, 0, count) : content);
+          }
+          const run = await createdRun(folder);
+          const kept = new Map<number, string>();
+          const keep = async (): Promise<void> => {
+            for (const line of await logged(run)) {
+              const text = JSON.stringify(line);
+              expect(kept.get(line.seq) ?? text).toBe(text);
+              kept.set(line.seq, text);
+            }
+          };
+          for (const { answers, changed, how, plannedAhead } of steps) {
+            await go(run, judge({ answers })).catch(() => undefined);
+            await keep();
+            if ((await finishedSummary(run.dir)) === null) await cutPlan(run, plannedAhead);
+            for (const index of changed) {
+              const path = paths[index % paths.length]!;
+              if (how === 'delete') await rm(path, { force: true });
+              else await appendFile(path, 'late,one more\n');
+            }
+          }
+          const { summary } = await go(run, judge());
+          expect(summary.status).toBe('finished');
+          await keep();
+          const lines = await outcomes(run.dir);
+          expect(lines.map((line) => JSON.stringify(line))).toEqual(lines.map(({ seq }) => kept.get(seq)));
+          expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+        },
+      ),
+      { seed: SEED, numRuns: 25 },
+    );
+  }, 120_000);
+});
