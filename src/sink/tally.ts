@@ -3,7 +3,7 @@ import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
-import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { CATEGORY_KEYS, isCategoryKey } from '../domain/taxonomy.ts';
 import { extensionOf, OTHER_FILES } from './file-kinds.ts';
 import { replayDecision } from './outcome-line.ts';
 
@@ -41,6 +41,12 @@ export interface Counts {
 /** Extensions that are counted by themselves: names of files can be anything. */
 const MOST_EXTENSIONS = 100;
 
+/** Categories beyond the taxonomy that are counted by themselves: a guard may flag any name. */
+const MAX_UNKNOWN_CATEGORIES = 20;
+
+/** Where the flags of all further unknown categories are counted. */
+const OTHER_CATEGORIES = 'other_categories';
+
 /** Adds outcomes up. */
 export class Tally {
   readonly #policy: Policy;
@@ -49,6 +55,7 @@ export class Tally {
   #reused = 0;
   #thresholdsUnapplied = 0;
   #withoutFfmpeg = 0;
+  #unknownCategories = 0;
   readonly #decisions = new Map<string, number>();
   readonly #categories = new Map<string, number>();
   readonly #codes = new Map<string, number>();
@@ -75,7 +82,7 @@ export class Tally {
     const decided = replayDecision(this.#policy, line);
     if (decided === null || line.decision === null) return decided === null && line.decision === null;
     increment(this.#decisions, line.decision);
-    for (const key of line.subcategory_flags ?? []) increment(this.#categories, key);
+    for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
     if (decided.thresholdUnapplied) this.#thresholdsUnapplied++;
     return decided.decision === line.decision && decided.decidedBy === line.decided_by;
@@ -112,6 +119,16 @@ export class Tally {
     );
     const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
     return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
+  }
+
+  #countCategory(key: string): void {
+    const isCounted = isCategoryKey(key) || this.#categories.has(key);
+    if (!isCounted && this.#unknownCategories === MAX_UNKNOWN_CATEGORIES) {
+      increment(this.#categories, OTHER_CATEGORIES);
+      return;
+    }
+    if (!isCounted) this.#unknownCategories++;
+    increment(this.#categories, key);
   }
 
   #countExtension(extension: string): void {

@@ -1,36 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { tableRow } from '../../src/sink/spreadsheet.ts';
+import { outcomeLine } from './outcome-line.ts';
 
-const LINE: OutcomeLine = {
-  schema: 1,
-  run: 'run',
-  seq: 0,
-  id: 'a',
-  source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null },
-  modality: 'text',
-  request_type: 'prompt',
-  content_sha256: null,
-  coverage: null,
-  status: 'ok',
-  score: 0.5,
-  flagged: false,
-  subcategory_scores: null,
-  subcategory_flags: null,
-  decision: 'allow',
-  decided_by: null,
-  same_as: null,
-  fingerprint: null,
-  endpoint: null,
-  latency_ms: 1,
-  attempts: 1,
-  cache_usage: null,
-  moderated_at: '2026-11-21T02:00:03.120Z',
-  reused_from: null,
-  error: null,
-};
+const LINE = outcomeLine();
 
 /** What a spreadsheet may show nothing of, before the sign that begins a formula. */
 const BEGINS_FORMULA =

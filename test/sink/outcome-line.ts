@@ -1,0 +1,33 @@
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
+
+/** A line of the verdict log for a text that was allowed, but for what is said. */
+export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
+  return {
+    schema: 1,
+    run: 'run',
+    seq: 0,
+    id: 'a',
+    source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null },
+    modality: 'text',
+    request_type: 'prompt',
+    content_sha256: null,
+    coverage: null,
+    status: 'ok',
+    score: 0.5,
+    flagged: false,
+    subcategory_scores: null,
+    subcategory_flags: null,
+    decision: 'allow',
+    decided_by: null,
+    same_as: null,
+    fingerprint: null,
+    endpoint: null,
+    latency_ms: 1,
+    attempts: 1,
+    cache_usage: null,
+    moderated_at: '2026-11-21T02:00:03.120Z',
+    reused_from: null,
+    error: null,
+    ...parts,
+  };
+}
