@@ -1,4 +1,15 @@
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node } from 'yaml';
+import {
+  Lexer,
+  LineCounter,
+  Parser,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type Node,
+} from 'yaml';
 import { mistake } from './mistake.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
@@ -42,11 +53,26 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
     'a second ": " in one line; put a value that ends in a colon, as "embedded:", in quotes',
 };
 
+/** Far deeper than any configuration. The library composes documents recursively and would run out of stack. */
+const MAX_DEPTH = 64;
+
+/** Whether collections are nested deeper than `MAX_DEPTH`. Reads the text token by token, without recursion. */
+function isTooDeep(text: string): boolean {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    // What the parser yields is parsed again below; only how deep it stands counts here.
+    for (const token of parser.next(lexeme)) void token;
+    if (parser.stack.length > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
 /**
  * Parses the text of a YAML (or JSON) file. `shown` is its name in messages. Failure('usage') with file, line and column
  * when it is not one YAML document.
  */
 export function parseYaml(text: string, shown: string): YamlFile {
+  if (isTooDeep(text)) throw mistake(shown, `lists and keys are nested deeper than ${MAX_DEPTH} levels`);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const at = (offset: number): string => {

@@ -256,4 +256,11 @@ describe('a mistake is one line that names its place', () => {
       'big.yaml: is larger than 1 MB, which no configuration is',
     );
   });
+
+  it.each(['[', '- ', '{a: ', '? '])('that a file cannot nest too deep to be read: %j', async (opening) => {
+    const cwd = await workspace({ 'deep.yaml': opening.repeat(8000) });
+    expect(await mistakeIn({ cwd, paths: ['deep.yaml'] })).toBe(
+      'deep.yaml: lists and keys are nested deeper than 64 levels',
+    );
+  });
 });
