@@ -8,7 +8,18 @@
  *   bootstrap.mjs node <script> …       then run another script with Node
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -54,11 +65,19 @@ function buildStale() {
   return mtime(join(root, 'dist', '.built')) < Math.max(...inputs);
 }
 
+/** Setting up runs other people's programs: they get no secret of ours. */
+function withoutSecrets(env) {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(GUARD|GUARDSWEEP|REDIS)_/i.test(name)),
+  );
+}
+
 /** Runs a step with its output on stderr, since stdout belongs to the command that was asked for. */
 function step(what, command, args) {
   process.stderr.write(`guardsweep: ${what}\n`);
   const done = spawnSync(command, args, {
     cwd: root,
+    env: withoutSecrets(process.env),
     stdio: ['ignore', 'pipe', 'inherit'],
     shell: process.platform === 'win32',
   });
@@ -69,27 +88,89 @@ function step(what, command, args) {
   }
 }
 
-const alive = (pid) => {
+/** Another process may be installing all the packages. */
+const MAX_WAIT_MS = 15 * 60_000;
+const LOOK_EVERY_MS = 100;
+/** A lock is written in an instant; one that still says nothing after this long was left by a crash. */
+const WRITING_MS = 5000;
+
+/** When a process started, in clock ticks since the machine did (proc(5), field 22); null where that is not known. */
+function startOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return error.code === 'EPERM';
   }
-};
+}
+
+/** Whether the process that wrote a lock is gone. A number alone may belong to another process by now. */
+function isStale(text) {
+  try {
+    const { host, pid, start } = JSON.parse(text);
+    if (host !== hostname()) return false;
+    return !isAlive(pid) || (start !== null && startOf(pid) !== start);
+  } catch {
+    return Date.now() - mtime(lockPath) > WRITING_MS;
+  }
+}
+
+/** The text of the lock; null when there is none. */
+function readLock() {
+  try {
+    return readFileSync(lockPath, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Removes a stale lock, but puts back one that another process took in the meantime. */
+function removeStale(text) {
+  const aside = `${lockPath}.${process.pid}`;
+  try {
+    renameSync(lockPath, aside);
+    if (readFileSync(aside, 'utf8') !== text) linkSync(aside, lockPath);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
 
 /** One process makes ready at a time; others wait. A lock left by a process that is gone is taken over. */
 function locked(action) {
+  const mine = JSON.stringify({ host: hostname(), pid: process.pid, start: startOf(process.pid) });
+  const since = Date.now();
+  let said = false;
   for (;;) {
     try {
-      writeFileSync(lockPath, String(process.pid), { flag: 'wx' });
+      writeFileSync(lockPath, mine, { flag: 'wx' });
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
-      const holder = Number(existsSync(lockPath) ? readFileSync(lockPath, 'utf8') : 0);
-      if (holder > 0 && !alive(holder)) rmSync(lockPath, { force: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
     }
+    const text = readLock();
+    if (text === null) continue;
+    if (isStale(text)) {
+      removeStale(text);
+      continue;
+    }
+    if (!said) process.stderr.write('guardsweep: waiting for another process that is setting up\n');
+    said = true;
+    if (Date.now() - since > MAX_WAIT_MS) {
+      stop(`another process has been setting up for too long; if there is none, remove ${lockPath}`);
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
   }
   try {
     action();
@@ -104,6 +185,8 @@ function makeReady() {
     if (installStale()) {
       step('installing the locked packages (once)', 'npm', [
         'ci',
+        // No package here needs a script of its own to work.
+        '--ignore-scripts',
         '--no-audit',
         '--no-fund',
         '--loglevel=error',

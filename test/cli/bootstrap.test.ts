@@ -1,0 +1,109 @@
+import { copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { until } from '../helpers/run-directory.ts';
+
+const BOOTSTRAP = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.meta.url));
+
+/** Stands in for npm: notes its arguments and environment, and leaves what compiling needs. */
+const NPM = `#!/usr/bin/env node
+const { mkdirSync, writeFileSync } = require('node:fs');
+writeFileSync('npm.json', JSON.stringify({ args: process.argv.slice(2), env: process.env }));
+mkdirSync('node_modules/typescript/bin', { recursive: true });
+writeFileSync('node_modules/.package-lock.json', '{}');
+writeFileSync('node_modules/typescript/bin/tsc', "require('node:fs').mkdirSync('dist/src/cli', { recursive: true }); require('node:fs').writeFileSync('dist/src/cli/main.js', 'console.log(\\"ran\\")');");
+`;
+
+/** A fresh checkout with nothing in it but the bootstrap. */
+async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => Started }> {
+  const root = await temporaryFolder();
+  await mkdir(join(root, 'src/cli'), { recursive: true });
+  await mkdir(join(root, 'bin'));
+  await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
+  await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
+  await writeFile(join(root, 'package-lock.json'), '{}');
+  await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
+  return { root, start: (env = {}) => new Started(root, env) };
+}
+
+class Started {
+  stdout = '';
+  stderr = '';
+  readonly #closed: Promise<unknown>;
+
+  constructor(root: string, env: NodeJS.ProcessEnv) {
+    const child = spawn(process.execPath, [join(root, 'src/cli/bootstrap.mjs'), 'cli', 'x'], {
+      env: { PATH: `${join(root, 'bin')}:${process.env.PATH}`, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.#closed = once(child, 'close');
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await this.#closed;
+    });
+  }
+
+  async done(): Promise<this> {
+    await this.#closed;
+    return this;
+  }
+}
+
+it('installs without the scripts of packages, and shows them no secret', async () => {
+  const { root, start } = await checkout();
+  const secrets = {
+    GUARD_API_KEY: 'k',
+    GUARD_API_KEY__HOST: 'k',
+    GUARD_TOKEN: 't',
+    REDIS_URL: 'redis://:p@h',
+  };
+  expect((await start({ ...secrets, KEPT: 'yes' }).done()).stdout).toBe('ran\n');
+  const npm = JSON.parse(await readFile(join(root, 'npm.json'), 'utf8')) as {
+    args: string[];
+    env: NodeJS.ProcessEnv;
+  };
+  expect(npm.args).toEqual(expect.arrayContaining(['ci', '--ignore-scripts']));
+  expect(npm.env).toMatchObject({ KEPT: 'yes' });
+  for (const name of Object.keys(secrets)) expect(npm.env).not.toHaveProperty(name);
+});
+
+it.each([
+  ['a process that is gone', JSON.stringify({ host: hostname(), pid: 2 ** 22 - 1, start: '1' })],
+  [
+    'a process whose number another one has now',
+    JSON.stringify({ host: hostname(), pid: process.pid, start: '1' }),
+  ],
+])('takes over a lock of %s', async (_, lock) => {
+  const { root, start } = await checkout();
+  await writeFile(join(root, '.setup.lock'), lock);
+  const { stdout, stderr } = await start().done();
+  expect(stdout).toBe('ran\n');
+  expect(stderr).not.toContain('waiting');
+  await expect(stat(join(root, '.setup.lock'))).rejects.toThrow('ENOENT');
+});
+
+it('takes over a lock that a crash left empty', async () => {
+  const { root, start } = await checkout();
+  const lock = join(root, '.setup.lock');
+  await writeFile(lock, '');
+  await utimes(lock, new Date(0), new Date(0));
+  expect((await start().done()).stdout).toBe('ran\n');
+});
+
+it('waits, with a word, for a lock that a living or a foreign process holds', async () => {
+  const { root, start } = await checkout();
+  const lock = join(root, '.setup.lock');
+  await writeFile(lock, JSON.stringify({ host: 'elsewhere', pid: 1, start: '1' }));
+  const started = start();
+  await until(async () => started.stderr.includes('waiting for another process'), 'a word');
+  expect(started.stdout).toBe('');
+  await rm(lock);
+  expect((await started.done()).stdout).toBe('ran\n');
+});
