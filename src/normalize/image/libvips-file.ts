@@ -8,7 +8,7 @@ import { readPngChunks } from './png-chunks.ts';
 import type { ImageFormat } from './recognise.ts';
 import { corrupt, Refusal } from './refusal.ts';
 
-type LibvipsFormat = Exclude<ImageFormat, 'gif'>;
+type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico'>;
 
 /** Colour spaces of eight and of sixteen bits a channel, by libvips' names; others would be converted by colorimetry. */
 const NARROW = new Set(['srgb', 'b-w', 'cmyk']);

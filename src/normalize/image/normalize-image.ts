@@ -1,5 +1,7 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import { downscale } from './bicubic.ts';
+import { openBmp } from './bmp/bmp-file.ts';
+import { openIco } from './bmp/ico-file.ts';
 import { encodePng } from './encode-png.ts';
 import { chooseFrames } from './frame-choice.ts';
 import { openGif } from './gif/gif-file.ts';
@@ -62,7 +64,16 @@ export async function normalPixels(bytes: Buffer): Promise<Pixels | ItemError> {
 
 async function openImage(bytes: Buffer): Promise<ImageFile> {
   const format = recogniseFormat(bytes);
-  return format === 'gif' ? openGif(bytes) : openWithLibvips(bytes, format);
+  switch (format) {
+    case 'gif':
+      return openGif(bytes);
+    case 'bmp':
+      return openBmp(bytes);
+    case 'ico':
+      return openIco(bytes);
+    default:
+      return openWithLibvips(bytes, format);
+  }
 }
 
 /** The picture itself when it is small enough. */

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
+export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
 
 /** First bytes, in Latin-1. */
 const SIGNATURES: readonly (readonly [signature: RegExp, format: ImageFormat])[] = [
@@ -10,6 +10,9 @@ const SIGNATURES: readonly (readonly [signature: RegExp, format: ImageFormat])[]
   [/^RIFF....WEBP/s, 'webp'],
   // the second pair is BigTIFF
   [/^(?:II\*\0|MM\0\*|II\+\0|MM\0\+)/, 'tiff'],
+  // zeros where programs reserved them, or a header of a size that exists
+  [/^BM(?:....\0\0\0\0|.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0)/s, 'bmp'],
+  [/^\0\0\x01\0/, 'ico'],
 ];
 
 /** Brands of ISO base media files (ISO/IEC 23008-12, AV1 Image File Format) that hold pictures. */
@@ -24,7 +27,7 @@ const MOST_BRANDS = 64;
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new Refusal('EMPTY_CONTENT', 'the file has no content');
-  const start = bytes.toString('latin1', 0, 16);
+  const start = bytes.toString('latin1', 0, 18);
   const format = SIGNATURES.find(([signature]) => signature.test(start))?.[1];
   if (format !== undefined) return format;
   const brands = fileBrands(bytes);
@@ -36,7 +39,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (brands.some((brand) => HEIC.test(brand))) {
     throw new Refusal('UNSUPPORTED_TYPE', 'HEIC is not supported: convert it to JPEG');
   }
-  throw new Refusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF or AVIF image');
+  throw new Refusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF, BMP or ICO image');
 }
 
 /** Major and compatible brands of an ISO base media file; none for other files. */

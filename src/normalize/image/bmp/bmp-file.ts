@@ -1,0 +1,26 @@
+import type { ImageFile } from '../image-file.ts';
+import { corrupt } from '../refusal.ts';
+import { decodeDib } from './decode-dib.ts';
+import { readDib, type Dib } from './read-dib.ts';
+
+const FILE_HEADER_BYTES = 14;
+
+/** Opens a BMP file, which is decoded here: libvips does not know the format. Throws a Refusal, as `readDib` does. */
+export function openBmp(bytes: Buffer): ImageFile {
+  if (bytes.length < FILE_HEADER_BYTES) throw corrupt();
+  const pixelsAt = bytes.readUInt32LE(10);
+  return dibFile(bytes, readDib(bytes, FILE_HEADER_BYTES, pixelsAt === 0 ? null : pixelsAt));
+}
+
+/** The one picture of a bitmap whose size is known to be allowed. */
+export function dibFile(bytes: Buffer, dib: Dib): ImageFile {
+  return {
+    total: 1,
+    decodable: 1,
+    plain: false, // guards need not know the format
+    measure: async () => dib.width * dib.height,
+    async *decode() {
+      yield decodeDib(bytes, dib);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { ImageFile } from '../image-file.ts';
+import { openWithLibvips } from '../libvips-file.ts';
+import { corrupt } from '../refusal.ts';
+import { dibFile } from './bmp-file.ts';
+import { readDib } from './read-dib.ts';
+
+const HEADER_BYTES = 6;
+const ENTRY_BYTES = 16;
+const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+/** Behind the signature, length and name of a PNG's first chunk. */
+const PNG_SIZE_AT = 16;
+
+/** One of the pictures in an icon, by its own header. */
+interface Candidate {
+  /** The picture and whatever is behind it. */
+  readonly bytes: Buffer;
+  readonly isPng: boolean;
+  readonly pixels: number;
+  readonly bits: number;
+}
+
+/**
+ * Opens an icon: the same picture in several sizes, of which the largest is judged; of equal ones that with most bits
+ * a pixel, else the first. Its mask is transparency, and so is not looked at. Throws a Refusal for a broken structure.
+ */
+export async function openIco(bytes: Buffer): Promise<ImageFile> {
+  if (bytes.length < HEADER_BYTES) throw corrupt();
+  let best: Candidate | null = null;
+  const count = bytes.readUInt16LE(4);
+  for (let entry = 0; entry < count; entry++) {
+    const candidate = candidateAt(bytes, HEADER_BYTES + entry * ENTRY_BYTES);
+    if (best === null || isBetter(candidate, best)) best = candidate;
+  }
+  if (best === null) throw corrupt();
+  if (!best.isPng) return dibFile(best.bytes, readDib(best.bytes, 0, null, true));
+  return { ...(await openWithLibvips(best.bytes, 'png')), plain: false };
+}
+
+function isBetter(one: Candidate, other: Candidate): boolean {
+  return one.pixels === other.pixels ? one.bits > other.bits : one.pixels > other.pixels;
+}
+
+/** Sizes in the list of an icon end at 256 and are often wrong, and so are lengths: the pictures' own count. */
+function candidateAt(bytes: Buffer, at: number): Candidate {
+  if (at + ENTRY_BYTES > bytes.length) throw corrupt();
+  const from = bytes.readUInt32LE(at + 12);
+  const picture = bytes.subarray(from);
+  if (picture.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) {
+    if (picture.length < PNG_SIZE_AT + 10) throw corrupt();
+    const [width, height] = [picture.readUInt32BE(PNG_SIZE_AT), picture.readUInt32BE(PNG_SIZE_AT + 4)];
+    return { bytes: picture, isPng: true, pixels: width * height, bits: 32 };
+  }
+  if (picture.length < ENTRY_BYTES) throw corrupt();
+  const [width, rows] = [picture.readInt32LE(4), picture.readInt32LE(8)];
+  const pixels = Math.abs(width) * Math.floor(Math.abs(rows) / 2);
+  return { bytes: picture, isPng: false, pixels, bits: picture.readUInt16LE(14) };
+}
