@@ -91,7 +91,7 @@ const TAR_MARK_AT = 257;
 /** Names of media files, for what the first bytes do not tell. */
 const MEDIA_NAMES: readonly (readonly [names: RegExp, kind: BinaryKind])[] = [
   [/\.(?:jpe?g|png|gif|webp|bmp|tiff?|avif|hei[cf]|ico|tga|dds)$/i, IMAGE],
-  [/\.(?:mp[23]|wav|flac|ogg|oga|opus|m4a|m4b|aac|aiff?|amr|wma|weba|webm)$/i, AUDIO],
+  [/\.(?:mp[23]|wav|flac|ogg|oga|opus|m4a|m4b|aac|aiff?|amr|wma|weba|webm|ape|wv|mpc|mp\+|mpp|dsf)$/i, AUDIO],
   [/\.(?:mp4|mov|mkv|avi|m4v|wmv|mpe?g|3gp|fl[ic])$/i, VIDEO],
 ];
 

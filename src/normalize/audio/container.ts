@@ -16,6 +16,11 @@ export const CONTAINERS = [
   'matroska',
   'asf',
   'amr',
+  'ape',
+  'wv',
+  'mpc',
+  'mpc8',
+  'dsf',
 ] as const;
 
 export type Container = (typeof CONTAINERS)[number];
@@ -37,7 +42,16 @@ const SIGNATURES: readonly (readonly [signature: RegExp, container: Container])[
   [/^\x1a\x45\xdf\xa3/, 'matroska'],
   [/^\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c/, 'asf'],
   [/^#!AMR(?:-WB)?\n/, 'amr'],
+  // Monkey's Audio behind its letters has a version of 3584 to 4095, WavPack behind a length 0x402 to 0x410
+  [/^MAC .[\x0e\x0f]/s, 'ape'],
+  [/^wvpk....[\x02-\x10]\x04/s, 'wv'],
+  [/^MP\+[\x07\x17]/, 'mpc'],
+  [/^MPCKSH[\0-\x1f]/, 'mpc8'],
+  [/^DSD \x1c\0{7}/, 'dsf'],
 ];
+
+/** What may stand behind an ID3 tag and has a signature. Video does not get in that way. */
+const TAGGED: ReadonlySet<Container | null> = new Set<Container>(['flac', 'ape', 'wv', 'mpc', 'mpc8']);
 
 const HEAD_BYTES = 64 * 1024;
 const ID3_HEADER = 10;
@@ -83,9 +97,10 @@ function bySignature(head: Buffer): Container | null {
   return SIGNATURES.find(([signature]) => signature.test(start))?.[1] ?? null;
 }
 
-/** What may stand behind a tag: FLAC, and streams that have no header. Video does not get in that way. */
+/** What may stand behind a tag: a few containers, and streams that have no header. */
 function streamAt(head: Buffer, start: number): Container | null {
-  return head.toString('latin1', start, start + 4) === 'fLaC' ? 'flac' : framesAt(head, start);
+  const container = bySignature(head.subarray(start));
+  return TAGGED.has(container) ? container : framesAt(head, start);
 }
 
 /** Length of the ID3v2 tag that `head` begins with, its header and footer included; 0 when there is none. */
