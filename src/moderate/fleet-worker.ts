@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Lane } from '../domain/item.ts';
 import type { ShardResult } from '../domain/shard.ts';
-import { GivenBack } from '../queue/given-back.ts';
+import { GivenBack, LONGEST_REST_MS } from '../queue/given-back.ts';
 import { DeathNotes, notedShard } from '../queue/redis/death-notes.ts';
 import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
@@ -16,9 +16,9 @@ import { ResultOutlets } from './result-outlets.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
 /** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
-const OTHER_GUARD_MS = 10_000;
+const OTHER_GUARD_MS = LONGEST_REST_MS;
 /** The same for a shard whose media this worker does not have. */
-const OTHER_CORPUS_MS = 10_000;
+const OTHER_CORPUS_MS = LONGEST_REST_MS;
 
 export interface FleetWorkerOptions {
   readonly link: RedisLink;

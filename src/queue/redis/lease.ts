@@ -1,3 +1,4 @@
+import { endInTime } from './key-end.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
@@ -26,7 +27,10 @@ export class Lease {
       signal,
     );
     if (taken === 'OK') return true;
-    if ((await patiently(() => redis.get(this.#key), signal)) !== this.#holder) return false;
+    if ((await patiently(() => redis.get(this.#key), signal)) !== this.#holder) {
+      await endInTime(this.#link, this.#key, this.#lastsMs, signal);
+      return false;
+    }
     await patiently(() => redis.pexpire(this.#key, this.#lastsMs), signal);
     return true;
   }

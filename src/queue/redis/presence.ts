@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { endInTime } from './key-end.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
@@ -57,8 +59,9 @@ export class Presence {
     if (this.#link.away || this.#timer === null) return;
     const { redis } = this.#link;
     const key = presenceKey(this.#link, this.#role, this.id);
-    const text = JSON.stringify(this.#describe());
-    await redis.set(key, text, 'PX', Math.round(this.#forgottenAfterMs)).catch(() => {});
+    const lastsMs = Math.round(this.#forgottenAfterMs);
+    const text = JSON.stringify({ ...this.#describe(), lastsMs });
+    await redis.set(key, text, 'PX', lastsMs).catch(() => {});
     await redis.sadd(this.#link.key(`${this.#role}s`), this.id).catch(() => {});
   }
 }
@@ -69,9 +72,9 @@ export async function listPresent(link: RedisLink, role: Role, signal: AbortSign
   const ids = (await patiently(() => link.redis.smembers(set), signal)).sort();
   const present: Present[] = [];
   for (const id of ids) {
-    const text = await patiently(() => link.redis.get(presenceKey(link, role, id)), signal);
-    if (text === null) await patiently(() => link.redis.srem(set, id), signal);
-    else present.push({ id, details: JSON.parse(text) as unknown });
+    const details = await saidBy(link, role, id, signal);
+    if (details === null) await patiently(() => link.redis.srem(set, id), signal);
+    else present.push({ id, details });
   }
   return present;
 }
@@ -83,7 +86,21 @@ export async function isPresent(
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return (await patiently(() => link.redis.exists(presenceKey(link, role, id)), signal)) === 1;
+  return (await saidBy(link, role, id, signal)) !== null;
+}
+
+/** For how long a process counts as alive after a sign of life, in milliseconds. */
+const SIGN = z.looseObject({ lastsMs: z.number() });
+
+/** What a process last said of itself; null when it is gone. */
+async function saidBy(link: RedisLink, role: Role, id: string, signal: AbortSignal): Promise<unknown> {
+  const key = presenceKey(link, role, id);
+  const text = await patiently(() => link.redis.get(key), signal);
+  if (text === null) return null;
+  const details: unknown = JSON.parse(text);
+  const sign = SIGN.safeParse(details);
+  if (sign.success) await endInTime(link, key, sign.data.lastsMs, signal);
+  return details;
 }
 
 function presenceKey(link: RedisLink, role: Role, id: string): string {

@@ -35,6 +35,9 @@ export interface QueueDepth {
   readonly delayed: number;
 }
 
+/** Where a value is: nowhere, waiting, being handled, or given back and left to nobody for a while. */
+export type ValueState = 'unknown' | 'waiting' | 'active' | 'resting';
+
 const LOOK_EVERY_MS = 50;
 
 /** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
@@ -90,7 +93,23 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   /** Whether a value of that name waits or is being handled. */
   async has(id: string, signal: AbortSignal): Promise<boolean> {
-    return (await patiently(() => this.#queue.getJobState(id), signal)) !== 'unknown';
+    return (await this.state(id, signal)) !== 'unknown';
+  }
+
+  async state(id: string, signal: AbortSignal): Promise<ValueState> {
+    const state = await patiently(() => this.#queue.getJobState(id), signal);
+    if (state === 'delayed') return 'resting';
+    return state === 'unknown' || state === 'active' ? state : 'waiting';
+  }
+
+  /** Ends the rest of a value that was given back; does nothing to one that does not rest. */
+  async wake(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      await patiently(() => this.#queue.getBackend().promote(id), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if ((await this.state(id, signal)) === 'resting') throw error;
+    }
   }
 
   /** Takes a value out, unless it is being handled. */

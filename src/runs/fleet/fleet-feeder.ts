@@ -15,6 +15,7 @@ import type { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
 import { hasMarker } from '../control/control-files.ts';
 import type { FeedClaim } from '../control/feed-claim.ts';
 import type { Run } from '../create-run.ts';
+import { LongRests } from './long-rests.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
 import { stuckReason } from './stuck-reason.ts';
 
@@ -134,9 +135,22 @@ export class FleetFeeder {
       // What is all committed may be another process's work, which finishes it, too.
       await claim.assertCurrent();
       await this.#results.put(job, signal);
-      while (await this.#results.has(id, signal)) await delay(LOOK_EVERY_MS, undefined, { signal });
+      await this.#whileAsked(id, signal);
       const summary = await read();
       if (summary !== null) return summary;
+      await delay(LOOK_EVERY_MS, undefined, { signal });
+    }
+  }
+
+  /** Waits until the sink's queue does not hold the job any more. */
+  async #whileAsked(id: string, signal: AbortSignal): Promise<void> {
+    const rests = new LongRests();
+    for (;;) {
+      const state = await this.#results.state(id, signal);
+      if (state === 'unknown') return;
+      for (const overdue of rests.overdue(new Set(state === 'resting' ? [id] : []))) {
+        await this.#results.wake(overdue, signal);
+      }
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
   }

@@ -4,9 +4,10 @@ import type { Judging } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
-import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
+import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import type { SinkJob } from '../../queue/redis/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../../queue/redis/shard-job.ts';
+import { LongRests } from './long-rests.ts';
 
 /**
  * Shards of a run that are fed and not committed, at most: what some twenty workers at the default concurrency have in
@@ -50,6 +51,7 @@ export class OutstandingShards {
   readonly #options: OutstandingOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #wakeups = new Set<() => void>();
+  readonly #rests = new LongRests();
   #bytes = 0;
   #held = false;
   #waitedForRoomAt = Number.NEGATIVE_INFINITY;
@@ -127,13 +129,16 @@ export class OutstandingShards {
    * Feeds again what is in neither queue and not committed; gives how many shards that were. `look` reads the
    * verdict log anew. The order of the questions makes sure that a shard on its way is found: a result is handed
    * over before its shard is acknowledged, and committed before it is itself. Each question is asked of all shards
-   * at once, so that it costs one round trip.
+   * at once, so that it costs one round trip. What was given back to a queue and rests there for too long is woken.
    */
   async feedAgain(look: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
     setMaxListeners(0, signal);
-    const lost = await unknownTo((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
-    const missing = await unknownTo(() => results, lost, signal);
+    const fed = await statesIn((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
+    const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
+    const judged = await statesIn(() => results, lost, signal);
+    const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
+    await this.#endLongRests([...fed, ...judged], signal);
     if (missing.length === 0) return 0;
     await look();
     this.settle();
@@ -147,6 +152,14 @@ export class OutstandingShards {
     // In this order they wait, and are judged.
     await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
     return uncommitted.length;
+  }
+
+  async #endLongRests(seen: readonly Seen[], signal: AbortSignal): Promise<void> {
+    const resting = new Map(
+      seen.filter(({ state }) => state === 'resting').map(({ entry, queue }) => [entry.id, queue]),
+    );
+    const overdue = this.#rests.overdue(new Set(resting.keys()));
+    await Promise.all(overdue.map((id) => resting.get(id)!.wake(id, signal)));
   }
 
   /** Takes back what no worker has begun. */
@@ -215,12 +228,23 @@ function jobOf({ job }: Entry): ShardJob {
   return shardJobCodec.decode(JSON.parse(job.toString()));
 }
 
-/** Those of the shards that a queue knows nothing of. */
-async function unknownTo(
-  queueOf: (entry: Entry) => Pick<RedisQueue<never>, 'has'>,
+interface Seen {
+  readonly entry: Entry;
+  readonly queue: StateQueue;
+  readonly state: ValueState;
+}
+
+type StateQueue = Pick<RedisQueue<never>, 'state' | 'wake'>;
+
+/** What a queue knows of the shards. */
+async function statesIn(
+  queueOf: (entry: Entry) => StateQueue,
   entries: readonly Entry[],
   signal: AbortSignal,
-): Promise<Entry[]> {
-  const known = await Promise.all(entries.map((entry) => queueOf(entry).has(entry.id, signal)));
-  return entries.filter((_, index) => known[index] === false);
+): Promise<Seen[]> {
+  const seen = async (entry: Entry): Promise<Seen> => {
+    const queue = queueOf(entry);
+    return { entry, queue, state: await queue.state(entry.id, signal) };
+  };
+  return Promise.all(entries.map(seen));
 }

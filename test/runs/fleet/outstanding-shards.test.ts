@@ -1,8 +1,10 @@
 import { once, setMaxListeners } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
+import { GivenBack, LONGEST_REST_MS } from '../../../src/queue/given-back.ts';
+import type { WorkQueue } from '../../../src/queue/work-queue.ts';
 import { shardQueue, sinkQueue } from '../../../src/queue/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { shardJobId } from '../../../src/queue/redis/shard-job.ts';
@@ -42,6 +44,19 @@ function outstandingIn(
     redisHasRoom,
   });
   return { shards, queue, results };
+}
+
+/** Takes from a queue until one value was given back, for so long as a worker would; the others wait. */
+async function giveBackOnce<T>(queue: WorkQueue<T>, restMs: number): Promise<void> {
+  const end = new AbortController();
+  const consuming = queue.consume(
+    async () => {
+      end.abort(new Error('enough'));
+      throw new GivenBack(restMs);
+    },
+    { concurrency: 1, signal: end.signal },
+  );
+  await expect(consuming).rejects.toThrow('enough');
 }
 
 /** A port behind which everything takes a while longer to reach the server. */
@@ -180,6 +195,41 @@ describe('shards that are fed and not committed', () => {
     committed.add(0);
     expect(await shards.feedAgain(async () => {}, never)).toBe(0);
     await shards.drained(AbortSignal.timeout(5000));
+  });
+
+  it('that rest because a clock was set back are handed on all the same, in either queue', async () => {
+    const link = await linkForTest(await redisForTest());
+    const { shards, queue, results } = outstandingIn(link);
+    for (let shard = 0; shard < 3; shard++) await shards.add(shardOf(shard), never);
+    const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
+    await queue.remove(id(1), never);
+    await results.put(
+      {
+        kind: 'result',
+        run: 'r',
+        epoch: 1,
+        result: { shard: shardOf(1), outcomes: [null], fingerprints: [] },
+      },
+      never,
+    );
+    // As by a process whose clock was half an hour ahead of what it is now.
+    const soon = Date.now() + 1_800_000;
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: soon });
+    onTestFinished(() => void vi.useRealTimers());
+    await giveBackOnce(queue, LONGEST_REST_MS);
+    await giveBackOnce(results, LONGEST_REST_MS);
+    vi.setSystemTime(soon - 1_800_000);
+    expect(await queue.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 1 });
+    expect(await results.depth(never)).toEqual({ waiting: 0, active: 0, delayed: 1 });
+
+    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    vi.advanceTimersByTime(LONGEST_REST_MS);
+    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await queue.depth(never)).toMatchObject({ delayed: 1 });
+    vi.advanceTimersByTime(LONGEST_REST_MS);
+    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await queue.depth(never)).toEqual({ waiting: 2, active: 0, delayed: 0 });
+    expect(await results.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
   it('wait while Redis is full enough, but for a single one', async () => {

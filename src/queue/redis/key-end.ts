@@ -1,0 +1,16 @@
+import type { RedisLink } from './link.ts';
+import { patiently } from './patience.ts';
+
+/**
+ * Makes sure that a key lasts no longer than it was made to, in milliseconds. Redis keeps a key's end as a time of day: when
+ * its clock is set back by half an hour, what a process left behind would last for half an hour more.
+ */
+export async function endInTime(
+  link: RedisLink,
+  key: string,
+  lastsMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const left = await patiently(() => link.redis.pttl(key), signal);
+  if (left > lastsMs) await patiently(() => link.redis.pexpire(key, lastsMs), signal);
+}
