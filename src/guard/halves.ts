@@ -10,17 +10,17 @@ const LONGER_THAN_BYTES = 2048;
 const SEARCH_SHARE = 1 / 8;
 
 /**
- * The tasks that judge a long text, or a long response to the same prompt, in two halves, because as a whole it was
- * refused without a reason. Their outcomes become that of the whole. Null when the text is not long, cannot be cut,
- * or is a half itself.
+ * The tasks that judge a long text in two halves, because as a whole it was refused without a reason: of a response the
+ * response, each half with the prompt, or a long prompt, each half with the short response. Their outcomes become that
+ * of the whole. Null when the text is not long, cannot be cut, or is a half itself.
  */
 export function halvesOf(whole: Task): readonly [Task, Task] | null {
   if (whole.isHalf) return null;
   const requests = halfRequests(whole.request);
   if (requests === null) return null;
-  const owner = new Halves(whole);
+  const owner = new Halves(whole, requests.are);
   const half = (index: 0 | 1): Task => {
-    const task = new Task(owner, index, requests[index], whole.sessionId, null, true);
+    const task = new Task(owner, index, requests.halves[index], whole.sessionId, null, true);
     task.maxRows = 1;
     // The refusal was a try, too.
     task.attempts = whole.attempts + 1;
@@ -32,10 +32,12 @@ export function halvesOf(whole: Task): readonly [Task, Task] | null {
 /** Brings the outcomes of two halves together. */
 class Halves implements TaskOwner {
   readonly #whole: Task;
+  readonly #are: HalfRequests['are'];
   readonly #outcomes: [Outcome | null, Outcome | null] = [null, null];
 
-  constructor(whole: Task) {
+  constructor(whole: Task, are: HalfRequests['are']) {
     this.#whole = whole;
+    this.#are = are;
   }
 
   get over(): boolean {
@@ -51,7 +53,7 @@ class Halves implements TaskOwner {
       return null;
     }
     if (first.judgement.fingerprint !== second.judgement.fingerprint) return this.#whole;
-    this.#whole.settle({ judgement: together(first.judgement, second.judgement), failure: null });
+    this.#whole.settle({ judgement: together(first.judgement, second.judgement, this.#are), failure: null });
     return null;
   }
 
@@ -68,11 +70,12 @@ class Halves implements TaskOwner {
 }
 
 /** The worse half's judgement, flagged if either is; of the whole text nothing went unjudged. */
-function together(first: Judgement, second: Judgement): Judgement {
+function together(first: Judgement, second: Judgement, are: HalfRequests['are']): Judgement {
   const secondIsWorse = second.score > first.score;
-  const firstChars = first.coverage.total;
-  const total = firstChars + second.coverage.total;
   const [worse, other] = secondIsWorse ? [second, first] : [first, second];
+  // The coverage of a response does not count its prompt, and both halves of a prompt have all of the response.
+  const firstChars = are === 'of a prompt' ? 0 : first.coverage.total;
+  const total = firstChars + second.coverage.total;
   return {
     ...worse,
     flagged: first.flagged || second.flagged,
@@ -82,15 +85,31 @@ function together(first: Judgement, second: Judgement): Judgement {
   };
 }
 
+interface HalfRequests {
+  readonly are: 'of what is judged' | 'of a prompt';
+  readonly halves: readonly [GuardRequest, GuardRequest];
+}
+
 /** Of texts only: halves of an image or of a clip would be other content. */
-function halfRequests(request: GuardRequest): readonly [GuardRequest, GuardRequest] | null {
+function halfRequests(request: GuardRequest): HalfRequests | null {
   if (request.requestType === 'multiturn' || request.modality !== 'text') return null;
-  const text = request.requestType === 'prompt' ? request.text : request.response;
+  if (request.requestType === 'prompt') {
+    return halvesWith(request.text, 'of what is judged', (text) => ({ ...request, text }));
+  }
+  return (
+    halvesWith(request.response, 'of what is judged', (response) => ({ ...request, response })) ??
+    halvesWith(request.prompt ?? '', 'of a prompt', (prompt) => ({ ...request, prompt }))
+  );
+}
+
+/** Null when the text is not long, or cannot be cut. */
+function halvesWith(
+  text: string,
+  are: HalfRequests['are'],
+  withHalf: (half: string) => GuardRequest,
+): HalfRequests | null {
   const cut = Buffer.byteLength(text) > LONGER_THAN_BYTES ? cutInHalf(text) : null;
-  if (cut === null) return null;
-  const withText = (half: string): GuardRequest =>
-    request.requestType === 'prompt' ? { ...request, text: half } : { ...request, response: half };
-  return [withText(cut[0]), withText(cut[1])];
+  return cut && { are, halves: [withHalf(cut[0]), withHalf(cut[1])] };
 }
 
 /**

@@ -6,7 +6,7 @@ import { isMedia, type MediaRequest, type TextRequest } from '../domain/request.
 import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
-import { isTooLong, LongTextJudge } from './windows/long-text-judge.ts';
+import { isTooLong, judgeLongText } from './windows/judge-long-text.ts';
 
 export interface ModerateOptions {
   readonly judging: Judging;
@@ -18,12 +18,10 @@ export interface ModerateOptions {
 /** Takes shards through the guards. */
 export class Moderator {
   readonly #judge: Judge;
-  readonly #longTexts: LongTextJudge;
   readonly #media: MediaJudge;
 
   constructor(options: MediaJudgeOptions) {
     this.#judge = options.judge;
-    this.#longTexts = new LongTextJudge(options.judge);
     this.#media = new MediaJudge(options);
   }
 
@@ -79,9 +77,9 @@ export class Moderator {
       if (isTooLong(answer)) tooLong.push({ index, request, refused: answer.failure });
     }
     if (options.judging.longText === 'error') return;
-    // One after the other: what the first teaches about the guard's context serves the next.
+    // One after the other: each has many windows.
     for (const { index, request, refused } of tooLong) {
-      outcomes[index] = await this.#longTexts.moderate(request, refused, options);
+      outcomes[index] = await judgeLongText(request, refused, this.#judge, options);
     }
   }
 }

@@ -64,6 +64,19 @@ test('of a response only the response is cut; both halves go with the prompt', a
   for (const { inputs } of halves) expect(inputs['TEXT']).toContain('why');
 });
 
+test('a long prompt is cut where the response is short: both halves go with the response, which is judged once', async () => {
+  const server = await guard({
+    script: (seen) => (seen.inputs['TEXT']?.includes(LONG) ? REFUSED : undefined),
+  });
+  const request: GuardRequest = { requestType: 'response', modality: 'text', prompt: LONG, response: 'no' };
+  const judged = verdict((await judge(await connect([server]), [request]))[0]);
+  expect(judged.coverage).toEqual({ unit: 'chars', judged: 2, total: 2, worst_at: 0 });
+  const halves = server.seen.filter(({ inputs }) => inputs['TEXT']?.[0]?.startsWith(LONG) === false);
+  const responses = halves.filter(({ type }) => type === 'response');
+  expect(responses.map(({ inputs }) => inputs['TEXT']![0]!).toSorted()).toEqual([FIRST, SECOND].toSorted());
+  for (const { inputs } of responses) expect(inputs['RESPONSE_TEXT']).toEqual(['no']);
+});
+
 test.each([FIRST, SECOND])(
   'a half that is refused, too, ends the item as refused, without cutting on',
   async (half) => {

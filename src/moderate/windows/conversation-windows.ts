@@ -1,92 +1,143 @@
 import { history, type MultiturnRequest, type Turn } from '../../domain/request.ts';
-import type { Part } from '../parts/judge-parts.ts';
+import type { Covered, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
 
 /** Share of a window's bytes that the next one repeats, in whole turns. */
 const OVERLAP_SHARE = 1 / 4;
-/** What the system turns leave for the others has to be at least so much. */
-const LEAST_BYTES = 64;
+/** Share of a window's bytes up to which the system turns at the beginning are part of every window. */
+const PREAMBLE_SHARE = 1 / 2;
 
 /**
- * A conversation that is judged piece by piece: the system turns it begins with stay, and a window slides over the
- * rest, turn by turn. A turn that is too long by itself is cut like a text. Positions are turns from 0.
+ * A conversation that is judged piece by piece: the system turns it begins with stay, unless they take more than half
+ * a window, and a window slides over the rest, turn by turn. A turn that is too long by itself is cut like a text.
+ * Positions are turns from 0.
+ *
+ * The guard takes no conversation that ends with a system turn. System turns at the end of a window are left to the
+ * next one; where that has no room for them beside the turn they stand before, and where a system turn is cut, the
+ * last is sent as what a user says.
  */
 export function windowedConversation(request: MultiturnRequest): Windowed {
-  const turns = history(request);
-  const firstOther = turns.findIndex(([role]) => role !== 'system');
-  const system = turns.slice(0, firstOther);
-  const systemBytes = bytesOf(system);
+  const turns = new SizedTurns(history(request));
   return {
-    bytes: bytesOf(turns),
-    covered: { unit: 'turns', judged: turns.length, total: turns.length },
-    cut: (maxBytes) => {
-      const room = maxBytes - systemBytes;
-      if (room < LEAST_BYTES) return null;
-      return slide(turns, firstOther, room).map(({ first, messages }): Part => {
+    bytes: turns.bytes(0, turns.count),
+    cut: function* (maxBytes): Generator<Part, Covered> {
+      const preamble = preambleOf(turns, maxBytes);
+      const system = turns.slice(0, preamble);
+      let judged = 0;
+      for (const { first, messages, ended } of slide(turns, preamble, maxBytes)) {
         const all = [...system, ...messages];
-        return { request: { ...request, messages: all, turns: all.length, conversation: null }, at: first };
-      });
+        yield { request: { ...request, messages: all, turns: all.length, conversation: null }, at: first };
+        judged += ended;
+      }
+      // What comes first is in every window, or in none.
+      return { unit: 'turns', judged: judged === 0 ? 0 : preamble + judged, total: turns.count };
     },
   };
+}
+
+/** Turns, and how many bytes any stretch of them takes. */
+class SizedTurns {
+  readonly #turns: readonly Turn[];
+  /** At i: bytes of the turns before i. */
+  readonly #before: readonly number[];
+
+  constructor(turns: readonly Turn[]) {
+    this.#turns = turns;
+    let sum = 0;
+    this.#before = [0, ...turns.map(([role, content]) => (sum += role.length + Buffer.byteLength(content)))];
+  }
+
+  get count(): number {
+    return this.#turns.length;
+  }
+
+  at(index: number): Turn {
+    return this.#turns[index]!;
+  }
+
+  isSystem(index: number): boolean {
+    return this.#turns[index]?.[0] === 'system';
+  }
+
+  /** Of the turns `from` … `to - 1`. */
+  bytes(from: number, to: number): number {
+    return this.#before[to]! - this.#before[from]!;
+  }
+
+  slice(from: number, to: number): readonly Turn[] {
+    return this.#turns.slice(from, to);
+  }
+}
+
+/** How many turns at the beginning are part of every window: its system turns, if they leave room for others. */
+function preambleOf(turns: SizedTurns, maxBytes: number): number {
+  let count = 0;
+  while (turns.isSystem(count)) count++;
+  return count < turns.count && turns.bytes(0, count) <= maxBytes * PREAMBLE_SHARE ? count : 0;
 }
 
 interface Window {
   readonly first: number;
   readonly messages: readonly Turn[];
+  /** Turns of which this window holds the last that was not sent before. */
+  readonly ended: number;
 }
 
-/** Windows of at most `room` bytes over the turns from `firstOther` on. None ends with a system turn. */
-function slide(turns: readonly Turn[], firstOther: number, room: number): Window[] {
-  const windows: Window[] = [];
-  for (let first = firstOther; first < turns.length;) {
-    const [role, content] = turns[first]!;
-    if (bytesOf([turns[first]!]) > room) {
-      windows.push(...pieces(role, content, room).map((piece) => ({ first, messages: [piece] })));
-      first++;
+/** Windows over the turns from `preamble` on, with room for the turns before. None ends with a system turn. */
+function* slide(turns: SizedTurns, preamble: number, maxBytes: number): Generator<Window> {
+  const room = maxBytes - turns.bytes(0, preamble);
+  // The turns before `next` are sent; there is always a turn that each window sends for the first time.
+  for (let next = preamble; next < turns.count;) {
+    if (turns.bytes(next, next + 1) > room) {
+      yield* pieces(turns, next, room);
+      next++;
       continue;
     }
-    let end = first;
-    for (let bytes = 0; end < turns.length; end++) {
-      bytes += bytesOf([turns[end]!]);
-      if (bytes > room) break;
+    const first = repeatFrom(turns, preamble, next, room);
+    let end = next + 1;
+    while (end < turns.count && turns.bytes(first, end + 1) <= room) end++;
+    const spoken = withoutSystemEnd(turns, next, end);
+    if (spoken > next) {
+      yield { first, messages: turns.slice(first, spoken), ended: spoken - next };
+      next = spoken;
+    } else {
+      const [, content] = turns.at(end - 1);
+      const messages: readonly Turn[] = [...turns.slice(first, end - 1), ['user', content]];
+      yield { first, messages, ended: end - next };
+      next = end;
     }
-    const judged = withoutSystemEnd(turns, first, end);
-    if (judged > first) windows.push({ first, messages: turns.slice(first, judged) });
-    if (end === turns.length) break;
-    first = repeatFrom(turns, first, end, room);
   }
-  return windows;
 }
 
-/** The pieces of one long turn; a system turn in the middle is judged as what a user wrote, so that it is judged. */
-function pieces(role: Turn[0], content: string, room: number): Turn[] {
+/** The pieces of one long turn. */
+function* pieces(turns: SizedTurns, index: number, room: number): Generator<Window> {
+  const [role, content] = turns.at(index);
   const spoken = role === 'system' ? 'user' : role;
-  return textSpans(content, Math.max(LEAST_BYTES, room - spoken.length)).map(({ from, to }): Turn => [
-    spoken,
-    content.slice(from, to),
-  ]);
+  let end = 0;
+  let isWhole = true;
+  for (const { from, to } of textSpans(content, room - spoken.length)) {
+    isWhole &&= from <= end;
+    end = to;
+    const last = end === content.length;
+    yield { first: index, messages: [[spoken, content.slice(from, to)]], ended: last && isWhole ? 1 : 0 };
+  }
 }
 
-function withoutSystemEnd(turns: readonly Turn[], first: number, end: number): number {
-  while (end > first && turns[end - 1]![0] === 'system') end--;
+function withoutSystemEnd(turns: SizedTurns, first: number, end: number): number {
+  while (end > first && turns.isSystem(end - 1)) end--;
   return end;
 }
 
 /**
- * Where the window after one over `first` … `end - 1` begins: some turns back, but beyond `first`, and not so many that
- * the turn `end` has no room.
+ * Where the window begins that sends `next` first: some turns back, but not so many that `next` has no room, nor the
+ * turn that the system turns from `next` on stand before.
  */
-function repeatFrom(turns: readonly Turn[], first: number, end: number, room: number): number {
-  const most = Math.min(room * OVERLAP_SHARE, room - bytesOf([turns[end]!]));
-  let start = end;
-  for (let bytes = 0; start > first + 1; start--) {
-    bytes += bytesOf([turns[start - 1]!]);
-    if (bytes > most) break;
-  }
-  return start;
-}
-
-function bytesOf(turns: readonly Turn[]): number {
-  return turns.reduce((bytes, [role, content]) => bytes + role.length + Buffer.byteLength(content), 0);
+function repeatFrom(turns: SizedTurns, preamble: number, next: number, room: number): number {
+  let end = next + 1;
+  while (turns.isSystem(end - 1) && end < turns.count && turns.bytes(next, end) <= room) end++;
+  const most = Math.min(room * OVERLAP_SHARE, room - turns.bytes(next, end));
+  let first = next;
+  while (first > preamble && turns.bytes(first - 1, next) <= most) first--;
+  return first;
 }

@@ -18,18 +18,17 @@ const SENTENCE_END = /(?:[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡]["'”
 /**
  * Cuts a text into windows of at most `maxBytes` bytes of UTF-8, each repeating the end of the one before: after a
  * sentence where there is one near, else after a word, else after a character as people see it. Every code point that
- * is no white space is in one of them; windows of white space alone are left out. `maxBytes` is at least 64.
+ * is no white space is in one of them; windows of white space alone are left out. `maxBytes` is at least 64. Each is
+ * cut when it is asked for.
  */
-export function textSpans(text: string, maxBytes: number): Span[] {
-  const spans: Span[] = [];
+export function* textSpans(text: string, maxBytes: number): Generator<Span> {
   for (let from = 0; from < text.length;) {
     const limit = advance(text, from, maxBytes);
     const to = limit === text.length ? limit : borderBefore(text, from, limit);
-    if (/\S/.test(text.slice(from, to))) spans.push({ from, to });
-    if (to === text.length) break;
+    if (/\S/.test(text.slice(from, to))) yield { from, to };
+    if (to === text.length) return;
     from = overlapStart(text, from, to, maxBytes * OVERLAP_SHARE);
   }
-  return spans;
 }
 
 /** The farthest position, never within a code point, such that the text up to there has at most so many bytes. */

@@ -1,27 +1,48 @@
 import { codePoints } from '../../domain/item.ts';
-import type { PromptRequest, ResponseRequest } from '../../domain/request.ts';
-import type { Part } from '../parts/judge-parts.ts';
-import { textSpans } from './text-spans.ts';
+import type { PromptRequest } from '../../domain/request.ts';
+import type { Covered, Part } from '../parts/judge-parts.ts';
+import { type Span, textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
 
-/** A text, or a response together with its prompt, that is judged piece by piece. Positions are code points. */
-export function windowedText(request: PromptRequest | ResponseRequest): Windowed {
-  const text = request.requestType === 'prompt' ? request.text : request.response;
-  const total = codePoints(text);
+/** A text that is judged piece by piece. Positions are code points. */
+export function windowedText(request: PromptRequest): Windowed {
+  const { text } = request;
   return {
     bytes: Buffer.byteLength(text),
-    covered: { unit: 'chars', judged: total, total },
-    cut: (maxBytes) => {
-      let seen = 0;
-      let at = 0;
-      return textSpans(text, maxBytes).map(({ from, to }): Part => {
-        at += codePoints(text.slice(seen, from));
-        seen = from;
-        const piece = text.slice(from, to);
-        return request.requestType === 'prompt'
-          ? { request: { ...request, text: piece }, at }
-          : { request: { ...request, response: piece }, at };
-      });
+    cut: function* (maxBytes): Generator<Part, Covered> {
+      const counted = new CountedSpans(text);
+      for (const span of textSpans(text, maxBytes)) {
+        const at = counted.add(span);
+        yield { request: { ...request, text: text.slice(span.from, span.to) }, at };
+      }
+      return counted.covered;
     },
   };
+}
+
+/** Counts the code points of a text that are in one of its spans, which come in order and may overlap. */
+export class CountedSpans {
+  readonly #text: string;
+  /** The next position, in UTF-16 units, whose code points are not counted yet, and those counted before it. */
+  #seen = 0;
+  #seenPoints = 0;
+  #judged = 0;
+  #end = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns the code point at which the span begins. */
+  add({ from, to }: Span): number {
+    this.#seenPoints += codePoints(this.#text.slice(this.#seen, from));
+    this.#seen = from;
+    this.#judged += codePoints(this.#text.slice(Math.max(this.#end, from), to));
+    this.#end = to;
+    return this.#seenPoints;
+  }
+
+  get covered(): Covered {
+    return { unit: 'chars', judged: this.#judged, total: codePoints(this.#text) };
+  }
 }

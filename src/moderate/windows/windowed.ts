@@ -2,10 +2,15 @@ import type { Covered, Part } from '../parts/judge-parts.ts';
 
 /** Something that is too long to be judged in one piece. */
 export interface Windowed {
-  /** Size of what is cut, in bytes of UTF-8. */
+  /** Size of all that is sent of it, in bytes of UTF-8. */
   readonly bytes: number;
-  /** All of it: windows leave nothing out. */
-  readonly covered: Covered;
-  /** Overlapping windows, each with at most so many bytes of what is cut; null when that is too few to cut it. */
-  cut(maxBytes: number): readonly Part[] | null;
+  /**
+   * Overlapping windows of at most so many bytes, at least `SMALLEST_WINDOW_BYTES`, each cut when it is asked for: one
+   * that holds all of it where there is room. At the end: how much of the whole they were, which counts nothing that
+   * is in none of them.
+   */
+  cut(maxBytes: number): Generator<Part, Covered>;
 }
+
+/** Smaller windows would hold no sentence: whoever refuses them refuses for another reason. */
+export const SMALLEST_WINDOW_BYTES = 256;

@@ -87,16 +87,6 @@ describe('a text beyond the context of the guard', () => {
     expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
   });
 
-  it('teaches what the guard takes: the next one is cut right at once', async () => {
-    const guard = new SmallGuard(700);
-    const items = [0, 1].map((seq) => judgedItem(seq, prompt(`${filler.repeat(200)}${seq}`)));
-    await moderateShard({ items }, guard);
-    const overlong = guard.seen.filter((request) => Buffer.byteLength(textOf(request)) > 700);
-    const ofSecond = overlong.filter((request) => textOf(request).endsWith('1'));
-    expect(overlong.length).toBeGreaterThan(2);
-    expect(ofSecond).toHaveLength(1);
-  });
-
   it('as a response keeps its prompt in every window', async () => {
     const guard = new SmallGuard(1000);
     const response = `${filler.repeat(60)}poison`;
@@ -189,11 +179,11 @@ describe('a conversation beyond the context of the guard', () => {
     expect(verdict).toMatchObject({ score: 0.9, coverage: { judged: 4, total: 4, worst_at: 2 } });
   });
 
-  it('stays an error when the system turn alone is too long', async () => {
-    const { failure } = await outcomeOf(
+  it('has a system turn that is too long cut like any other', async () => {
+    const { judgement: verdict } = await outcomeOf(
       new SmallGuard(600),
-      conversation([['system', filler.repeat(100)], turn(0)]),
+      conversation([['system', `${filler.repeat(100)} poison ${filler}`], turn(0)]),
     );
-    expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
+    expect(verdict).toMatchObject({ score: 0.9, coverage: { judged: 2, total: 2, worst_at: 0 } });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { textSpans } from '../../../src/moderate/windows/text-spans.ts';
 
 const pieces = (text: string, maxBytes: number): string[] =>
-  textSpans(text, maxBytes).map(({ from, to }) => text.slice(from, to));
+  [...textSpans(text, maxBytes)].map(({ from, to }) => text.slice(from, to));
 
 /** Texts of words, sentences, lines, scripts without spaces, and characters of several code points. */
 const text = fc
@@ -20,7 +20,7 @@ describe('windows of a text', () => {
   it('cover all of it that is no white space, overlap, fit, and never split a code point', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 64, max: 600 }), (whole, maxBytes) => {
-        const spans = textSpans(whole, maxBytes);
+        const spans = [...textSpans(whole, maxBytes)];
         let end = 0;
         for (const [index, { from, to }] of spans.entries()) {
           expect(Buffer.byteLength(whole.slice(from, to))).toBeLessThanOrEqual(maxBytes);
@@ -50,7 +50,7 @@ describe('windows of a text', () => {
 
   it('repeat the end of the one before', () => {
     const words = Array.from({ length: 300 }, (_, n) => `w${n}`).join(' ');
-    const spans = textSpans(words, 256);
+    const spans = [...textSpans(words, 256)];
     for (const [index, { from }] of spans.entries()) {
       if (index > 0) expect(spans[index - 1]!.to - from).toBeGreaterThan(16);
     }

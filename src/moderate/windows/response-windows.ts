@@ -1,0 +1,51 @@
+import type { ResponseRequest } from '../../domain/request.ts';
+import type { Covered, Part } from '../parts/judge-parts.ts';
+import { type Span, textSpans } from './text-spans.ts';
+import { CountedSpans } from './text-windows.ts';
+import type { Windowed } from './windowed.ts';
+
+/**
+ * A response that is judged piece by piece together with its prompt. Whichever of the two fits half a window stays
+ * whole in every window; where neither does, both are cut to half windows, and a piece of one meets the piece of the
+ * other that stands at the same share of the whole. Positions are code points of the response.
+ */
+export function windowedResponse(request: ResponseRequest): Windowed {
+  const { response } = request;
+  const prompt = request.prompt ?? '';
+  const bytes = { prompt: Buffer.byteLength(prompt), response: Buffer.byteLength(response) };
+  return {
+    bytes: bytes.prompt + bytes.response,
+    cut: function* (maxBytes): Generator<Part, Covered> {
+      const half = Math.floor(maxBytes / 2);
+      const roomOf = (own: number, other: number): number =>
+        own <= half ? own : other <= half ? maxBytes - other : half;
+      const prompts = spansOf(prompt, bytes.prompt, roomOf(bytes.prompt, bytes.response));
+      const responses = spansOf(response, bytes.response, roomOf(bytes.response, bytes.prompt));
+      const counted = new CountedSpans(response);
+      const windows = responses.length === 0 ? 0 : Math.max(prompts.length, responses.length);
+      let last = -1;
+      let at = 0;
+      for (let window = 0; window < windows; window++) {
+        const index = Math.floor((window * responses.length) / windows);
+        const piece = responses[index]!;
+        if (index > last) at = counted.add(piece);
+        last = index;
+        const asked = prompts[Math.floor((window * prompts.length) / windows)];
+        yield {
+          request: {
+            ...request,
+            prompt: asked === undefined ? null : prompt.slice(asked.from, asked.to),
+            response: response.slice(piece.from, piece.to),
+          },
+          at,
+        };
+      }
+      return counted.covered;
+    },
+  };
+}
+
+function spansOf(text: string, bytes: number, room: number): Span[] {
+  if (text === '') return [];
+  return bytes <= room ? [{ from: 0, to: text.length }] : [...textSpans(text, room)];
+}

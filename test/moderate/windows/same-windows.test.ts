@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Moderator } from '../../../src/moderate/moderate-shard.ts';
+import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { judgedItem } from '../../helpers/items.ts';
+import { textModerator } from '../../helpers/moderation.ts';
+import { SmallGuards } from '../../helpers/small-guards.ts';
+
+const SEED = 20_261_121;
+
+/** Words of several scripts, so that some texts have four bytes a token and some one. */
+const text = fc
+  .tuple(
+    fc.constantFrom('plain words. ', '言葉と文。', 'mixed 語 words. ', 'x'),
+    fc.integer({ min: 1, max: 400 }),
+  )
+  .map(([words, times]) => words.repeat(times) + 'end');
+
+const turn: fc.Arbitrary<Turn> = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text);
+
+const request: fc.Arbitrary<ItemRequest> = fc.oneof(
+  text.map((said): ItemRequest => ({ requestType: 'prompt', modality: 'text', text: said })),
+  fc.tuple(text, text).map(([prompt, response]): ItemRequest => ({
+    requestType: 'response',
+    modality: 'text',
+    prompt,
+    response,
+  })),
+  fc.array(turn, { minLength: 1, maxLength: 8 }).map((turns): ItemRequest => {
+    const messages: Turn[] = [...turns, ['user', 'so?']];
+    return {
+      requestType: 'multiturn',
+      modality: 'text',
+      messages,
+      turns: messages.length,
+      conversation: null,
+    };
+  }),
+);
+
+/** What has to be equal, whoever judged when. */
+function substance({ judgement, failure }: Outcome): unknown {
+  if (judgement === null) return failure.error;
+  const { score, flagged, coverage } = judgement;
+  return { score, flagged, coverage };
+}
+
+async function judgeOne(
+  moderator: Moderator,
+  item: ItemRequest,
+  signal = new AbortController().signal,
+): Promise<Outcome> {
+  const shard = { shard: 0, pass: 1, lane: 'text', items: [judgedItem(0, item)] } as const;
+  const { outcomes } = await moderator.moderate(shard, { judging: DEFAULT_JUDGING, session: 's', signal });
+  return outcomes[0]!;
+}
+
+describe('the windows of an item', () => {
+  it('are the same whatever was judged before, in any order, and after any interruption', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(request, fc.integer(), fc.option(fc.integer({ min: 1, max: 12 }))), {
+          minLength: 2,
+          maxLength: 6,
+        }),
+        fc.integer({ min: 40, max: 700 }),
+        async (cases, context) => {
+          const alone = await Promise.all(
+            cases.map(([item]) => judgeOne(textModerator(new SmallGuards({ one: context })), item)),
+          );
+          // One process judges them in another order; an interruption is another process.
+          let moderator = textModerator(new SmallGuards({ one: context }));
+          const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);
+          for (const index of order) {
+            const [item, , interruptedAt] = cases[index]!;
+            if (interruptedAt !== null) {
+              await interrupted(context, item, interruptedAt);
+              if (interruptedAt % 2 === 0) moderator = textModerator(new SmallGuards({ one: context }));
+            }
+            expect(substance(await judgeOne(moderator, item))).toEqual(substance(alone[index]!));
+          }
+        },
+      ),
+      { seed: SEED, numRuns: 200 },
+    );
+  });
+
+  it('are those of the guard that judged them, where guards differ and go out of use', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        request,
+        fc.integer({ min: 40, max: 400 }),
+        fc.integer({ min: 40, max: 400 }),
+        fc.integer({ min: 0, max: 12 }),
+        fc.constantFrom('a', 'b'),
+        async (item, a, b, outAt, out) => {
+          const contexts = { a, b };
+          const outcome = await judgeOne(
+            textModerator(new SmallGuards(contexts, new Map([[outAt, out]]))),
+            item,
+          );
+          const { endpoint } = outcome.judgement ?? outcome.failure;
+          const context = contexts[endpoint as 'a' | 'b'];
+          const alone = await judgeOne(textModerator(new SmallGuards({ [endpoint!]: context })), item);
+          expect(substance(outcome)).toEqual(substance(alone));
+        },
+      ),
+      { seed: SEED, numRuns: 500 },
+    );
+  });
+});
+
+/** Judges until a number of calls were made, and is then aborted. */
+async function interrupted(context: number, item: ItemRequest, afterCalls: number): Promise<void> {
+  const guards = new SmallGuards({ one: context });
+  const controller = new AbortController();
+  const judge: Judge = {
+    fingerprints: guards.fingerprints,
+    judge: (requests, options) => {
+      if (guards.calls === afterCalls) controller.abort();
+      return guards.judge(requests, options);
+    },
+  };
+  await judgeOne(textModerator(judge), item, controller.signal).catch(() => {});
+}
