@@ -41,6 +41,11 @@ export type Fault =
   | { readonly kind: 'endpoint'; readonly reason: OutReason; readonly reached: boolean }
   | { readonly kind: 'fatal'; readonly reason: OutReason };
 
+/** Whether there was no answer in time, so that the guard may still be working on the request. */
+export function isTimeout(fault: Fault): boolean {
+  return fault.kind === 'attempt' && fault.code === 'TIMEOUT';
+}
+
 /**
  * A failed call. The foreign error is not kept, not even as cause: a guard's message can quote content.
  */

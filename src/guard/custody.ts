@@ -100,6 +100,25 @@ export class Custody {
     else sender.enqueueLater(tasks, delayMs);
   }
 
+  /** These were not answered in time, but the guard answers others. */
+  timedOut(tasks: readonly Task[], overtaken: boolean, delayMs: number): void {
+    const again: Task[] = [];
+    for (const task of tasks) {
+      task.noteTimeout(overtaken);
+      if (task.attempts >= MAX_ATTEMPTS) this.settleError(task, 'TIMEOUT', false);
+      else again.push(task);
+    }
+    if (again.length > 0) this.sendAgain(again, {}, 'TIMEOUT', delayMs);
+  }
+
+  /** The endpoint stopped answering with these in flight: one that was alone at several such moments ends as an error. */
+  noteSilence(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      task.noteTimeout(false);
+      if (task.attempts >= MAX_ATTEMPTS) task.settleError('TIMEOUT', this.#options.endpoint, false);
+    }
+  }
+
   /** The endpoint went down with these in flight: one that was alone at several such moments ends as an error. */
   noteDrop(tasks: readonly Task[]): void {
     for (const task of tasks) {
@@ -119,7 +138,7 @@ export class Custody {
     for (const task of this.#tasks) if (task.abandoned) this.#tasks.delete(task);
   }
 
-  /** Ends it, and returns what is undone: idle, but for what `noteDrop` settled. */
+  /** Ends it, and returns what is undone: idle, but for what was settled as it went down. */
   giveBack(): Task[] {
     this.#over = true;
     const undone = [...this.#tasks].filter((task) => !task.abandoned);

@@ -1,9 +1,9 @@
 import type { Answer } from './answer.ts';
-import { CallError, type Fault } from './call-error.ts';
+import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import { tryHarmlessText } from './canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from './connection.ts';
 import { Custody } from './custody.ts';
-import type { DispatcherHooks, DispatcherOptions } from './dispatcher-hooks.ts';
+import type { DispatcherHooks, DispatcherOptions, Outage } from './dispatcher-hooks.ts';
 import { FaultResponses } from './fault-responses.ts';
 import { type HeldAnswers, verdictOf } from './held-answer.ts';
 import { Overloads } from './overloads.ts';
@@ -48,7 +48,7 @@ export class Dispatcher {
     this.#sender = new Sender(
       { maxBatchSize, concurrency, backlog, isOneOfMany, takes },
       {
-        open: () => !this.#stamping.suspected,
+        open: () => !this.#stamping.suspected && !this.#proof.doubted,
         stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
         fly: (flight) => this.#fly(flight),
         taken: (tasks) => {
@@ -64,6 +64,7 @@ export class Dispatcher {
     this.#custody = new Custody({ endpoint, sender, retried: (cause) => hooks.retried(cause) });
     this.#faults = new FaultResponses({
       concurrency,
+      requestTimeoutMs: options.requestTimeoutMs,
       sender,
       custody: this.#custody,
       proof: this.#proof,
@@ -135,17 +136,25 @@ export class Dispatcher {
   }
 
   /**
-   * Ends all calls and returns the tasks it had, idle unless that settled them. `reached` when the endpoint went down with
-   * requests in flight: an item that was alone in flight at several such moments ends as an error.
+   * Ends all calls and returns the tasks it had, idle unless that settled them. `outage`: why the endpoint went down; null
+   * when it did not. An item that was alone in flight at several such moments ends as an error.
    */
-  stop(reached: boolean): Task[] {
+  stop(outage: Outage | null): Task[] {
     this.#stopped = true;
     this.#faults.stop();
     this.#stamping.stop();
     this.#controller.abort();
     this.#sender.stop();
-    if (reached) for (const { tasks } of this.#sender.flights) this.#custody.noteDrop(tasks);
+    if (outage?.reached === true) this.#noteOutage(outage.reason);
     return this.#custody.giveBack();
+  }
+
+  #noteOutage(reason: OutReason): void {
+    for (const flight of this.#sender.flights) {
+      const tasks = flight.tasks.filter((task) => !task.abandoned);
+      if (reason === 'no answer in time') this.#custody.noteSilence(tasks);
+      else this.#custody.noteDrop(tasks);
+    }
   }
 
   async #fly(flight: Flight): Promise<void> {
@@ -159,7 +168,7 @@ export class Dispatcher {
     }
     if (this.#stopped) return;
     // The requests that an endpoint takes with it count as in flight until they have been noted as such.
-    if (fault?.kind !== 'endpoint') this.#sender.land(flight);
+    if (fault === null || !maySilence(fault)) this.#sender.land(flight);
     if (reply !== null) await this.#replied(flight, reply);
     else if (fault !== null) await this.#faults.failed(flight, fault);
   }
@@ -204,11 +213,11 @@ export class Dispatcher {
   #answered({ rows, sentAt }: Flight): void {
     const { supplied } = this.#sender;
     this.#guard.concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
-    this.#succeeded();
+    this.#succeeded(sentAt);
   }
 
-  #succeeded(): void {
-    this.#proof.succeeded();
+  #succeeded(sentAt?: number): void {
+    this.#proof.succeeded(sentAt);
     this.#overloads.passed();
     this.#hooks.succeeded();
   }
@@ -235,4 +244,9 @@ export class Dispatcher {
     else this.#hooks.crashed(error);
     return null;
   }
+}
+
+/** Whether the endpoint went, or may turn out to have gone, with the request. */
+function maySilence(fault: Fault): boolean {
+  return fault.kind === 'endpoint' || isTimeout(fault);
 }

@@ -152,7 +152,7 @@ export class Endpoint {
   /** Ends everything; the tasks that were not settled are the caller's. Safe to call twice. */
   async close(): Promise<Task[]> {
     this.#life.abort();
-    const undone = this.#leave(false);
+    const undone = this.#leave(null);
     await this.#entering;
     return undone;
   }
@@ -227,17 +227,18 @@ export class Endpoint {
     this.#hooks.ready();
   }
 
-  #takeOut({ reason, fatal = false, reached = false, leaveAloneMs = 0 }: Outage): void {
+  #takeOut(outage: Outage): void {
     if (this.#dispatcher === null) return;
+    const { reason, fatal = false, leaveAloneMs = 0 } = outage;
     this.#state = outState(reason, fatal);
-    const undone = this.#leave(reached);
+    const undone = this.#leave(outage);
     this.#beginToEnter(false, leaveAloneMs);
     this.#hooks.out(undone);
   }
 
-  #leave(reached: boolean): Task[] {
+  #leave(outage: Outage | null): Task[] {
     if (this.#dispatcher !== null) this.#sent = together(this.#sent, this.#dispatcher.sent);
-    const undone = this.#dispatcher?.stop(reached) ?? [];
+    const undone = this.#dispatcher?.stop(outage) ?? [];
     this.#dispatcher = null;
     this.#connection?.close();
     this.#connection = null;

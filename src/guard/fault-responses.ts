@@ -1,6 +1,6 @@
 import type { ItemCode } from '../domain/item-error.ts';
-import { retryMs } from './backoff.ts';
-import type { Fault } from './call-error.ts';
+import { backoffMs, retryMs } from './backoff.ts';
+import { type Fault, isTimeout } from './call-error.ts';
 import type { ConcurrencyPolicy } from './concurrency.ts';
 import type { Custody } from './custody.ts';
 import type { DispatcherHooks } from './dispatcher-hooks.ts';
@@ -15,6 +15,7 @@ const LONGEST_PAUSE_MS = 10_000;
 
 export interface FaultResponsesOptions {
   readonly concurrency: ConcurrencyPolicy;
+  readonly requestTimeoutMs: number;
   readonly sender: Sender;
   readonly custody: Custody;
   readonly proof: ProofOfLife;
@@ -80,7 +81,8 @@ export class FaultResponses {
         else await this.#refused(flight, fault.code);
         return;
       case 'attempt':
-        await this.#countAttempt(flight, fault.code);
+        if (isTimeout(fault)) await this.#timedOut(flight, tasks);
+        else await this.#countAttempt(flight, fault.code);
         return;
     }
   }
@@ -123,6 +125,29 @@ export class FaultResponses {
     else this.#custody.sendAgain([task], { maxRows: 1 }, code, retryMs(task.attempts));
   }
 
+  /**
+   * It may have waited behind another request, which the guard may still be working on. So nothing is sent until something
+   * is answered, less is sent at a time, and only an item that is not answered in time alone in flight has used a try.
+   */
+  async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
+    const { proof, sender, concurrency, custody, requestTimeoutMs } = this.#options;
+    const alone = sender.isExclusive(flight);
+    const overtaken = proof.overtook(flight.sentAt);
+    if (!alone && !overtaken && !proof.doubted) concurrency.overloaded();
+    proof.timedOut();
+    const judges = await this.#judgesOthers(flight, proof.successes);
+    if (judges === 'no') return;
+    sender.land(flight);
+    if (judges === 'unclear' && alone) {
+      this.#sendAlone(tasks, 'TIMEOUT');
+      return;
+    }
+    // What others sent to the same guard should not find it occupied each time that they try again.
+    const tries = 1 + (tasks[0]?.attempts ?? 0);
+    const delayMs = alone ? backoffMs(tries, requestTimeoutMs / 20, requestTimeoutMs / 4) : retryMs(1);
+    custody.timedOut(tasks, overtaken, delayMs);
+  }
+
   /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
   async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
     const { sender, proof } = this.#options;
@@ -153,23 +178,27 @@ export class FaultResponses {
     if (inRow !== null || atLeastMs > 0) sender.pause(atLeastMs + (inRow === null ? 0 : retryMs(inRow)));
   }
 
-  /** Whether the guard judges other content than this flight's; takes the endpoint out when it does not. */
-  async #judgesOthers(flight: Flight): Promise<'yes' | 'no' | 'unclear'> {
+  /**
+   * Whether the guard has judged other content than this flight's since it had judged so many requests, or judges some
+   * now; takes the endpoint out when it does not.
+   */
+  async #judgesOthers(flight: Flight, since = flight.successes): Promise<'yes' | 'no' | 'unclear'> {
     const { proof, sender, down, succeeded } = this.#options;
     let found: Proof;
     try {
-      found = await proof.since(flight.successes, sender.isExclusive(flight));
+      found = await proof.since(since, sender.isExclusive(flight));
     } catch (error) {
       if (this.#stopped) return 'no';
       throw error;
     }
     if (this.#stopped) return 'no';
     if (found.kind === 'dead') {
-      down({ reason: found.reason, fatal: found.fatal });
+      const { reason, fatal } = found;
+      down({ reason, fatal, reached: reason === 'no answer in time' });
       return 'no';
     }
     if (found.kind === 'unclear') return 'unclear';
-    if (proof.successes === flight.successes) succeeded();
+    if (proof.successes === since) succeeded();
     return 'yes';
   }
 

@@ -23,6 +23,11 @@ const OTHERS_TIMEOUT_MS = 5000;
 const MAX_ITEMS = 65_536;
 /** So many items may wait for an endpoint, however little the endpoints can use. */
 const LEAST_BACKLOG = 1024;
+/**
+ * Guards that come back count as progress so many times in a row without a verdict: an item that keeps a guard busy for
+ * long takes a few such times until it ends as an error, and must not end the run.
+ */
+const MAX_RETURNS = 25;
 /** How often a pool that waits for a slow guard looks whether it still does, in milliseconds. */
 const WATCH_MS = 1000;
 
@@ -43,8 +48,10 @@ export class LivePool implements GuardPool {
   /** Of what waits, the kinds that no endpoint in use takes, and since when. */
   readonly #unserved = new Map<Signature, number>();
   #sessions = 0;
-  /** When something was last judged, or work came in with nothing else under way. */
+  /** When something was last judged, a guard came back, or work came in with nothing else under way. */
   #progressAt = 0;
+  /** Guards that have come back since something was last judged. */
+  #returns = 0;
   #watch: NodeJS.Timeout | null = null;
   #failure: Failure | null = null;
   /** Ends the start with a failure, as long as it is under way. */
@@ -68,7 +75,10 @@ export class LivePool implements GuardPool {
             new Failure('service', `guard ${endpoint.name}: ${error.message}`, { cause: error }),
           ),
         out: (undone) => this.#out(undone),
-        succeeded: () => (this.#progressAt = performance.now()),
+        succeeded: () => {
+          this.#progressAt = performance.now();
+          this.#returns = 0;
+        },
         accept: (reading) => this.#accept(endpoint, reading),
         crashed: (error) => this.#fail(new Failure('internal', 'the guard client failed', { cause: error })),
       });
@@ -266,6 +276,7 @@ export class LivePool implements GuardPool {
   }
 
   #ready(): void {
+    if (++this.#returns <= MAX_RETURNS) this.#progressAt = performance.now();
     this.#serveBacklog();
     this.#tellListeners();
   }

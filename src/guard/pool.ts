@@ -13,7 +13,7 @@ export { type EndpointKind, type EndpointState, type EndpointStatus } from './en
 export interface PoolOptions {
   /** Fingerprint id that every guard must have; null: any. No guard over REST has one. */
   readonly expectFingerprint: string | null;
-  /** How long requests wait while no guard is of use, in milliseconds since the last verdict. */
+  /** How long requests wait while no guard is of use, in milliseconds since the last verdict or the return of a guard. */
   readonly maxWaitMs: number;
   /** How long to wait for guards when connecting, in milliseconds. Default 30 000. */
   readonly startTimeoutMs?: number;

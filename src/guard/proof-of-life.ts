@@ -13,6 +13,8 @@ export class ProofOfLife {
   readonly #tryHarmlessText: () => Promise<CanaryResult>;
   #underWay: Promise<CanaryResult> | null = null;
   #successes = 0;
+  #latestSentAt = Number.NEGATIVE_INFINITY;
+  #doubted = false;
 
   constructor(tryHarmlessText: () => Promise<CanaryResult>) {
     this.#tryHarmlessText = tryHarmlessText;
@@ -23,8 +25,29 @@ export class ProofOfLife {
     return this.#successes;
   }
 
-  succeeded(): void {
+  /** Something was judged, which was sent at `sentAt` (by `performance.now()`) unless it was the harmless text. */
+  succeeded(sentAt = Number.NEGATIVE_INFINITY): void {
     this.#successes++;
+    this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
+    this.#doubted = false;
+  }
+
+  /** Whether something has been answered that was sent later: then a request of that time did not just wait its turn. */
+  overtook(sentAt: number): boolean {
+    return this.#latestSentAt > sentAt;
+  }
+
+  /**
+   * Whether nothing has been answered since a request ran out of time. The guard may still be working on it, although
+   * its call has ended, and what is sent now would wait behind it.
+   */
+  get doubted(): boolean {
+    return this.#doubted;
+  }
+
+  /** A request was not answered in time. */
+  timedOut(): void {
+    this.#doubted = true;
   }
 
   /**
@@ -36,6 +59,8 @@ export class ProofOfLife {
     if (this.#successes > successes) return { kind: 'alive' };
     this.#underWay ??= this.#tryHarmlessText().finally(() => (this.#underWay = null));
     const result = await this.#underWay;
+    if (this.#successes > successes) return { kind: 'alive' };
+    if (result.kind !== 'failed') this.#doubted = false;
     switch (result.kind) {
       case 'judged':
         return { kind: 'alive' };

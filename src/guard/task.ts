@@ -5,6 +5,8 @@ import { contentBytes, type RequestRow, type Signature, signatureOf } from './te
 
 /** Tries that count, after which an item ends in a retryable code. */
 export const MAX_ATTEMPTS = 5;
+/** Timeouts after which an item is sent alone, to learn whether it was the slow one or waited behind it. */
+const TIMEOUTS_BEFORE_ALONE = 2;
 
 /**
  * Where a task is:
@@ -40,6 +42,8 @@ export class Task implements RequestRow {
   rejudged = 0;
   /** Times it was in flight while the endpoint went down, since the guard last judged it. */
   drops = 0;
+  /** Times it was not answered in time, which may have been another item's doing. */
+  timeouts = 0;
   /** Most rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
   /** Whether nothing else may be in flight with it, so that a failure can only be its own. */
@@ -75,7 +79,24 @@ export class Task implements RequestRow {
   /** The guard has judged it, so it is not what brings guards down, even if it has to be judged again. */
   clearSuspicion(): void {
     this.drops = 0;
+    this.timeouts = 0;
     this.alone = false;
+  }
+
+  /**
+   * It was not answered in time. Only alone in flight can that be its own doing; then the times before count, too.
+   * `overtaken`: requests sent later were answered, so that most likely it did not wait behind another: as long as
+   * that is so, it is sent alone only for its last try.
+   */
+  noteTimeout(overtaken: boolean): void {
+    this.timeouts++;
+    this.maxRows = 1;
+    if (this.alone) {
+      this.attempts += this.timeouts;
+      this.timeouts = 0;
+    } else {
+      this.alone = this.timeouts >= (overtaken ? MAX_ATTEMPTS - 1 : TIMEOUTS_BEFORE_ALONE);
+    }
   }
 
   /** Returns a task that is to be judged instead: the whole of a half whose other half another model judged. */

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../src/domain/outcome.ts';
+import { Task } from '../../src/guard/task.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompt,
+  prompts,
+  stateOf,
+  verdict,
+} from '../helpers/guard-pool.ts';
+import type { ScriptedGuard } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const TIMEOUT_MS = 200;
+const SLOW = 'text 17';
+const ALSO_SLOW = 'text 42';
+
+/**
+ * A guard that works on one request at a time, in order of arrival, for as long as `workMs` says. It also finishes
+ * requests that their clients have given up.
+ */
+function oneInstance(
+  maxBatchSize: number,
+  workMs: (texts: readonly string[]) => number,
+): Promise<ScriptedGuard> {
+  let free: Promise<void> = Promise.resolve();
+  const work = (ms: number): Promise<void> => (free = free.then(() => sleep(ms)));
+  return guard({
+    maxBatchSize,
+    script: ({ inputs }) => work(workMs(inputs['TEXT']!)),
+    onVersion: () => work(0),
+  });
+}
+
+/** Work of 2 ms, but `ms` for a request that holds one of the slow texts. */
+const slowFor =
+  (ms: number, slow: readonly string[] = [SLOW]) =>
+  (texts: readonly string[]): number =>
+    texts.some((text) => slow.includes(text)) ? ms : 2;
+
+/** The slow texts end after five tries, and nothing else ends as an error. */
+function expectOnlySlow(outcomes: readonly Outcome[], slow: readonly string[] = [SLOW]): void {
+  const failed = outcomes.flatMap((outcome, index) => (outcome.failure ? [`text ${index}`] : []));
+  expect(failed).toEqual(slow);
+  for (const text of slow) {
+    const outcome = outcomes[Number(text.slice('text '.length))];
+    expect(failure(outcome)).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
+  }
+}
+
+describe('an item that occupies the only instance for longer than a request may take ends alone', () => {
+  test.each([
+    ['batches of 8', 8, 1.25],
+    ['single requests', 0, 1.25],
+    ['batches of 8, for longer than a harmless text waits', 8, 2.6],
+  ])('%s', async (_, maxBatchSize, times) => {
+    const server = await oneInstance(maxBatchSize, slowFor(TIMEOUT_MS * times));
+    const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+    expectOnlySlow(await judge(pool, prompts(100)));
+  });
+
+  test('two such items', async () => {
+    const slow = [SLOW, ALSO_SLOW];
+    const server = await oneInstance(8, slowFor(TIMEOUT_MS * 1.25, slow));
+    const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+    expectOnlySlow(await judge(pool, prompts(100)), slow);
+  });
+
+  test('several endpoints', async () => {
+    const servers = [1, 2, 3].map(() => oneInstance(8, slowFor(TIMEOUT_MS * 1.25)));
+    const pool = await connect(await Promise.all(servers), { requestTimeoutMs: TIMEOUT_MS });
+    expectOnlySlow(await judge(pool, prompts(300)));
+  });
+
+  test('two clients of one guard', async () => {
+    const server = await oneInstance(0, slowFor(TIMEOUT_MS * 1.25));
+    const options = { requestTimeoutMs: TIMEOUT_MS };
+    const [one, other] = [await connect([server], options), await connect([server], options)];
+    const [mine, theirs] = await Promise.all([judge(one, prompts(40)), judge(other, prompts(10))]);
+    expectOnlySlow(mine);
+    theirs.map(verdict);
+  });
+
+  test('after its second timeout it is sent when the guard has nothing else to do', async () => {
+    const server = await oneInstance(8, slowFor(TIMEOUT_MS * 1.25));
+    const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+    await judge(pool, prompts(100));
+    const tries = server.seen.filter(({ inputs }) => inputs['TEXT']!.includes(SLOW));
+    expect(tries.slice(2).map(({ rows, inFlight }) => [rows, inFlight])).toEqual([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+});
+
+describe('an item that is not answered in time', () => {
+  const task = (): Task => new Task({ over: false, settle: () => null }, 0, prompt('a'), '', null);
+
+  test.each([
+    ['is sent alone after its second timeout', false, 2],
+    ['is sent alone for its last try as long as requests sent later are answered', true, 4],
+  ])('%s', (_, overtaken, timeouts) => {
+    const slow = task();
+    for (let timeout = 1; timeout <= timeouts; timeout++) {
+      expect(slow.alone).toBe(false);
+      slow.noteTimeout(overtaken);
+    }
+    expect(slow).toMatchObject({ alone: true, attempts: 0 });
+    slow.noteTimeout(false);
+    expect(slow.attempts).toBe(timeouts + 1);
+  });
+
+  test('is no longer suspected once it is judged', () => {
+    const slow = task();
+    slow.noteTimeout(false);
+    slow.noteTimeout(false);
+    slow.clearSuspicion();
+    expect(slow).toMatchObject({ alone: false, timeouts: 0, attempts: 0 });
+  });
+});
+
+test('a guard that is slow as a whole for a while spends no tries', async () => {
+  let slow = true;
+  const server = await oneInstance(8, () => (slow ? TIMEOUT_MS * 1.5 : 2));
+  const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, prompts(60));
+  await out;
+  slow = false;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+});
