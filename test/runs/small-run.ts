@@ -14,13 +14,16 @@ import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';
 
 export const never = new AbortController().signal;
-const fingerprint = makeFingerprint([['weights', 'a'.repeat(64)]])!;
 const now = '2026-01-01T00:00:00.000Z';
 
-/** A judge that allows everything but what `refuse` names; `answers` is how many requests it lives for. */
+/**
+ * A judge that allows everything but what `refuse` names; `answers` is how many requests it lives for, `model` one hex
+ * digit that tells its fingerprint from another's.
+ */
 export function judge(
-  options: { answers?: number; refuse?: (request: GuardRequest) => ItemCode | null } = {},
+  options: { answers?: number; refuse?: (request: GuardRequest) => ItemCode | null; model?: string } = {},
 ): Judge {
+  const fingerprint = makeFingerprint([['weights', (options.model ?? 'a').repeat(64)]])!;
   let left = options.answers ?? Infinity;
   return {
     fingerprints: new Map([[fingerprint.id, fingerprint]]),
