@@ -19,6 +19,9 @@ export interface Service {
   };
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
 }
