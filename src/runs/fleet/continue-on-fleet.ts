@@ -73,10 +73,7 @@ async function feedFleet(
   setMaxListeners(0, signal);
   const tail = await ChainTail.open(run.dir, signal);
   const feeder = new FleetFeeder({ run, link: options.link, claim, tail, say: options.say });
-  const watching = (async () => {
-    await feeder.register(signal);
-    await feeder.watch(signal);
-  })().catch((error: unknown) => failed.abort(error));
+  const watching = feeder.watch(signal).catch((error: unknown) => failed.abort(error));
   try {
     await feeder.obey(signal);
     const pass = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
@@ -121,9 +118,14 @@ async function feedPass(
   try {
     const survey = await surveyRun(run, isCommitted, signal);
     const pass = passToRun(survey, retry);
-    if (survey.closed.has(pass) && survey.uncommitted === 0) return pass;
     const progress = new RunProgress(run.sources);
     watch(() => ({ ...viewOf(progress, tail, pass), note: feeder.note }));
+    const closed = survey.closed.get(pass);
+    if (closed !== undefined && survey.uncommitted === 0) {
+      progress.planned(closed.items);
+      progress.close();
+      return pass;
+    }
     await feed({
       record: run.record,
       sources: run.sources,

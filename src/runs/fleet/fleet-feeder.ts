@@ -46,6 +46,8 @@ export class FleetFeeder {
   #paused = false;
   #back = false;
   #left = false;
+  /** Name of the job that asks for the end of the run, while it is asked for. */
+  #finishing: string | null = null;
   #progressAt = performance.now();
 
   constructor(options: FleetFeederOptions) {
@@ -74,18 +76,12 @@ export class FleetFeeder {
     return this.#note;
   }
 
-  /** Makes the run known to the fleet. */
-  register(signal: AbortSignal): Promise<void> {
-    const { run, claim } = this.#options;
-    return this.#runs.register({ run: run.record.run, dir: run.dir, epoch: claim.epoch }, signal);
-  }
-
   /** Does what marker files ask for at this moment: a run that is paused feeds nothing from its beginning. */
   async obey(signal: AbortSignal): Promise<void> {
-    const { run, link, claim } = this.#options;
+    const { run, claim } = this.#options;
     await claim.assertCurrent();
     if (await hasMarker(run.dir, 'cancelled')) {
-      if (!link.away) await this.leave(signal);
+      await this.leave(signal);
       throw new Failure('interrupted', 'the run was cancelled');
     }
     const paused = await hasMarker(run.dir, 'paused');
@@ -97,15 +93,16 @@ export class FleetFeeder {
   }
 
   /**
-   * Looks after the run until aborted: sees what is committed, feeds again what was lost, does what marker files ask
+   * Makes the run known to the fleet, and looks after it until aborted: sees what is committed, feeds again what was lost, does what marker files ask
    * for. Rejects with a Failure: `superseded`, `interrupted` for a run that was cancelled, `service` when nothing
-   * was committed for too long, and what a worker or sink reported.
+   * was committed, or no sink finished the run, for too long, and what a worker or sink reported.
    */
   async watch(signal: AbortSignal): Promise<never> {
     const endListening = this.#options.link.onBack(() => (this.#back = true));
     let markersAt = 0;
     let feedAgainAt = performance.now() + FEED_AGAIN_EVERY_MS;
     try {
+      await this.#ifRedisAnswers(signal, (soon) => this.#register(soon));
       for (;;) {
         signal.throwIfAborted();
         await this.#look();
@@ -131,14 +128,20 @@ export class FleetFeeder {
     const { run, claim } = this.#options;
     const job: SinkJob = { kind: 'finish', run: run.record.run, epoch: claim.epoch, pass };
     const id = finishJobId(job.run, pass, claim.epoch);
-    for (;;) {
-      // What is all committed may be another process's work, which finishes it, too.
-      await claim.assertCurrent();
-      await this.#results.put(job, signal);
-      await this.#whileAsked(id, signal);
-      const summary = await read();
-      if (summary !== null) return summary;
-      await delay(LOOK_EVERY_MS, undefined, { signal });
+    this.#finishing = id;
+    this.#progressAt = performance.now();
+    try {
+      for (;;) {
+        // What is all committed may be another process's work, which finishes it, too.
+        await claim.assertCurrent();
+        await this.#results.put(job, signal);
+        await this.#whileAsked(id, signal);
+        const summary = await read();
+        if (summary !== null) return summary;
+        await delay(LOOK_EVERY_MS, undefined, { signal });
+      }
+    } finally {
+      this.#finishing = null;
     }
   }
 
@@ -155,14 +158,20 @@ export class FleetFeeder {
     }
   }
 
-  /** Takes the run out of the fleet: a run that is over leaves nothing in Redis. */
+  /**
+   * Takes the run out of the fleet: a run that is over leaves nothing in Redis. Where that is away, the run is over all
+   * the same.
+   */
   async leave(signal: AbortSignal): Promise<void> {
+    const { run, link } = this.#options;
     // The run is still looked after, and would be announced again.
     this.#left = true;
-    await this.shards.withdraw(signal);
-    await this.#runs.remove(this.#options.run.record.run, signal);
-    await this.#results.obliterate(signal);
-    await forgetDeathsOf(this.#options.run.record.run, this.#options.link, signal);
+    await this.#ifRedisAnswers(signal, async (soon) => {
+      await this.shards.withdraw(soon);
+      await this.#runs.remove(run.record.run, soon);
+      await this.#results.obliterate(soon);
+      await forgetDeathsOf(run.record.run, link, soon);
+    });
   }
 
   async close(): Promise<void> {
@@ -178,42 +187,65 @@ export class FleetFeeder {
   async #control(signal: AbortSignal): Promise<void> {
     await this.obey(signal);
     const { run, claim } = this.#options;
-    this.#note = 'waiting for Redis';
-    await this.#ifRedisAnswers(signal, async (soon) => {
+    const answered = await this.#ifRedisAnswers(signal, async (soon) => {
       const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
       this.#note = this.#paused ? 'paused' : await this.#whatHoldsItUp(soon);
+      if (await this.#isBeingFinished(soon)) this.#progressAt = performance.now();
     });
-    const { maxWaitMs } = run.record.config;
-    if (this.shards.size > 0 && performance.now() - this.#progressAt > maxWaitMs) {
-      const why = this.#note === null ? `shard ${this.shards.oldest?.shard} is the oldest` : this.#note;
-      throw new Failure('service', `nothing was committed for ${shownWait(maxWaitMs)}: ${why}`);
-    }
+    if (!answered) this.#note = 'waiting for Redis';
+    this.#checkPatience();
+  }
+
+  /** Throws Failure('service') when the run got no further for longer than it may. */
+  #checkPatience(): void {
+    const { maxWaitMs } = this.#options.run.record.config;
+    const { oldest } = this.shards;
+    if (oldest === null && this.#finishing === null) return;
+    if (performance.now() - this.#progressAt <= maxWaitMs) return;
+    const missing = oldest === null ? 'the run was not finished' : 'nothing was committed';
+    const why = oldest === null ? 'no sink takes that on' : `shard ${oldest.shard} is the oldest`;
+    throw new Failure('service', `${missing} for ${shownWait(maxWaitMs)}: ${this.#note ?? why}`);
+  }
+
+  /** Whether a sink that is alive has been told to finish the run: it may take long for it. */
+  async #isBeingFinished(signal: AbortSignal): Promise<boolean> {
+    if (this.#finishing === null || this.#note !== null) return false;
+    return (await this.#results.state(this.#finishing, signal)) === 'active';
   }
 
   async #whatHoldsItUp(signal: AbortSignal): Promise<string | null> {
     const { run, link } = this.#options;
-    const lane = this.shards.oldest?.lane ?? null;
-    const stuck = await stuckReason(link, { run: run.record.run, lane }, signal);
+    const waitsFor = this.shards.oldest?.lane ?? (this.#finishing === null ? null : 'end');
+    const stuck = await stuckReason(link, { run: run.record.run, waitsFor }, signal);
     if (stuck !== null) return stuck;
     const waited = performance.now() - this.shards.waitedForRoomAt < ROOM_SAID_FOR_MS;
     return waited ? 'Redis is half full (maxmemory): feeding waits for room' : null;
   }
 
-  /** Talks to Redis, but not for so long that the run's own directory is lost sight of. */
-  async #ifRedisAnswers(signal: AbortSignal, talk: (soon: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.#options.link.away) return;
+  /**
+   * Talks to Redis, but not for so long that the run's own directory is lost sight of. Gives whether Redis answered.
+   */
+  async #ifRedisAnswers(signal: AbortSignal, talk: (soon: AbortSignal) => Promise<void>): Promise<boolean> {
+    if (this.#options.link.away) return false;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
     try {
       await talk(AbortSignal.any([signal, late]));
+      return true;
     } catch (error) {
       if (signal.aborted || !late.aborted || error instanceof Failure) throw error;
+      return false;
     }
+  }
+
+  #register(signal: AbortSignal): Promise<void> {
+    const { run, claim } = this.#options;
+    return this.#runs.register({ run: run.record.run, dir: run.dir, epoch: claim.epoch }, signal);
   }
 
   async #feedAgain(signal: AbortSignal): Promise<void> {
     if (this.#left) return;
-    await this.register(signal);
+    await this.#register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }
 }

@@ -27,12 +27,15 @@ export function sinkLease(run: string): string {
 }
 
 /**
- * What a run lacks to go on, in a few words; null when nothing does. `lane` is that of its oldest shard which is not
- * committed, null when there is none.
+ * What a run waits for: its oldest shard that is not committed, of this lane; when all are, its end; or neither, while
+ * its feeder reads on.
  */
+export type WaitsFor = Lane | 'end' | null;
+
+/** What a run lacks to go on, in a few words; null when nothing does. */
 export async function stuckReason(
   link: RedisLink,
-  { run, lane }: { readonly run: string; readonly lane: Lane | null },
+  { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
   signal: AbortSignal,
 ): Promise<string | null> {
   if (link.away) return 'waiting for Redis';
@@ -40,27 +43,32 @@ export async function stuckReason(
   if (mostBytes !== null && usedBytes + LARGE_COMMAND_BYTES > mostBytes) {
     return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(mostBytes)} MiB that maxmemory allows`;
   }
+  if (waitsFor === null) return null;
+  if (waitsFor === 'end') return sinkLacks(link, run, signal);
   const workers = (await listPresent(link, 'worker', signal)).map(
     ({ details }) => WORKER.safeParse(details).data,
   );
   if (workers.length === 0) return 'waiting for a worker (guardsweep worker)';
-  const able = workers.filter(
-    (worker) => worker === undefined || lane === null || worker.lanes.includes(lane),
-  );
+  const able = workers.filter((worker) => worker === undefined || worker.lanes.includes(waitsFor));
   if (able.length === 0) {
-    const corpora = lane === 'image' || lane === 'audio' ? ', and --root for the corpora' : '';
-    return `waiting for a worker that takes the lane ${lane} (guardsweep worker --lanes${corpora})`;
+    const corpora = waitsFor === 'image' || waitsFor === 'audio' ? ', and --root for the corpora' : '';
+    return `waiting for a worker that takes the lane ${waitsFor} (guardsweep worker --lanes${corpora})`;
   }
-  const holder = await leaseHolder(link, sinkLease(run), signal);
-  if (holder === null) return 'waiting for a sink (guardsweep sink)';
-  const sink = (await listPresent(link, 'sink', signal)).find(({ id }) => id === holder);
-  if (SINK.safeParse(sink?.details).data?.diskFull.includes(run) === true) {
-    return 'the disk of the run is full: its sink waits for room';
-  }
+  const lacks = await sinkLacks(link, run, signal);
+  if (lacks !== null) return lacks;
   // A worker of another version may say other things of itself; then nothing is known against it.
   const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
   if (down) return 'waiting for a guard: none of the workers has one that is ready';
   return new FleetRuns(link).obstacle(run, signal);
+}
+
+async function sinkLacks(link: RedisLink, run: string, signal: AbortSignal): Promise<string | null> {
+  const holder = await leaseHolder(link, sinkLease(run), signal);
+  if (holder === null) return 'waiting for a sink (guardsweep sink)';
+  const sink = (await listPresent(link, 'sink', signal)).find(({ id }) => id === holder);
+  return SINK.safeParse(sink?.details).data?.diskFull.includes(run) === true
+    ? 'the disk of the run is full: its sink waits for room'
+    : null;
 }
 
 function inMib(bytes: number): string {

@@ -112,9 +112,10 @@ export class RunWatch {
     if (state === 'stopped') return 'no feeder: resume the run';
     if (state !== 'running' || feeder?.fleet !== true || link === null) return null;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const lane = oldest === null ? null : this.#plan.laneOf(oldest);
+    const { isClosed } = this.#plan;
+    const waitsFor = oldest !== null ? this.#plan.laneOf(oldest) : isClosed ? 'end' : null;
     try {
-      return await stuckReason(link, { run: this.#record.run, lane }, AbortSignal.any([signal, late]));
+      return await stuckReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
     } catch (error) {
       if (signal.aborted || !late.aborted) throw error;
       return 'waiting for Redis';

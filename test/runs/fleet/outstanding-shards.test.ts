@@ -1,5 +1,4 @@
-import { once, setMaxListeners } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
@@ -12,6 +11,7 @@ import { OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/runs/fleet/o
 import { promptItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { slowPathTo } from '../../helpers/slow-path.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
@@ -57,26 +57,6 @@ async function giveBackOnce<T>(queue: WorkQueue<T>, restMs: number): Promise<voi
     { concurrency: 1, signal: end.signal },
   );
   await expect(consuming).rejects.toThrow('enough');
-}
-
-/** A port behind which everything takes a while longer to reach the server. */
-async function slowPathTo(port: number, delayMs: number): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1');
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => void (near.destroy(), far.destroy()));
-    }
-    near.on('data', (bytes) => void setTimeout(() => far.write(bytes), delayMs));
-    far.on('data', (bytes) => near.write(bytes));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as { port: number }).port;
 }
 
 describe('shards that are fed and not committed', () => {
