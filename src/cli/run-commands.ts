@@ -60,10 +60,14 @@ export const runCommands: RunCommands = {
     });
     if (ui.json) ui.stdout.write(`${JSON.stringify(report)}\n`);
     else if (report.ok) {
-      const { items, verdicts, errors } = report;
+      const { items, verdicts, errors, lostToDamage } = report;
       ui.stdout.write(
         `verified: ${items} items = ${verdicts} verdicts + ${errors} errors; chain head ${report.head}\n`,
       );
+      if (lostToDamage > 0)
+        ui.stdout.write(
+          `${lostToDamage} outcomes had been damaged before the run was finished, and the items were judged again\n`,
+        );
     } else ui.stdout.write(`does not hold: ${report.problem}\n`);
     return report.ok ? 0 : 1;
   },

@@ -120,6 +120,19 @@ export interface ReadPlanOptions {
   readonly bytes?: number;
 }
 
+/** What a plan says as a whole; one that does not exist yet is empty. Failure('internal') names a line that does not hold. */
+export async function readPlanState(path: string, signal: AbortSignal): Promise<PlanState> {
+  const state = new PlanState();
+  try {
+    for await (const batch of readRecordLines(path, { signal })) {
+      for (const bytes of batch) state.takeBytes(bytes);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return state;
+}
+
 /**
  * The lines of a plan in order, in batches; void ones (see PlanState) and a torn last one are left out. A plan that
  * does not exist yet is empty. Failure('internal') names a line that does not hold.

@@ -78,6 +78,8 @@ export class PlanState {
   #passShards = 0;
   #passItems = 0;
   #lines = 0;
+  /** The last line that is no JSON. */
+  #torn: number | null = null;
 
   /** Whether the latest pass is closed. */
   get isClosed(): boolean {
@@ -114,6 +116,7 @@ export class PlanState {
     try {
       value = JSON.parse(bytes.toString());
     } catch {
+      this.#torn = this.#lines;
       return null;
     }
     const parsed = FILE_LINE.safeParse(value);
@@ -127,6 +130,9 @@ export class PlanState {
 
   #takeShard(line: PlannedShard): boolean {
     if (line.shard < this.shards) return false;
+    if (line.shard > this.shards && this.#torn !== null) {
+      throw new Failure('internal', `plan.jsonl line ${this.#torn} is damaged, and others build on it`);
+    }
     if (line.shard > this.shards)
       throw this.#broken(`plans shard ${line.shard}, but ${this.shards} comes next`);
     this.#enter(line.pass);

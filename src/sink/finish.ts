@@ -18,7 +18,7 @@ import { RunReading, isComplete } from './run-reading.ts';
 import { makeSummary, summaryJson, type Summary } from './summary.ts';
 import type { Counts } from './tally.ts';
 import type { LogWriter } from './verdict-log/log-writer.ts';
-import { readChain, type Chain } from './verdict-log/read-chain.ts';
+import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
 
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
@@ -131,6 +131,7 @@ class Finish {
         errors: counts.errors,
         corpora: accounts.accounts(),
       },
+      damage: damageOf(chain),
       fingerprints: [...chain.fingerprints.values()],
       previous: previous === undefined ? null : { path: previous.path, sha256: previous.sha256 },
       files: [...(await hashRecordFiles(runDir, chain, plan.bytes, this.#signal)), ...earlier, ...finals],
@@ -198,6 +199,7 @@ class Finish {
       lastCommitAt: chain.lastCommit?.at ?? null,
       pass: plan.pass,
       chainHead: chain.position.head,
+      lostToDamage: lostToDamage(chain),
       ...rest,
     });
   }

@@ -25,6 +25,8 @@ const MANIFEST = z.strictObject({
     errors: count,
     corpora: z.array(z.strictObject({ corpus: count, items: count, verdicts: count, errors: count })),
   }),
+  /** What had been committed and was found damaged, by the epoch that found it; it was judged again. */
+  damage: z.array(z.strictObject({ epoch: z.int().min(1), at: z.string(), outcomes: count })),
   /** Every fingerprint that was in force for a verdict, in full. */
   fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
   /** The manifest of the pass before; it is kept, and listed in `files`. */

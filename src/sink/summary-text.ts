@@ -54,6 +54,12 @@ function headlines(summary: Summary): string[] {
     lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
   if (models > 0 && fingerprints.has(null))
     lines.push('ATTENTION: part of the verdicts do not say which model judged; see the guards below');
+  if (summary.lost_to_damage > 0) {
+    const outcomes = summary.lost_to_damage === 1 ? 'outcome' : 'outcomes';
+    lines.push(
+      `ATTENTION: ${number(summary.lost_to_damage)} ${outcomes} on record had been damaged and the items were judged again; manifest.json says where`,
+    );
+  }
   if (summary.status === 'incomplete') {
     lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
   }

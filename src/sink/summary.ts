@@ -17,6 +17,8 @@ export interface Summary extends Counts {
   /** Files that were read and hold no item; none while the run is incomplete. */
   readonly empty_sources: EmptySources;
   readonly chain_head: string;
+  /** Outcomes that had been committed, were found damaged, and were judged again; the manifest says where. */
+  readonly lost_to_damage: number;
   /** Final files, by name. */
   readonly files: readonly string[];
 }
@@ -31,6 +33,7 @@ export interface SummaryInput {
   readonly lastCommitAt: string | null;
   readonly pass: number;
   readonly chainHead: string;
+  readonly lostToDamage: number;
   readonly files: readonly string[];
 }
 
@@ -49,6 +52,7 @@ export function makeSummary(input: SummaryInput): Summary {
     skipped: record.skipped,
     empty_sources: input.emptySources,
     chain_head: input.chainHead,
+    lost_to_damage: input.lostToDamage,
     files: input.files,
   };
 }

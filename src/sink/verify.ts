@@ -12,12 +12,12 @@ import { readManifest, type Manifest } from './manifest.ts';
 import { OutcomeFiles } from './outcome-files.ts';
 import { parseOutcomeLine } from './outcome-schema.ts';
 import { outlinePlan, type PlanOutline } from './plan-outline.ts';
-import { RUN_FILES } from './run-files.ts';
+import { RUN_FILES, commitsName } from './run-files.ts';
 import { RunReading, isComplete } from './run-reading.ts';
 import { makeSummary, summaryJson } from './summary.ts';
 import type { Counts } from './tally.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
-import { readChain, type Chain } from './verdict-log/read-chain.ts';
+import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
 
 export interface VerifyOptions {
   /** Chain head that was kept elsewhere: 64 hex digits. */
@@ -35,6 +35,8 @@ export type VerifyReport =
       readonly items: number;
       readonly verdicts: number;
       readonly errors: number;
+      /** Outcomes that had been committed, were found damaged, and were judged again. */
+      readonly lostToDamage: number;
     }
   | { readonly ok: false; readonly problem: string };
 
@@ -91,13 +93,14 @@ async function verify(
     items,
     verdicts,
     errors,
+    lostToDamage: lostToDamage(chain),
   };
 }
 
 function checkChain(chain: Chain, manifest: Manifest, expectedHead: string | null): void {
   if (chain.endsBefore !== null) {
-    const { file, line } = chain.endsBefore;
-    throw broken(`${file} line ${line} does not follow from the line before it`);
+    const { epoch, line } = chain.endsBefore;
+    throw broken(`log/${commitsName(epoch)} line ${line} does not follow from the line before it`);
   }
   const { epoch, head } = chain.position;
   if (epoch !== manifest.epoch || head !== manifest.chain_head) {
@@ -111,6 +114,9 @@ function checkChain(chain: Chain, manifest: Manifest, expectedHead: string | nul
     if (makeFingerprint(Object.entries(artifacts))?.id !== id) {
       throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
     }
+  }
+  if (JSON.stringify(damageOf(chain)) !== JSON.stringify(manifest.damage)) {
+    throw broken(`${RUN_FILES.manifest} has other damage than the log`);
   }
   if (JSON.stringify(fingerprints) !== JSON.stringify(manifest.fingerprints)) {
     throw broken(`${RUN_FILES.manifest} has other fingerprints than the log`);
@@ -238,6 +244,7 @@ async function checkSummary(
     lastCommitAt: chain.lastCommit?.at ?? null,
     pass: plan.pass,
     chainHead: chain.position.head,
+    lostToDamage: lostToDamage(chain),
     ...rest,
   });
   if (summaryJson(summary) !== text)

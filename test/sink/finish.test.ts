@@ -64,6 +64,7 @@ describe('finishing a run', () => {
       head,
       items: 9,
       verdicts: 7,
+      lostToDamage: 0,
       errors: 2,
     });
   });

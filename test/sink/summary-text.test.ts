@@ -25,6 +25,7 @@ const SUMMARY: Summary = {
   skipped: { 'run directory': 1 },
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
+  lost_to_damage: 0,
   files: ['verdicts.jsonl', 'manifest.json'],
 };
 

@@ -17,6 +17,18 @@ export interface ClaimLine {
   readonly continues: ChainPosition;
   /** ISO 8601, UTC. */
   readonly at: string;
+  /** What was found damaged when the epoch was claimed. */
+  readonly damage?: Damage | undefined;
+}
+
+/** What had been committed, and does not hold any more: it is judged again. */
+export interface Damage {
+  /** The first place where something does not hold: `log/0001-commits.jsonl line 5`. */
+  readonly at: string;
+  /** Outcomes that are lost. */
+  readonly outcomes: number;
+  /** Shards of which the commits in the chain up to here are void. */
+  readonly shards: readonly number[];
 }
 
 export interface ShardCounts {
@@ -55,6 +67,7 @@ const CLAIM = z.strictObject({
   claim: z.int().min(1),
   continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
   at: z.string(),
+  damage: z.strictObject({ at: z.string(), outcomes: count, shards: z.array(count) }).optional(),
 });
 
 const COMMIT = z.strictObject({

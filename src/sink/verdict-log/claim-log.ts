@@ -5,10 +5,9 @@ import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.
 import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
 import { lineHash, type ClaimLine } from './chain-line.ts';
-import { RangeReader } from './committed-range.ts';
 import { takeNextEpoch } from './epochs.ts';
 import { LogWriter } from './log-writer.ts';
-import { readChain, type Chain } from './read-chain.ts';
+import { assertLogIsThere, recoverChain } from './recover-chain.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
@@ -32,23 +31,33 @@ export interface ClaimOptions {
  * was acknowledged before is never left out:
  * 1. takes the next epoch. From then on the earlier writer's commits are refused;
  * 2. removes final files that earlier epochs had not renamed yet, so that they cannot be any more;
- * 3. reads the chain, up to the last commit whose bytes hash right;
+ * 3. reads the chain, as far as it holds, and says what was damaged;
  * 4. writes the claim, which names that position. Until then the epoch is void: a crash here loses nothing.
  *
  * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full.
  */
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
   const logDir = join(runDir, RUN_FILES.log);
+  await assertLogIsThere(runDir, options.signal);
   await mkdir(logDir, { recursive: true, mode: DIRECTORY_MODE });
   const { epoch, commits } = await takeNextEpoch(runDir);
   try {
     await removeTemporaries(runDir, epoch);
-    const chain = await recoverChain(runDir, epoch, options.signal);
+    const { chain, damage } = await recoverChain(runDir, epoch, options.signal);
     const { position } = chain;
+    if (damage !== null) {
+      const { at, outcomes } = damage;
+      const s = outcomes === 1 ? '' : 's';
+      options.report(
+        `${at} is damaged: ${outcomes} committed outcome${s} are lost and are judged again`,
+        false,
+      );
+    }
     const claim: ClaimLine = {
       claim: epoch,
       continues: { epoch: position.epoch, lines: position.lines, head: position.head },
       at: new Date().toISOString(),
+      ...(damage === null ? {} : { damage }),
     };
     const line = JSON.stringify(claim);
     const bytes = Buffer.from(`${line}\n`);
@@ -78,22 +87,6 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     await commits.close();
     throw error;
   }
-}
-
-/**
- * The chain below an epoch. Segments are made durable before the lines that name them, so when the last commit's
- * bytes are there, all are; when they are not, every commit of the newest epoch is looked at.
- */
-async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Chain> {
-  const chain = await readChain(runDir, { below, signal });
-  if (chain.lastCommit === null) return chain;
-  const ranges = new RangeReader(runDir);
-  try {
-    if (await ranges.holds(chain.lastCommit)) return chain;
-  } finally {
-    await ranges.close();
-  }
-  return readChain(runDir, { below, signal, checkRanges: true });
 }
 
 async function removeTemporaries(runDir: string, below: number): Promise<void> {

@@ -12,6 +12,8 @@ import {
   type ChainPosition,
   type ClaimLine,
   type CommitLine,
+  type Damage,
+  type FingerprintLine,
 } from './chain-line.ts';
 import { CommitTable } from './commit-table.ts';
 import { RangeReader } from './committed-range.ts';
@@ -25,6 +27,8 @@ export interface ChainPart {
   readonly bytes: number;
   /** Bytes that count of each of its segments, by name. */
   readonly segments: ReadonlyMap<string, number>;
+  /** Bytes of each of its segments that were committed, those included that were found damaged later. */
+  readonly written: ReadonlyMap<string, number>;
 }
 
 /** What the verdict log says: the commits along the path of epochs, each continuing the one before. */
@@ -36,19 +40,40 @@ export interface Chain {
   /** Oldest first. */
   readonly parts: readonly ChainPart[];
   readonly commits: CommitTable;
+  /** With `check`: commits in it that do not hold. They are not among `commits`. */
+  readonly damaged: readonly DamagedCommit[];
+  /** What earlier writers found damaged, oldest first. */
+  readonly damages: readonly (Damage & { readonly epoch: number })[];
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   /** Null before the first commit. */
   readonly lastCommit: CommitLine | null;
   /** Where the newest epoch goes on with something that is no part of the chain; null when it just ends. */
-  readonly endsBefore: { readonly file: string; readonly line: number } | null;
+  readonly endsBefore: ChainEnd | null;
+}
+
+/** A whole line that is no part of the chain. */
+export interface ChainEnd {
+  readonly epoch: number;
+  readonly line: number;
+  /** Whether it has the form of a line of the chain, and names another one as the one before it. */
+  readonly namesAnother: boolean;
+}
+
+export interface DamagedCommit {
+  readonly shard: number;
+  readonly items: number;
+  /** Where, for people. */
+  readonly at: string;
 }
 
 export interface ReadChainOptions {
   readonly signal: AbortSignal;
   /** Leave out this epoch and later ones. */
   readonly below?: number;
-  /** End the chain before the first commit of the newest epoch whose segment bytes are not what was committed. */
-  readonly checkRanges?: boolean;
+  /** Take only so many lines of the newest epoch. */
+  readonly newestLines?: number;
+  /** Look for commits that do not hold: of shards that are not planned, or whose bytes are not in the segments. */
+  readonly check?: { readonly plannedShards: number };
 }
 
 /**
@@ -63,7 +88,9 @@ export async function readChain(runDir: string, options: ReadChainOptions): Prom
   const path = await pathOfEpochs(runDir, options);
   const walk = new ChainWalk(runDir, genesis);
   try {
+    const voids = voidShards(path);
     for (const [index, claim] of path.entries()) {
+      walk.voidShards = voids[index]!;
       await walk.part(claim, path[index + 1]?.continues ?? null, options);
     }
   } finally {
@@ -74,10 +101,34 @@ export async function readChain(runDir: string, options: ReadChainOptions): Prom
     position: walk.position,
     parts: walk.parts,
     commits: walk.commits,
+    damaged: walk.damaged,
+    damages: path.flatMap(({ claim, damage }) => (damage === undefined ? [] : [{ ...damage, epoch: claim }])),
     fingerprints: walk.fingerprints,
     lastCommit: walk.lastCommit,
     endsBefore: walk.endsBefore,
   };
+}
+
+/** By the index of a claim on the path: the shards whose commits a later claim has found damaged. */
+function voidShards(path: readonly ClaimLine[]): ReadonlySet<number>[] {
+  const voids: ReadonlySet<number>[] = [];
+  let later: ReadonlySet<number> = new Set();
+  for (let index = path.length - 1; index >= 0; index--) {
+    voids[index] = later;
+    const shards = path[index]!.damage?.shards ?? [];
+    if (shards.length > 0) later = new Set([...later, ...shards]);
+  }
+  return voids;
+}
+
+/** What the manifest says of the damage that a chain's writers found. */
+export function damageOf({ damages }: Chain): { epoch: number; at: string; outcomes: number }[] {
+  return damages.map(({ epoch, at, outcomes }) => ({ epoch, at, outcomes }));
+}
+
+/** How many outcomes had been committed, were found damaged, and were judged again. */
+export function lostToDamage({ damages }: Chain): number {
+  return damages.reduce((sum, { outcomes }) => sum + outcomes, 0);
 }
 
 /** The claims from the first epoch on the path to the last. */
@@ -124,9 +175,12 @@ function doesNotContinue(claim: ClaimLine): Failure {
 class ChainWalk {
   readonly parts: ChainPart[] = [];
   readonly commits = new CommitTable();
+  readonly damaged: DamagedCommit[] = [];
+  voidShards: ReadonlySet<number> = new Set();
   readonly fingerprints = new Map<string, Fingerprint>();
   readonly ranges: RangeReader;
   readonly #runDir: string;
+  readonly #damagedShards = new Set<number>();
   position: ChainPosition;
   lastCommit: CommitLine | null = null;
   endsBefore: Chain['endsBefore'] = null;
@@ -146,23 +200,24 @@ class ChainWalk {
       throw doesNotContinue(claim);
     }
     const file = commitsName(epoch);
-    const limit = until?.lines ?? Number.POSITIVE_INFINITY;
-    const checkRange = options.checkRanges === true && until === null;
-    const segments = new Map<string, number>();
+    const limit = until?.lines ?? options.newestLines ?? Number.POSITIVE_INFINITY;
+    const segments: Segments = { counted: new Map(), written: new Map() };
     let lines = 0;
     let bytes = 0;
     let head = at.head;
     reading: for await (const batch of readRecordLines(join(this.#runDir, RUN_FILES.log, file), options)) {
       for (const line of batch) {
         if (lines === limit) break reading;
-        if (lines > 0 && !(await this.#take(line, head, epoch, segments, checkRange))) {
+        const parsed = lines > 0 ? parseChainLine(line) : null;
+        if (lines > 0 && !(await this.#take(parsed, head, epoch, segments, options.check))) {
           if (until !== null) {
             throw new Failure(
               'internal',
               `log/${file} line ${lines + 1} does not follow from the line before it`,
             );
           }
-          this.endsBefore = { file: `log/${file}`, line: lines + 1 };
+          const namesAnother = parsed !== null && parsed.prev !== head;
+          this.endsBefore = { epoch, line: lines + 1, namesAnother };
           break reading;
         }
         head = lineHash(line);
@@ -176,32 +231,52 @@ class ChainWalk {
         `log/${file} has ${lines} lines, but ${limit} were there when the run was continued`,
       );
     }
-    this.parts.push({ epoch, lines, bytes, segments });
+    this.parts.push({ epoch, lines, bytes, segments: segments.counted, written: segments.written });
     this.position = { epoch, lines, head };
   }
 
   /** Takes one line after the claim in; false when it is no part of the chain. */
   async #take(
-    bytes: Buffer,
+    line: CommitLine | FingerprintLine | null,
     head: string,
     epoch: number,
-    segments: Map<string, number>,
-    checkRange: boolean,
+    segments: Segments,
+    check: ReadChainOptions['check'],
   ): Promise<boolean> {
-    const line = parseChainLine(bytes);
     if (line === null || line.prev !== head) return false;
     if ('fingerprint' in line) {
       if (!this.fingerprints.has(line.fingerprint.id))
         this.fingerprints.set(line.fingerprint.id, line.fingerprint);
       return true;
     }
-    if (!fits(line, epoch, segments)) return false;
-    if (checkRange && !(await this.ranges.holds(line))) return false;
-    this.commits.add(line);
-    segments.set(line.segment, line.offset + line.length);
+    if (!fits(line, epoch, segments.written)) return false;
+    const end = line.offset + line.length;
+    segments.written.set(line.segment, end);
     this.lastCommit = line;
+    if (this.voidShards.has(line.shard) || this.commits.has(line.shard)) return true;
+    if (check !== undefined && !(await this.#holds(line, check.plannedShards))) return true;
+    this.commits.add(line);
+    segments.counted.set(line.segment, end);
     return true;
   }
+
+  /** A shard whose first commit does not hold is not committed: a later claim names shards, not commits. */
+  async #holds(line: CommitLine, plannedShards: number): Promise<boolean> {
+    const { shard, items, segment, offset } = line;
+    if (this.#damagedShards.has(shard)) return false;
+    const isPlanned = shard < plannedShards;
+    if (isPlanned && (await this.ranges.holds(line))) return true;
+    this.#damagedShards.add(shard);
+    const at = isPlanned ? `log/${segment} byte ${offset}` : RUN_FILES.plan;
+    this.damaged.push({ shard, items, at });
+    return false;
+  }
+}
+
+/** Bytes of segments, by name: those that count, and all that were committed. */
+interface Segments {
+  readonly counted: Map<string, number>;
+  readonly written: Map<string, number>;
 }
 
 /** An epoch commits ranges of its own segments only, without gaps, so that every byte of a segment is accounted for. */

@@ -1,0 +1,112 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { readPlanState } from '../../ingest/plan-file.ts';
+import { readRecordLines } from '../../ingest/record-lines.ts';
+import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../run-files.ts';
+import { parseChainLine, type CommitLine, type Damage } from './chain-line.ts';
+import { listEpochs } from './epochs.ts';
+import { readChain, type Chain } from './read-chain.ts';
+
+/** What a writer goes on from. */
+export interface Recovered {
+  readonly chain: Chain;
+  /** What had been committed and does not hold any more; null when all of it does. */
+  readonly damage: Damage | null;
+}
+
+interface Loss {
+  readonly at: string;
+  readonly outcomes: number;
+}
+
+/**
+ * The chain below an epoch, as far as it holds, and what it has lost. A crash tears off the end of the newest epoch's
+ * commits, in the middle of a line, and nothing that was acknowledged. Damage is told from that: by a whole line that
+ * does not hold, by a segment without the bytes that were committed, by a commit of a shard that is not planned.
+ * Failure('internal') when something does not hold that others build on, or the log is gone.
+ */
+export async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Recovered> {
+  const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);
+  // A plan without any writer is none: what the log holds is then planned again as it was.
+  const plannedShards = plan.epoch === 0 ? Number.POSITIVE_INFINITY : plan.shards;
+  const epochs = (await listEpochs(runDir)).filter((epoch) => epoch < below);
+  if (plan.epoch > (epochs.at(-1) ?? 0)) throw logGone(plan.epoch);
+  const options = { signal, check: { plannedShards } };
+  let chain = await readChain(runDir, { ...options, below });
+  let broken = chain.endsBefore;
+  if (broken?.namesAnother === true) {
+    // Of this line and the one before it, which it should name, one was changed: the chain ends before both.
+    const { epoch, lines } = chain.position;
+    broken = { ...broken, line: lines };
+    const shorter = lines > 1 ? { below, newestLines: lines - 1 } : { below: epoch };
+    chain = await readChain(runDir, { ...options, ...shorter });
+  }
+  const losses: Loss[] = chain.damaged.map(({ at, items }) => ({ at, outcomes: items }));
+  if (broken !== null) losses.push(await lossFrom(runDir, broken, chain, signal));
+  for (const epoch of epochs) {
+    // Without a claim that can be read, an epoch has nothing else either, unless that line was damaged.
+    if (epoch <= chain.position.epoch || epoch === broken?.epoch) continue;
+    losses.push(await lossFrom(runDir, { epoch, line: 1 }, chain, signal));
+  }
+  const lost = losses.filter(({ outcomes }) => outcomes > 0);
+  if (lost.length === 0) return { chain, damage: null };
+  return {
+    chain,
+    damage: {
+      at: lost[0]!.at,
+      outcomes: lost.reduce((sum, { outcomes }) => sum + outcomes, 0),
+      shards: chain.damaged.map(({ shard }) => shard),
+    },
+  };
+}
+
+/** Failure('internal') when the plan names an epoch of the log that is not there. Checked before a new one is taken. */
+export async function assertLogIsThere(runDir: string, signal: AbortSignal): Promise<void> {
+  const { epoch } = await readPlanState(join(runDir, RUN_FILES.plan), signal);
+  if (epoch > ((await listEpochs(runDir)).at(-1) ?? 0)) throw logGone(epoch);
+}
+
+function logGone(epoch: number): Failure {
+  return new Failure(
+    'internal',
+    `log/${commitsName(epoch)} is gone, and with it what was judged: put the folder log back as it was, or start a ` +
+      'new run',
+  );
+}
+
+/**
+ * What an epoch had committed from a whole line on that does not hold: the outcomes that its segments have beyond what
+ * counts, up to the last line that is sound.
+ */
+async function lossFrom(
+  runDir: string,
+  { epoch, line: from }: { readonly epoch: number; readonly line: number },
+  chain: Chain,
+  signal: AbortSignal,
+): Promise<Loss> {
+  const log = join(runDir, RUN_FILES.log);
+  let whole = 0;
+  let last: CommitLine | null = null;
+  let at = 0;
+  for await (const batch of readRecordLines(join(log, commitsName(epoch)), { signal })) {
+    for (const bytes of batch) {
+      if (++at < from) continue;
+      whole++;
+      const line = parseChainLine(bytes);
+      last = line !== null && 'shard' in line ? line : null;
+    }
+  }
+  let outcomes = 0;
+  if (whole > 0) {
+    const counted = chain.parts.find((part) => part.epoch === epoch)?.written;
+    for (const segment of (await readdir(log)).sort()) {
+      if (epochOf(segment) !== epoch || epochOfCommits(segment) !== null) continue;
+      if (last !== null && segment > last.segment) continue;
+      const bytes = last?.segment === segment ? last.offset + last.length : Number.POSITIVE_INFINITY;
+      const range = { from: counted?.get(segment) ?? 0, bytes, signal };
+      for await (const lines of readRecordLines(join(log, segment), range)) outcomes += lines.length;
+    }
+  }
+  return { at: `log/${commitsName(epoch)} line ${from}`, outcomes };
+}

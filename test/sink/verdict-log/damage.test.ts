@@ -1,0 +1,145 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../../src/config/run-config.ts';
+import type { ShardResult } from '../../../src/domain/shard.ts';
+import { finishRun } from '../../../src/sink/finish.ts';
+import { readManifest } from '../../../src/sink/manifest.ts';
+import { verifyRun } from '../../../src/sink/verify.ts';
+import type { LogWriter } from '../../../src/sink/verdict-log/log-writer.ts';
+import { seed } from '../../helpers/corpus.ts';
+import { outcomes } from '../../helpers/run-directory.ts';
+import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+
+const SEED = seed();
+const SHARDS = 6;
+const ITEMS = 2;
+
+const results = (): ShardResult[] =>
+  Array.from({ length: SHARDS }, (_, shard) => resultOf(shardOf(shard, [2 * shard, 2 * shard + 1])));
+
+interface Run {
+  readonly dir: string;
+  readonly record: RunRecord;
+}
+
+/** A run whose shards were planned by the first epoch, and all committed, half of them by each of two. */
+async function committed(): Promise<Run> {
+  const run = await newRun();
+  const first = await claim(run);
+  const plan = await openPlan(run.dir, first);
+  await plan.append(results().map(({ shard }) => planLine(shard)));
+  for (const result of results().slice(0, 3)) await first.commit(result);
+  await first.close();
+  const second = await claim(run);
+  for (const result of results().slice(3)) await second.commit(result);
+  await second.close();
+  await plan.close();
+  return run;
+}
+
+/** Takes the run over and brings it to its end; gives what was said, and how many shards were still committed. */
+async function finished(run: Run): Promise<{ said: string[]; kept: number; log: LogWriter }> {
+  const said: string[] = [];
+  const log = await claim(run, { report: (line) => said.push(line) });
+  const kept = results().filter(({ shard }) => log.isCommitted(shard.shard)).length;
+  await work(run.dir, log, results());
+  await finishRun(log, signal);
+  await log.close();
+  expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual(
+    Array.from({ length: SHARDS * ITEMS }, (_, seq) => seq),
+  );
+  return { said, kept, log };
+}
+
+async function flip(path: string, bit: number): Promise<{ byte: number; size: number }> {
+  const bytes = await readFile(path);
+  const byte = Math.floor(bit / 8) % bytes.length;
+  bytes[byte]! ^= 1 << (bit % 8);
+  await writeFile(path, bytes);
+  return { byte, size: bytes.length };
+}
+
+describe('a damaged verdict log', () => {
+  it.each(['0002-commits.jsonl', '0001-000001.jsonl', '0002-000001.jsonl'])(
+    'with any bit of %s flipped says and records what is lost, and the run is finished',
+    async (file) => {
+      await fc.assert(
+        fc.asyncProperty(fc.nat(100_000), async (bit) => {
+          const run = await committed();
+          const path = join(run.dir, 'log', file);
+          const before = await readFile(path, 'utf8');
+          const { byte, size } = await flip(path, bit);
+          const lastLine = before.trimEnd().lastIndexOf('\n') + 1;
+          // The end of a file that lacks its last newline is what a crash leaves; the last line is named by none.
+          const isEnd = file.endsWith('commits.jsonl') && byte >= lastLine;
+          let taken;
+          try {
+            taken = await finished(run);
+          } catch (error) {
+            // What an epoch continues is part of its claim: without it the record cannot be told from another's.
+            expect(error).toMatchObject({
+              kind: 'internal',
+              message: expect.stringContaining('log/') as string,
+            });
+            expect(byte).toBeLessThan(before.indexOf('\n'));
+            return;
+          }
+          const report = await verifyRun(run.dir);
+          const lost = (SHARDS - taken.kept) * ITEMS;
+          if (isEnd) return;
+          expect(lost).toBeGreaterThan(0);
+          expect(taken.said).toEqual([expect.stringContaining(`is damaged: ${lost} committed outcome`)]);
+          expect(report).toMatchObject({ ok: true, lostToDamage: lost });
+          expect(taken.said[0]).toContain(`log/${file} `);
+          expect((await readManifest(run.dir)).damage).toMatchObject([{ epoch: 3, outcomes: lost }]);
+          expect(byte).toBeLessThan(size);
+        }),
+        { seed: SEED, numRuns: 8, examples: [[8 * 300], [8 * 1200]] },
+      );
+    },
+  );
+
+  it('that was torn off in a line has lost nothing', async () => {
+    const run = await committed();
+    const path = join(run.dir, 'log', '0002-commits.jsonl');
+    await writeFile(path, `${await readFile(path, 'utf8')}{"shard":9,"pass":1,`);
+    expect(await finished(run)).toMatchObject({ said: [], kept: SHARDS });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 0 });
+  });
+
+  it('judges shards again that a damaged plan does not name any more', async () => {
+    const run = await committed();
+    const path = join(run.dir, 'plan.jsonl');
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    await writeFile(path, `${lines.slice(0, -1).join('\n')}\n#${lines.at(-1)}\n`);
+    const { said, kept } = await finished(run);
+    expect(kept).toBe(SHARDS - 1);
+    expect(said).toEqual(['plan.jsonl is damaged: 2 committed outcomes are lost and are judged again']);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 2 });
+  });
+
+  it('names a line of the plan that is damaged when others follow it', async () => {
+    const run = await committed();
+    const path = join(run.dir, 'plan.jsonl');
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    await writeFile(path, `${lines.map((line, index) => (index === 3 ? `#${line}` : line)).join('\n')}\n`);
+    await expect(claim(run)).rejects.toMatchObject({
+      kind: 'internal',
+      message: expect.stringContaining('plan.jsonl line 4 is damaged') as string,
+    });
+  });
+
+  it.each(['log', 'log/0001-commits.jsonl'])('is not begun anew when %s is gone', async (name) => {
+    const run = await newRun();
+    const log = await claim(run);
+    await work(run.dir, log, results());
+    await log.close();
+    await rm(join(run.dir, name), { recursive: true });
+    await expect(claim(run)).rejects.toMatchObject({
+      kind: 'internal',
+      message: expect.stringContaining('log/0001-commits.jsonl is gone') as string,
+    });
+  });
+});
