@@ -74,7 +74,7 @@ export interface MediaRequest {
 export interface MediaFile {
   /** Name of the corpus: the first component of the item's source path, which a worker maps to a folder of its own. */
   readonly corpus: string;
-  /** Relative to the corpus, with `/`; empty when the corpus is the file itself. */
+  /** Relative to the corpus, with `/`, in the recorded form; empty when the corpus is the file itself. */
   readonly path: string;
   /** Of the file's bytes, 64 hex digits. */
   readonly sha256: string;

@@ -1,3 +1,4 @@
+import { systemPath } from '../domain/file-path.ts';
 import type { MediaFile } from '../domain/request.ts';
 import type { FrozenSource } from './plan-line.ts';
 
@@ -16,7 +17,8 @@ export function corpusRoots(sources: readonly FrozenSource[]): Map<string, strin
     const { corpus, path } = placeInCorpus(source);
     if (roots.has(corpus)) continue;
     const { absolute } = source;
-    roots.set(corpus, path === '' ? absolute : absolute.slice(0, absolute.length - path.length - 1) || '/');
+    const root = path === '' ? absolute : absolute.slice(0, absolute.length - path.length - 1) || '/';
+    roots.set(corpus, systemPath(root).toString());
   }
   return roots;
 }

@@ -1,14 +1,17 @@
 import { stat } from 'node:fs/promises';
-import { basename, sep } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import pLimit from 'p-limit';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { isManifest, LARGEST_MANIFEST_BYTES, MANIFEST_NAMES } from './manifest-table.ts';
-import type { FileState, FrozenSidecar, FrozenSource } from './plan-line.ts';
+import { recordedPath } from '../domain/file-path.ts';
+import { frozenState } from './file-bytes.ts';
+import { MANIFEST_NAMES } from './manifest-table.ts';
+import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
+import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
 import { takeSidecars } from './sidecars.ts';
 import { SkipCounts } from './skip-counts.ts';
-import { RUN_DIRECTORIES, walkFolder } from './walk-folder.ts';
+import { RUN_DIRECTORIES, type Role, walkFolder } from './walk-folder.ts';
 
 /** What the corpora consist of. */
 export interface Expansion {
@@ -25,73 +28,80 @@ interface Corpus {
   readonly files: readonly FoundName[];
   /** By the path of a media file below the corpus, the text that describes it. */
   readonly sidecars: ReadonlyMap<string, FoundName>;
-  /** Path below the corpus of the list of its files; null when it has none. */
-  readonly manifest: string | null;
-}
-
-interface FoundName {
-  readonly absolute: string;
-  /** Below the corpus, with `/`. */
-  readonly relative: string;
+  /** The list of its files, which may be none of them; null when it has none. */
+  readonly manifest: FoundName | null;
 }
 
 const STATS_AT_ONCE = 64;
 
 /**
  * Expands files, folders and globs into files: the corpora in the order given, in each the files in bytewise order of
- * path. A file that two corpora hold is read once, as the one that names it says, else the first. Failure('usage')
- * for a path that does not exist, and for a folder or a glob with nothing in it.
+ * path. A file that two corpora hold is read once, as the one that names it says, else the first. What describes a
+ * file is looked for beside it however it was found, so that its item is the same. Failure('usage') for a path that
+ * does not exist, and for a folder or a glob with nothing in it.
  */
 export async function expandSources(
   sources: readonly SourceConfig[],
   signal: AbortSignal,
 ): Promise<Expansion> {
   const skipped = new SkipCounts();
+  const neighbours = new Neighbours();
   const corpora: Corpus[] = [];
-  for (const config of sources) corpora.push(await findFiles(config, skipped, signal));
+  for (const config of sources) corpora.push(await findFiles(config, skipped, neighbours, signal));
   const owners = ownersOf(corpora);
-  const names = uniqueNames(corpora.map(({ name }) => name));
+  const names = uniqueNames(corpora.map(({ name }) => recordedPath(name)));
   const limit = pLimit(STATS_AT_ONCE);
   const frozen: FrozenSource[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
     skipped.add('files given twice', files.length - kept.length);
     const first = frozen.length;
-    const listAt = kept.findIndex(({ relative }) => relative === list);
-    const manifest = listAt < 0 ? null : first + listAt;
-    const nameOf = (relative: string): string =>
-      isNamedFile ? names[corpus]! : `${names[corpus]}/${relative}`;
-    const sidecarOf = async (relative: string): Promise<FrozenSidecar | null> => {
-      const text = sidecars.get(relative);
-      if (text === undefined) return null;
-      const { absolute } = text;
-      return { path: nameOf(text.relative), absolute, ...(await frozenStats(absolute)) };
+    const nameOf = (relative: string): string => {
+      if (!isNamedFile) return `${names[corpus]}/${relative}`;
+      return relative === files[0]!.relative ? names[corpus]! : relative;
     };
-    skipped.add('captions and transcripts of media', new Set(sidecars.values()).size);
+    const freeze = async ({ absolute, relative }: FoundName): Promise<FrozenSidecar> => {
+      return { path: nameOf(relative), absolute, ...(await frozenState(absolute)) };
+    };
+    const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
+    const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
     // In bounded groups, so that an abort does not wait for a million files.
     for (let at = 0; at < kept.length; at += 1024) {
       signal.throwIfAborted();
-      const group = kept.slice(at, at + 1024).map(({ absolute, relative }, index) =>
+      const group = kept.slice(at, at + 1024).map((file, index) =>
         limit(async (): Promise<FrozenSource> => {
-          const stats = await frozenStats(absolute);
-          const sidecar = await sidecarOf(relative);
-          const source = first + at + index;
-          return { source, corpus, path: nameOf(relative), absolute, ...stats, sidecar, manifest };
+          const text = sidecars.get(file.relative);
+          const sidecar = text === undefined ? null : await freeze(text);
+          return { source: first + at + index, corpus, ...(await freeze(file)), sidecar, manifest };
         }),
       );
       frozen.push(...(await Promise.all(group)));
     }
   }
+  skipped.add('captions and transcripts of media', countDescriptions(frozen));
   return { sources: frozen, skipped: skipped.toRecord() };
 }
 
-async function findFiles(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
+/** How many texts describe media and are not sources themselves. */
+function countDescriptions(sources: readonly FrozenSource[]): number {
+  const texts = new Set<string>();
+  for (const { sidecar } of sources) if (sidecar !== null) texts.add(sidecar.absolute);
+  for (const { absolute } of sources) texts.delete(absolute);
+  return texts.size;
+}
+
+async function findFiles(
+  config: SourceConfig,
+  skipped: SkipCounts,
+  neighbours: Neighbours,
+  signal: AbortSignal,
+): Promise<Corpus> {
   const stats = await stat(config.path).catch(() => null);
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {
     const runsBefore = skipped.count(RUN_DIRECTORIES);
     const found = await walkFolder(config.path, skipped, signal);
-    const { files, sidecars } = await takeSidecars(found, signal);
+    const { files, sidecars } = await takeSidecars(found.files, [], signal);
     if (files.length === 0) {
       const why =
         skipped.count(RUN_DIRECTORIES) > runsBefore ? ' but run directories, which are skipped' : '';
@@ -103,9 +113,21 @@ async function findFiles(config: SourceConfig, skipped: SkipCounts, signal: Abor
   if (!stats.isFile()) {
     throw new Failure('usage', `${JSON.stringify(config.given)} is neither a file nor a folder`);
   }
+  return findNamedFile(config, neighbours, signal);
+}
+
+/** A file that was named is what it is; what describes it is looked for beside it. */
+async function findNamedFile(
+  config: SourceConfig,
+  neighbours: Neighbours,
+  signal: AbortSignal,
+): Promise<Corpus> {
   const name = basename(config.path);
-  const files = [{ absolute: config.path, relative: name }];
-  return { name, isNamedFile: true, files, sidecars: new Map(), manifest: null };
+  const file = { absolute: recordedPath(config.path), relative: recordedPath(name) };
+  const beside = await neighbours.describing(file, dirname(config.path), signal);
+  const { files, sidecars } = await takeSidecars([file], beside, signal);
+  const manifest = MANIFEST_NAMES.includes(name) ? null : await neighbours.manifestFor(config, signal);
+  return { name, isNamedFile: true, files, sidecars, manifest };
 }
 
 async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
@@ -115,36 +137,17 @@ async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: Abo
   if (!isGlob || glob === '' || (await stat(folder).catch(() => null)) === null) {
     throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
   }
-  const found = await walkFolder(folder, skipped, signal, picomatch(glob));
-  const { files, sidecars } = await takeSidecars(found, signal);
+  const matches = picomatch(glob);
+  const roleOf = (relative: string): Role =>
+    matches(relative) ? 'corpus' : describesOthers(relative) ? 'beside' : null;
+  const found = await walkFolder(folder, skipped, signal, { roleOf });
+  const { files, sidecars } = await takeSidecars(found.files, found.beside, signal);
   if (files.every(({ isFolder }) => isFolder)) {
     const why = files.length > 0 ? ` as far as folders can be listed; ${files.length} cannot be` : '';
     throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}${why}`);
   }
-  const manifest = await findManifest(files, config, signal);
+  const manifest = await findManifest([...files, ...found.beside], config, signal);
   return { name: basename(folder) || 'root', isNamedFile: false, files, sidecars, manifest };
-}
-
-/**
- * The list of its files that a corpus brings with it. Failure('usage') for one that is too large to be held while the
- * corpus is read.
- */
-async function findManifest(
-  files: readonly FoundName[],
-  config: SourceConfig,
-  signal: AbortSignal,
-): Promise<string | null> {
-  for (const name of MANIFEST_NAMES) {
-    const file = files.find(({ relative }) => relative === name);
-    if (file === undefined || !(await isManifest(file, config, signal))) continue;
-    const { bytes } = await frozenStats(file.absolute);
-    if (bytes <= LARGEST_MANIFEST_BYTES) return name;
-    throw new Failure(
-      'usage',
-      `${name} in ${JSON.stringify(config.given)} is larger than ${LARGEST_MANIFEST_BYTES} bytes: divide the corpus`,
-    );
-  }
-  return null;
 }
 
 /** For each file, the corpus it is read in. */
@@ -170,17 +173,7 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
-/** What a file is recognised by later. One that cannot be looked at cannot be read either, and reading it will say so. */
-async function frozenStats(path: string): Promise<FileState> {
-  try {
-    const stats = await stat(path);
-    return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };
-  } catch {
-    return { bytes: 0, mtime_ms: 0, inode: 0 };
-  }
-}
-
 /** Whether a source is a file the user named, rather than one found in a folder or by a glob. */
 export function isNamedFile(source: FrozenSource, config: SourceConfig): boolean {
-  return config.path === source.absolute;
+  return recordedPath(config.path) === source.absolute;
 }

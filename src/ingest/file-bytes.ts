@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
+import { systemPath } from '../domain/file-path.ts';
 import type { FileState } from './plan-line.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -10,6 +11,19 @@ const PIECE_BYTES = 256 * 1024;
  * as much, however the file was made.
  */
 const DEFLATED_BYTES = 8 * 1024;
+
+/**
+ * What the file at a recorded path is recognised by later. One that cannot be looked at cannot be read either, and
+ * reading it will say so.
+ */
+export async function frozenState(path: string): Promise<FileState> {
+  try {
+    const stats = await stat(systemPath(path));
+    return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };
+  } catch {
+    return { bytes: 0, mtime_ms: 0, inode: 0 };
+  }
+}
 
 /** Whether a file is still the one that was frozen: same size, modification time and inode. */
 export function isAsFrozen(stats: Stats, source: FileState): boolean {
@@ -21,7 +35,7 @@ export function isAsFrozen(stats: Stats, source: FileState): boolean {
 /** The same, of the file at a path; false too when there is none that can be looked at. */
 export async function fileUnchanged(file: FileState & { readonly absolute: string }): Promise<boolean> {
   try {
-    return isAsFrozen(await stat(file.absolute), file);
+    return isAsFrozen(await stat(systemPath(file.absolute)), file);
   } catch {
     return false;
   }

@@ -1,14 +1,14 @@
+import { dirname, join } from 'node:path';
 import type { SourceConfig } from '../config/run-config.ts';
-import { placeInCorpus } from './corpus-roots.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from './manifest-table.ts';
-import type { FileState, FrozenSource } from './plan-line.ts';
+import type { FileState, FrozenSidecar, FrozenSource } from './plan-line.ts';
 
 /** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
 export class FrozenSources {
   readonly #sources: readonly FrozenSource[];
   readonly #configs: readonly SourceConfig[];
-  #manifest: { readonly index: number; readonly table: ManifestTable | null } | null = null;
+  #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
 
   constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
     this.#sources = sources;
@@ -20,14 +20,17 @@ export class FrozenSources {
    * changed since the run was created.
    */
   async manifestOf(source: FrozenSource, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
-    const index = source.manifest;
-    if (index === null) return undefined;
-    if (this.#manifest?.index !== index) {
-      const manifest = this.#sources[index]!;
-      const files = this.#filesOf(manifest.corpus);
-      const config = this.#configs[manifest.corpus]!;
-      const isThere = (relative: string): boolean => files.has(relative);
-      this.#manifest = { index, table: await ManifestTable.read(manifest, config, isThere, signal) };
+    const list = this.#listOf(source);
+    if (list === null) return undefined;
+    const config = this.#configs[source.corpus]!;
+    const isSource = typeof source.manifest === 'number';
+    const key = JSON.stringify([list.absolute, isSource, config.encoding]);
+    if (this.#manifest?.key !== key) {
+      const files = isSource ? this.#files() : null;
+      const folder = dirname(list.absolute);
+      // A list that was not asked for may also list what was not.
+      const isThere = (relative: string): boolean => files?.has(join(folder, relative)) ?? true;
+      this.#manifest = { key, table: await ManifestTable.read(list, config, isThere, signal) };
     }
     return this.#manifest.table;
   }
@@ -37,21 +40,25 @@ export class FrozenSources {
    * it: rows have their ids and texts in themselves.
    */
   async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
-    const { sidecar, manifest } = source;
+    const { sidecar } = source;
+    const list = this.#listOf(source);
     const files: (FileState & { readonly absolute: string })[] = [source];
     if (isWholeFile && sidecar !== null) files.push(sidecar);
-    if (isWholeFile && manifest !== null) files.push(this.#sources[manifest]!);
+    if (isWholeFile && list !== null) files.push(list);
     for (const file of files) if (!(await fileUnchanged(file))) return false;
     return true;
   }
 
-  /** Paths below a corpus of all its files, sidecars included. */
-  #filesOf(corpus: number): Set<string> {
+  #listOf({ manifest }: FrozenSource): FrozenSidecar | null {
+    return typeof manifest === 'number' ? this.#sources[manifest]! : manifest;
+  }
+
+  /** Absolute paths of all files, sidecars included: a file that is listed may have been named by itself. */
+  #files(): ReadonlySet<string> {
     const files = new Set<string>();
-    for (const source of this.#sources) {
-      if (source.corpus !== corpus) continue;
-      files.add(placeInCorpus(source).path);
-      if (source.sidecar !== null) files.add(placeInCorpus(source.sidecar).path);
+    for (const { absolute, sidecar } of this.#sources) {
+      files.add(absolute);
+      if (sidecar !== null) files.add(sidecar.absolute);
     }
     return files;
   }

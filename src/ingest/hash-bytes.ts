@@ -11,8 +11,12 @@ export interface HashedFile {
 }
 
 /** SHA-256 of a file's first `limit` bytes. Rejects with the system's error, or the signal's reason. */
-export async function hashBytes(path: string, limit: number, signal: AbortSignal): Promise<HashedFile> {
-  const handle = await open(path, 'r');
+export async function hashBytes(
+  path: string | Uint8Array,
+  limit: number,
+  signal: AbortSignal,
+): Promise<HashedFile> {
+  const handle = await open(typeof path === 'string' ? path : Buffer.from(path), 'r');
   try {
     const hash = createHash('sha256');
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, (await handle.stat()).size + 1));

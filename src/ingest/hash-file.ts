@@ -12,7 +12,7 @@ export const LARGE_BYTES = 32 * 1024 * 1024;
  * with the system's error when the file cannot be read, or with the signal's reason.
  */
 export async function hashFile(
-  path: string,
+  path: string | Buffer,
   options: { readonly signal: AbortSignal; readonly bytes?: number },
 ): Promise<HashedFile> {
   const { signal, bytes: limit = Number.POSITIVE_INFINITY } = options;

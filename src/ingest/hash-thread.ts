@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { hashBytes, type HashedFile } from './hash-bytes.ts';
 
 export interface HashTask {
-  readonly path: string;
+  readonly path: string | Uint8Array;
   readonly limit: number;
 }
 

@@ -1,13 +1,13 @@
-import { posix } from 'node:path';
+import { dirname, posix, relative, sep } from 'node:path';
+import { isRecordedPath, recordedPath } from '../domain/file-path.ts';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { textOf } from '../formats/transcripts/values.ts';
-import { placeInCorpus } from './corpus-roots.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
-import type { FrozenSource } from './plan-line.ts';
+import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
 import { recogniseLayout } from './recognise-layout.ts';
 
 /** Names under which a corpus lists its files, in its own folder; the first that is there counts. */
@@ -35,19 +35,25 @@ export class ManifestTable {
   readonly #entries = new Map<string, ManifestEntry>();
   /** In the order of the table. */
   readonly refused: RefusedRow[] = [];
+  readonly #folder: string;
+
+  /** `folder`: absolute, of the files that are listed. */
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
 
   /**
    * Reads a manifest. `isThere` says whether a path below the corpus is one of its files, as they were when the run was
    * created. Null for one that changed since, or cannot be read any more.
    */
   static async read(
-    source: FrozenSource,
+    source: FrozenSidecar,
     config: SourceConfig,
     isThere: (relative: string) => boolean,
     signal: AbortSignal,
   ): Promise<ManifestTable | null> {
     if (source.bytes > LARGEST_MANIFEST_BYTES) return null;
-    const table = new ManifestTable();
+    const table = new ManifestTable(dirname(source.absolute));
     let file: OpenSource | null = null;
     try {
       file = await OpenSource.open(source, signal);
@@ -67,8 +73,8 @@ export class ManifestTable {
   }
 
   /** What is said of a file; null when nothing is. */
-  entry(source: Pick<FrozenSource, 'path'>): ManifestEntry | null {
-    return this.#entries.get(placeInCorpus(source).path) ?? null;
+  entry({ absolute }: Pick<FrozenSource, 'absolute'>): ManifestEntry | null {
+    return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
 
   #add(records: readonly SourceRecord[], isThere: (relative: string) => boolean): void {
@@ -85,18 +91,19 @@ export class ManifestTable {
     if (path === undefined || path === '') {
       return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     }
-    const relative = insideCorpus(path);
-    if (relative === null) {
+    const inside = insideCorpus(path);
+    if (inside === null) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside of its corpus');
     }
-    if (!isThere(relative)) {
+    const listed = isRecordedPath(inside) ? inside : recordedPath(inside);
+    if (!isThere(listed)) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');
     }
-    if (this.#entries.has(relative)) {
+    if (this.#entries.has(listed)) {
       return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
     }
     const caption = textOf(record.content.get('caption')) ?? '';
-    this.#entries.set(relative, {
+    this.#entries.set(listed, {
       id: idOf(record.content),
       caption: /\S/.test(caption) ? caption : null,
     });
@@ -132,9 +139,9 @@ function readerOf(head: SourceHead, path: string): RecordReader | null {
   return layout.kind === 'text' ? null : readerFor(layout, LARGEST_ROW_BYTES);
 }
 
-/** A path in the form the corpus's files have; null for one that leads out of the corpus. */
+/** A path as it is below the corpus; null for one that leads out of it. A name may begin with an escape. */
 function insideCorpus(path: string): string | null {
-  if (posix.isAbsolute(path) || /^[A-Za-z]:[\\/]|^\\|\0/.test(path)) return null;
+  if (posix.isAbsolute(path) || /^[A-Za-z]:[\\/]|^\\(?!x[0-9a-f]{2})|\0/.test(path)) return null;
   const normal = posix.normalize(path).replace(/\/$/, '');
   return normal === '..' || normal.startsWith('../') || path.split('\\').includes('..') ? null : normal;
 }

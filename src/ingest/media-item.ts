@@ -1,4 +1,5 @@
 import type { SourceConfig } from '../config/run-config.ts';
+import { systemPath } from '../domain/file-path.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import type { MediaRequest } from '../domain/request.ts';
 import type { Draft } from '../formats/transcripts/draft.ts';
@@ -54,7 +55,7 @@ export async function readMediaItem(
 async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: MediaTarget): Promise<string> {
   if (source.bytes >= LARGE_BYTES) {
     hash.leave();
-    return (await hashFile(source.absolute, { signal })).sha256;
+    return (await hashFile(systemPath(source.absolute), { signal })).sha256;
   }
   hash.begin();
   await file.drain();

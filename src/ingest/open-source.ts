@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { systemPath } from '../domain/file-path.ts';
 import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
 import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
 import type { FrozenSource } from './plan-line.ts';
@@ -37,7 +38,7 @@ export class OpenSource {
     signal: AbortSignal,
     observe?: (piece: Buffer) => void,
   ): Promise<OpenSource> {
-    const handle = await open(source.absolute, 'r');
+    const handle = await open(systemPath(source.absolute), 'r');
     let isCompressed: boolean | null = null;
     const look = (piece: Buffer): void => {
       isCompressed ??= isGzip(piece);

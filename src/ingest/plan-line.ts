@@ -47,9 +47,9 @@ export interface FileState {
   readonly inode: number;
 }
 
-/** A text beside a media file that describes it. */
+/** A file that is no source and says something of one: the text beside a media file, or the list it is in. */
 export interface FrozenSidecar extends FileState {
-  /** As a source's. */
+  /** Both as a source's. */
   readonly path: string;
   readonly absolute: string;
 }
@@ -60,11 +60,15 @@ export interface FrozenSource extends FileState {
   readonly source: number;
   /** Index into the configuration's `sources`. */
   readonly corpus: number;
-  /** What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. */
+  /** What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. In the recorded form. */
   readonly path: string;
+  /** In the recorded form. */
   readonly absolute: string;
   /** Caption of an image, transcript of a clip; null when none is beside it. */
   readonly sidecar: FrozenSidecar | null;
-  /** Which source lists the files of the corpus with ids and captions; that list has its own number here. */
-  readonly manifest: number | null;
+  /**
+   * What lists the files of the corpus with ids and captions: a source by its index (the list has its own number here),
+   * or a file that is none, for a source that was named or matched by itself.
+   */
+  readonly manifest: number | FrozenSidecar | null;
 }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import pLimit from 'p-limit';
+import { systemPath } from '../domain/file-path.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
 
 const HEAD_BYTES = 64 * 1024;
@@ -19,15 +20,22 @@ export interface Captioned<F extends File> {
 }
 
 /**
- * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`. Only
- * a file that is judged as media by its content has such a text; beside any other, the text is an item like all texts.
+ * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`, among
+ * the files or among those `beside` them. Only a file that is judged as media by its content has such a text; beside
+ * any other, the text is an item like all texts.
  */
 export async function takeSidecars<F extends File>(
   files: readonly F[],
+  beside: readonly F[],
   signal: AbortSignal,
 ): Promise<Captioned<F>> {
   const texts = new Map<string, F>();
-  for (const file of files) if (isSidecarName(file.relative)) texts.set(stem(file.relative), file);
+  for (const file of [...beside, ...files]) {
+    if (!isSidecarName(file.relative)) continue;
+    // Of `a.TXT` and `a.txt` it is always the same one, whichever of them was asked for.
+    const other = texts.get(stem(file.relative));
+    if (other === undefined || other.relative < file.relative) texts.set(stem(file.relative), file);
+  }
   const candidates = files.filter(
     ({ relative }) => mediaKindByName(relative) !== null && texts.has(stem(relative)),
   );
@@ -45,18 +53,20 @@ export async function takeSidecars<F extends File>(
   return { files: files.filter((file) => !taken.has(file)), sidecars };
 }
 
-function isSidecarName(path: string): boolean {
+/** Whether a file may describe others, by its name. */
+export function isSidecarName(path: string): boolean {
   return /\.txt$/i.test(path);
 }
 
-function stem(path: string): string {
+/** A path without its extension: what a text and the file that it describes have in common. */
+export function stem(path: string): string {
   return path.replace(/\.[^./]*$/, '');
 }
 
 /** A file that cannot be looked at is none: its own item says so, and the text beside it is judged. */
 async function isJudgedMedia(path: string): Promise<boolean> {
   try {
-    const handle = await open(path, 'r');
+    const handle = await open(systemPath(path), 'r');
     try {
       const head = Buffer.allocUnsafe(HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);

@@ -7,14 +7,16 @@ const count = z.int().min(0);
 
 const FILE_STATE = { bytes: count, mtime_ms: z.number(), inode: z.number() };
 
+const SIDECAR = z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE });
+
 const SOURCE_LINE = z.strictObject({
   source: count,
   corpus: count,
   path: z.string(),
   absolute: z.string(),
   ...FILE_STATE,
-  sidecar: z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE }).nullable(),
-  manifest: count.nullable(),
+  sidecar: SIDECAR.nullable(),
+  manifest: z.union([count, SIDECAR]).nullable(),
 });
 
 /**

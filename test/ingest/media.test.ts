@@ -196,6 +196,52 @@ describe('media files', () => {
     });
   });
 
+  test('are the same items, found in a folder, by a glob, or named', async () => {
+    write('p.png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
+    write('p.txt', 'beside');
+    write('q.jpg', JPEG);
+    write('r.mp3', MP3);
+    write('r.TXT', 'said');
+    write('sub/s.jpg', JPEG);
+    write('sub/s.txt', 'below');
+    write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/s.jpg,deep,\nr.mp3,,\n');
+    const folder = join(root, 'uploads');
+    const contents = async (...paths: string[]): Promise<string[]> =>
+      (await readItems(paths.map((path) => corpus(path))))
+        .filter(({ source }) => /\.(?:png|jpg|mp3)$/.test(source.path))
+        .map(({ contentSha256 }) => contentSha256!)
+        .sort();
+    const all = await contents(folder);
+    expect(new Set(all).size).toBe(4);
+    expect(await contents(join(folder, '**/*.{png,jpg,mp3}'))).toEqual(all);
+    expect(await contents(join(folder, '**'))).toEqual(all);
+    const named = ['p.png', 'q.jpg', 'r.mp3', 'sub/s.jpg'].map((name) => join(folder, name));
+    expect(await contents(...named)).toEqual(all);
+    expect(await contents(folder, ...named)).toEqual(all);
+    expect(await contents(join(folder, '*.png'), join(folder, '*.txt'), ...named.slice(1))).toEqual(all);
+    const items = await readItems([corpus(join(folder, '*.{png,jpg}'))]);
+    expect(items.map(({ id, error }) => [id, error])).toEqual([
+      ['uploads/p.png', null],
+      ['second', null],
+    ]);
+  });
+
+  test('a text that is asked for itself is an item, whatever it describes', async () => {
+    write('p.jpg', JPEG);
+    write('p.txt', 'beside');
+    const [photo, text] = ['p.jpg', 'p.txt'].map((name) => join(root, 'uploads', name)) as [string, string];
+    const told = async (...paths: string[]): Promise<unknown[]> =>
+      (await readItems(paths.map((path) => corpus(path)))).map(({ request }) =>
+        request !== null && 'file' in request ? ['a file', request.caption] : request,
+      );
+    const item = expect.objectContaining({ text: 'beside' }) as unknown;
+    expect(await told(photo, text)).toEqual([['a file', 'beside'], item]);
+    expect(await told(text)).toEqual([item]);
+    expect(await told(join(root, 'uploads/*.txt'))).toEqual([item]);
+    expect(await told(join(root, 'uploads'), text)).toEqual([['a file', 'beside'], item]);
+    expect(await told(join(root, 'uploads'), photo)).toEqual([['a file', 'beside']]);
+  });
+
   test('have changed when the file, the text beside it or the manifest has', async () => {
     write('a.jpg', JPEG);
     write('b.jpg', JPEG);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
+import { isRecordedPath, recordedPath, systemPath } from '../../domain/file-path.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
 
@@ -21,7 +22,7 @@ export class CorpusFolders {
     for (const { path, bytes } of landmarks) {
       const real = await this.#locate(corpus, path).catch(() => null);
       if (real === null) continue;
-      const stats = await stat(real).catch(() => null);
+      const stats = await stat(systemPath(real)).catch(() => null);
       if (stats?.isFile() === true && stats.size === bytes) return true;
     }
     return false;
@@ -37,7 +38,7 @@ export class CorpusFolders {
       const real = await this.#locate(corpus, path);
       if (real === null) return itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
       // A pipe in the place of a file must not be waited for, and a link not be followed any further.
-      handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+      handle = await open(systemPath(real), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
       if ((await handle.stat()).isFile()) return handle;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
@@ -47,14 +48,19 @@ export class CorpusFolders {
     return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');
   }
 
-  /** The real path of a file; null when that is not inside the corpus. Rejects when there is none. */
+  /** The real path of a file, in the recorded form; null when that is not inside the corpus. Rejects when there is none. */
   async #locate(corpus: string, path: string): Promise<string | null> {
     const root = this.#roots.get(corpus);
     const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');
-    if (root === undefined || escapes) return null;
-    const realRoot = await realpath(root);
+    // An escape may hide what was looked for just now.
+    if (root === undefined || escapes || !isRecordedPath(path)) return null;
+    const realRoot = await realPath(recordedPath(root));
     if (path === '') return realRoot;
-    const real = await realpath(join(realRoot, path));
+    const real = await realPath(join(realRoot, path));
     return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep) ? real : null;
   }
+}
+
+async function realPath(recorded: string): Promise<string> {
+  return recordedPath(await realpath(systemPath(recorded), { encoding: 'buffer' }));
 }
