@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
@@ -283,3 +284,36 @@ describe('a shard of media', () => {
     expect(most).toBeLessThanOrEqual(32);
   });
 });
+
+describe('what is sent of a file', () => {
+  const content = fc.string({ unit: fc.constantFrom('a', 'm', 'z'), minLength: 1, maxLength: 12 });
+  const modality = fc.constantFrom<MediaRequest['modality']>('image', 'audio');
+  const judging = fc.record({
+    frames: fc.integer({ min: 1, max: 12 }),
+    longAudio: fc.constantFrom<Judging['longAudio']>('windows', 'truncate'),
+  });
+
+  it('is every frame and every window that is counted as judged, in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(content, modality, judging, async (letters, kind, how) => {
+        const judge = guard();
+        const { judgement: verdict } = await moderate(await media('file', letters, kind), judge, how);
+        const sent = judge.asked.map((request) =>
+          ('image' in request ? request.image : wavOf(request)).toString(),
+        );
+        expect(letters.startsWith(sent.join(''))).toBe(true);
+        const { judged, total } = verdict!.coverage;
+        const unit = kind === 'image' ? 1 : 300;
+        expect(judged).toBe(sent.length * unit);
+        expect(total).toBeCloseTo(letters.length * unit, 2);
+        const whole = kind === 'image' ? how.frames >= letters.length : how.longAudio === 'windows';
+        if (whole) expect(sent.join('')).toBe(letters);
+      }),
+      { seed: 20_261_121, numRuns: 200 },
+    );
+  });
+});
+
+function wavOf(request: GuardRequest): Buffer {
+  return 'audio' in request ? request.audio : Buffer.of();
+}
