@@ -112,11 +112,13 @@ export function requestBytes(request: GuardRequest | ItemRequest): number {
       return Buffer.byteLength(request.prompt ?? '') + Buffer.byteLength(request.response);
     case 'multiturn': {
       let bytes = 0;
-      for (let turn = 0; turn < request.turns; turn++) {
-        const [role, content] = request.messages[turn]!;
-        bytes += role.length + Buffer.byteLength(content);
-      }
+      for (let turn = 0; turn < request.turns; turn++) bytes += turnBytes(request.messages[turn]!);
       return bytes;
     }
   }
+}
+
+/** Size of one turn of a conversation, in bytes: its role and its content in UTF-8. */
+export function turnBytes([role, content]: Turn): number {
+  return role.length + Buffer.byteLength(content);
 }

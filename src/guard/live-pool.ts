@@ -6,11 +6,12 @@ import type { GuardRequest } from '../domain/request.ts';
 import { Admission } from './admission.ts';
 import { WINDOW_BATCHES } from './batch-lane.ts';
 import type { Reading } from './connection.ts';
+import { Conversation } from './conversation.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { Endpoint, type EndpointStatus, type EndpointTarget } from './endpoint.ts';
 import { Judging } from './judging.ts';
 import type { GuardPool, JudgeOptions } from './pool.ts';
-import { Conversation, Task } from './task.ts';
+import { Task } from './task.ts';
 import { TaskQueue } from './task-queue.ts';
 import type { Signature } from './tensors/encode-request.ts';
 

@@ -1,6 +1,7 @@
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { GuardRequest } from '../domain/request.ts';
+import type { Conversation } from './conversation.ts';
 import { contentBytes, type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
 
 /** Tries that count, after which an item ends in a retryable code. */
@@ -33,7 +34,7 @@ export class Task implements RequestRow {
   /** Content size as it is sent. */
   readonly bytes: number;
   readonly conversation: Conversation | null;
-  state: TaskState = 'idle';
+  #state: TaskState = 'idle';
   /** Its place in the order of the queue it waits in; null while it waits in none. */
   arrival: number | null = null;
   /** Tries that counted and failed. */
@@ -66,9 +67,18 @@ export class Task implements RequestRow {
     this.request = request;
     this.sessionId = sessionId;
     this.signature = signatureOf(request);
-    this.bytes = contentBytes(request);
+    this.bytes = conversation?.add(this) ?? contentBytes(request);
     this.conversation = conversation;
-    conversation?.turns.push(this);
+  }
+
+  get state(): TaskState {
+    return this.#state;
+  }
+
+  set state(state: TaskState) {
+    const before = this.#state;
+    this.#state = state;
+    this.conversation?.changed(this, before);
   }
 
   /** Whether nobody waits for it any more. */
@@ -113,7 +123,11 @@ export class Task implements RequestRow {
   /** Ends the item, and the turns after it, because none of the guards takes such requests. */
   settleNotTaken(): void {
     this.#settleFailed('PROBE_NOT_LOADED', notTaken(this.request), null, false);
-    this.conversation?.next()?.settleNotTaken();
+    const { conversation } = this;
+    if (conversation === null) return;
+    for (let turn = conversation.next(); turn !== null; turn = conversation.next()) {
+      turn.#settleFailed('PROBE_NOT_LOADED', notTaken(turn.request), null, false);
+    }
   }
 
   #settleFailed(code: ItemCode, message: string, endpoint: string | null, counted: boolean): void {
@@ -126,24 +140,6 @@ export class Task implements RequestRow {
         moderatedAt: new Date().toISOString(),
       },
     });
-  }
-}
-
-/**
- * The turns of one conversation, judged one after another: a turn is sent when the one before it has been
- * answered, so that the guard can build on what its cache session holds.
- */
-export class Conversation {
-  readonly turns: Task[] = [];
-
-  /** The turn to send now: the first idle one, as long as no other turn is on its way. */
-  next(): Task | null {
-    let first: Task | null = null;
-    for (const turn of this.turns) {
-      if (turn.state === 'active') return null;
-      if (turn.state === 'idle' && first === null) first = turn;
-    }
-    return first;
   }
 }
 

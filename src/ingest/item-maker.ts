@@ -1,11 +1,25 @@
 import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import type { Item, ItemSource, SettledItem } from '../domain/item.ts';
-import { type Modality, type MultiturnRequest, requestBytes, type Turn } from '../domain/request.ts';
+import {
+  type Modality,
+  type MultiturnRequest,
+  requestBytes,
+  type Turn,
+  turnBytes,
+} from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import { ID_NAMES } from '../formats/transcripts/columns.ts';
 import type { Draft } from '../formats/transcripts/draft.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+
+/**
+ * What the turns of a conversation may submit together when each is judged: every turn submits all before it again, so
+ * that this grows with the square of their number. Turns beyond end as ITEM_TOO_LARGE.
+ */
+const MAX_SUBMITTED_BYTES = 1024 * 1024 * 1024;
+/** What a message takes in a request besides role and content. */
+const MESSAGE_OVERHEAD_BYTES = 8;
 
 /** Longer values are no ids; the position serves instead. */
 const MAX_ID_LENGTH = 512;
@@ -31,6 +45,8 @@ interface MeasuredConversation {
   readonly messages: readonly Turn[];
   readonly sha256: readonly string[];
   readonly bytes: readonly number[];
+  /** What judging every turn up to and including each submits. */
+  readonly submitted: readonly number[];
 }
 
 /** Makes the items of one file out of its records: gives seqs and ids, bounds sizes, hashes content. */
@@ -81,8 +97,11 @@ export class ItemMaker {
     const { request } = draft;
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
     const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
-    if (bytes > this.#itemBytes) {
-      const error = itemError('ITEM_TOO_LARGE', `the item has ${bytes} bytes of at most ${this.#itemBytes}`);
+    const error = this.#tooLarge(
+      bytes,
+      ofConversation ? this.#measured(request).submitted[request.turns - 1]! : 0,
+    );
+    if (error !== null) {
       return this.#settled(id, source, {
         modality: request.modality,
         requestType: request.requestType,
@@ -101,6 +120,18 @@ export class ItemMaker {
     };
   }
 
+  #tooLarge(bytes: number, submitted: number): ItemError | null {
+    if (bytes > this.#itemBytes) {
+      return itemError('ITEM_TOO_LARGE', `the item has ${bytes} bytes of at most ${this.#itemBytes}`);
+    }
+    if (submitted <= MAX_SUBMITTED_BYTES) return null;
+    const most = MAX_SUBMITTED_BYTES / 1024 / 1024;
+    return itemError(
+      'ITEM_TOO_LARGE',
+      `the turns up to this one submit more than ${most} MB one after another`,
+    );
+  }
+
   #settled(
     id: string,
     source: ItemSource,
@@ -113,8 +144,13 @@ export class ItemMaker {
   #measured({ messages }: MultiturnRequest): MeasuredConversation {
     if (this.#conversation?.messages === messages) return this.#conversation;
     let sum = 0;
-    const bytes = messages.map(([role, content]) => (sum += role.length + Buffer.byteLength(content)));
-    return (this.#conversation = { messages, bytes, sha256: conversationSha256(messages) });
+    const bytes = messages.map((turn) => (sum += turnBytes(turn)));
+    let all = 0;
+    const submitted = messages.map(([role], index) => {
+      if (role !== 'system') all += bytes[index]! + (index + 1) * MESSAGE_OVERHEAD_BYTES;
+      return all;
+    });
+    return (this.#conversation = { messages, bytes, submitted, sha256: conversationSha256(messages) });
   }
 
   #sourceOf({ row, line }: SourceRecord): ItemSource {

@@ -209,6 +209,22 @@ describe('reading a source', () => {
     expect(codes(items)).toEqual(['ok', 'ok', 'ITEM_TOO_LARGE', 'ITEM_TOO_LARGE']);
   });
 
+  test('turns are refused from where all of them would submit more than 1 GB', async () => {
+    const turn = { role: 'user', content: 'x'.repeat(29_988) };
+    const path = write('a.jsonl', `${JSON.stringify({ messages: new Array(280).fill(turn) })}\n`);
+    const items = await readItems([corpus(path, { audit: 'every-turn' })]);
+    // A turn takes 30,000 bytes, and turn n sends n of them.
+    const judged = items.filter(({ error }) => error === null).length;
+    expect(30_000 * ((judged * (judged + 1)) / 2)).toBeLessThanOrEqual(2 ** 30);
+    expect(30_000 * (((judged + 1) * (judged + 2)) / 2)).toBeGreaterThan(2 ** 30);
+    expect(codes(items)).toEqual([
+      ...new Array<string>(judged).fill('ok'),
+      ...new Array<string>(280 - judged).fill('ITEM_TOO_LARGE'),
+    ]);
+    const final = await readItems([corpus(path)]);
+    expect(codes(final)).toEqual(['ok']);
+  });
+
   test('a conversation longer than the head is told by how it begins', async () => {
     const long = 'a [long] "text" '.repeat(30_000);
     const turns = [

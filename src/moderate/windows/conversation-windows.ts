@@ -1,4 +1,4 @@
-import { history, type MultiturnRequest, type Turn } from '../../domain/request.ts';
+import { history, type MultiturnRequest, type Turn, turnBytes } from '../../domain/request.ts';
 import type { Covered, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
@@ -45,7 +45,7 @@ class SizedTurns {
   constructor(turns: readonly Turn[]) {
     this.#turns = turns;
     let sum = 0;
-    this.#before = [0, ...turns.map(([role, content]) => (sum += role.length + Buffer.byteLength(content)))];
+    this.#before = [0, ...turns.map((turn) => (sum += turnBytes(turn)))];
   }
 
   get count(): number {
