@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Waits until a condition holds that no event announces; throws after ten seconds. */
-export async function settled(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAtMs = performance.now() + 10_000;
+/** Waits until a condition holds that no event announces; throws after ten seconds, or as long as it may take. */
+export async function settled(condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const endsAtMs = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > endsAtMs) throw new Error('the condition never came to hold');
     await setTimeout(2);

@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os';
 import type { LongAudio } from '../../config/run-config.ts';
 import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
-import { MANY_TRACKS, recogniseContainer } from './container.ts';
+import { type Container, MANY_TRACKS, recogniseContainer } from './container.ts';
 import { decodeClip } from './decode-clip.ts';
 import { type FfmpegProcess, type Running, startFfmpeg } from './ffmpeg-process.ts';
 import { DECODE_TIME, type DecodeTime } from './patience.ts';
-import { REFUSALS } from './refusals.ts';
+import { DEATHS, REFUSALS } from './refusals.ts';
 import { refusalByTracks } from './tracks.ts';
 import { type AudioWindow, WINDOW_BYTES, WindowCutter } from './window-cutter.ts';
 
@@ -56,7 +56,8 @@ export class AudioNormalizer {
    * same one anew; elsewhere it shares the descriptor's own position, which must be where it was on opening.
    *
    * Returns why a clip was refused, which may be known only after some windows were given out: they are void then.
-   * Whatever of a damaged clip can be decoded is its sound, as it is for a player. Rejects with what `each` rejects
+   * Whatever of a damaged clip can be decoded is its sound, as it is for a player. A clip whose decoder dies is decoded
+   * again, once, and no window of it is given out twice. Rejects with what `each` rejects
    * with, the reason of an abort, and what reading the file gives; no process is left behind then.
    */
   async audio(file: FileHandle, { long, signal, each }: AudioOptions): Promise<NormalAudio | ItemError> {
@@ -64,7 +65,8 @@ export class AudioNormalizer {
     if ((await file.stat()).size === 0) return REFUSALS.empty;
     const container = await recogniseContainer(file);
     if (container === null) return REFUSALS.notAudio;
-    const cutter = new WindowCutter(long === 'truncate' ? 1 : Infinity);
+    const windows = long === 'truncate' ? 1 : Infinity;
+    let cutter = new WindowCutter(windows);
     const running: Running = {
       start: (program, args) => this.#start(program, args, file),
       time: this.#time,
@@ -72,10 +74,13 @@ export class AudioNormalizer {
     };
     await this.#room.enter(WINDOW_BYTES, running.signal);
     try {
-      const refusal = MANY_TRACKS.has(container) ? await refusalByTracks(container, running) : null;
+      let refusal = await decode(container, cutter, each, running);
+      if (refusal !== null && DEATHS.has(refusal)) {
+        // it may have been nothing but bad luck, such as a machine out of memory: a second death is the clip's
+        cutter = new WindowCutter(windows, cutter.made);
+        refusal = await decode(container, cutter, each, running);
+      }
       if (refusal !== null) return refusal;
-      const stopped = await decodeClip(container, cutter, each, running);
-      if (stopped !== null) return stopped;
     } finally {
       this.#room.leave(WINDOW_BYTES);
     }
@@ -96,4 +101,15 @@ export class AudioNormalizer {
     void started.ended.then(() => this.#processes.delete(started));
     return started;
   }
+}
+
+/** Decodes a clip into `cutter`, after a look at its tracks where it may have several; null, or why there is no sound. */
+async function decode(
+  container: Container,
+  cutter: WindowCutter,
+  each: AudioOptions['each'],
+  running: Running,
+): Promise<ItemError | null> {
+  const refusal = MANY_TRACKS.has(container) ? await refusalByTracks(container, running) : null;
+  return refusal ?? decodeClip(container, cutter, each, running);
 }

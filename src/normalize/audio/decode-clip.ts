@@ -1,6 +1,6 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Container } from './container.ts';
-import { refusalByEnd } from './decoder-end.ts';
+import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
 import { Patience } from './patience.ts';
@@ -34,7 +34,7 @@ export async function decodeClip(
     ...inputArguments(container),
     ...OUTPUT_ARGUMENTS,
   ]);
-  const patience = new Patience(time, decoder.kill);
+  const patience = new Patience(time, decoder);
   signal.addEventListener('abort', decoder.kill);
   try {
     for (;;) {
@@ -45,7 +45,7 @@ export async function decodeClip(
     }
     const end = await patience.wait(decoder.ended, cutter.totalSeconds);
     signal.throwIfAborted();
-    if (patience.lost) return REFUSALS.tooSlow;
+    if (patience.lost !== null) return refusalByExcess(patience.lost);
     const refusal = refusalByEnd(end);
     if (refusal !== null) return refusal;
     if (cutter.totalSeconds > 0) return null;

@@ -1,4 +1,5 @@
 import type { ItemError } from '../../domain/item-error.ts';
+import type { Excess } from '../process/time-limit.ts';
 import type { ProcessEnd } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 
@@ -26,10 +27,15 @@ export function refusalByEnd(end: ProcessEnd): ItemError | null {
     case 'no room':
       return REFUSALS.decoderNotStarted;
     case 'signalled':
-      return CRASHES.has(end.signal) ? REFUSALS.corrupt : REFUSALS.decoderKilled;
+      return CRASHES.has(end.signal) ? REFUSALS.crashing : REFUSALS.decoderKilled;
     case 'exited':
       if (end.code === 0) return null;
       if (CANNOT_RUN.has(end.code)) return REFUSALS.ffmpegMissing;
       return end.code === STOPPED_BY_SIGNAL ? REFUSALS.decoderKilled : REFUSALS.corrupt;
   }
+}
+
+/** The refusal of a clip whose decoder was ended because it took too much of something. */
+export function refusalByExcess(excess: Excess): ItemError {
+  return excess === 'processor' ? REFUSALS.tooCostly : REFUSALS.tooSlow;
 }

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { processorTime } from '../process/processor-time.ts';
+import { tethered } from '../process/tether.ts';
 import type { DecodeTime } from './patience.ts';
 
 /** How a process ended. */
@@ -24,6 +26,8 @@ export interface FfmpegProcess {
   readonly output: AsyncGenerator<Buffer, void, void>;
   /** Settles once the process is gone; never rejects. */
   readonly ended: Promise<ProcessEnd>;
+  /** Processor time that it has used so far, in milliseconds; null when it is gone. */
+  readonly processorMs: () => Promise<number | null>;
   /** Ends it at once; any number of times, also when it is gone. */
   readonly kill: () => void;
 }
@@ -52,7 +56,7 @@ const KILL = 'SIGKILL';
 
 /**
  * Starts `ffmpeg` or `ffprobe` on an open file, which becomes its descriptor 3. Never throws: a program that cannot be
- * started has ended. It runs in a session of its own, so that Ctrl-C in a terminal does not reach it and cut a clip
+ * started has ended. It dies with this process, and runs in a session of its own, so that Ctrl-C in a terminal does not reach it and cut a clip
  * short that is still to be judged.
  */
 export function startFfmpeg(
@@ -62,7 +66,8 @@ export function startFfmpeg(
 ): FfmpegProcess {
   let child: ChildProcess;
   try {
-    child = spawn(program, args, {
+    const tied = tethered(program, args);
+    child = spawn(tied.command, tied.args, {
       cwd: '/',
       detached: true,
       env: Object.fromEntries(INHERITED.map((name) => [name, env[name]])),
@@ -70,9 +75,20 @@ export function startFfmpeg(
     });
   } catch (error) {
     // Node throws some of the reasons, and announces the others
-    return { output: chunksOf(null), ended: Promise.resolve(notStarted(error)), kill: () => {} };
+    return {
+      output: chunksOf(null),
+      ended: Promise.resolve(notStarted(error)),
+      processorMs: async () => null,
+      kill: () => {},
+    };
   }
-  return { output: chunksOf(child.stdout), ended: whenEnded(child), kill: () => killGroup(child) };
+  const { pid } = child;
+  return {
+    output: chunksOf(child.stdout),
+    ended: whenEnded(child),
+    processorMs: async () => (pid === undefined ? null : processorTime(pid)),
+    kill: () => killGroup(child),
+  };
 }
 
 /** `output` is null where descriptors ran out: Node then makes a child without streams. */

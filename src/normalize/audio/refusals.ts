@@ -21,7 +21,9 @@ export const REFUSALS = {
     'the file has several audio tracks: split it into one file each',
   ),
   corrupt: itemError('CORRUPT_MEDIA', 'the sound cannot be decoded'),
+  crashing: itemError('CORRUPT_MEDIA', 'the sound crashes its decoder'),
   tooLong: itemError('MEDIA_TOO_LARGE', `the clip is longer than ${LONGEST_SECONDS / 3600} hours`),
+  tooCostly: itemError('MEDIA_TOO_LARGE', 'decoding the sound takes too much processor time'),
   tooSlow: itemError('TIMEOUT', 'decoding the sound took too long'),
   decoderKilled: itemError('INTERNAL', 'ffmpeg was ended by something outside before the clip was decoded'),
   decoderNotStarted: itemError(
@@ -33,6 +35,9 @@ export const REFUSALS = {
     `ffmpeg is not installed on the machine that judges (${INSTALL_FFMPEG})`,
   ),
 } as const satisfies Record<string, ItemError>;
+
+/** Refusals of clips whose decoder died over them: of the clip, or of something outside. */
+export const DEATHS: ReadonlySet<ItemError> = new Set([REFUSALS.crashing, REFUSALS.decoderKilled]);
 
 /** Whether an item error, perhaps out of a record, says that ffmpeg was missing: for advice, not for deciding. */
 export function isFfmpegMissing(error: ItemError): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Container } from './container.ts';
-import { refusalByEnd } from './decoder-end.ts';
+import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
 import { Patience } from './patience.ts';
@@ -31,14 +31,14 @@ export async function refusalByTracks(
   signal.throwIfAborted();
   const asked = 'stream=codec_type:stream_disposition=attached_pic';
   const probe = start('ffprobe', [...inputArguments(container), '-show_entries', asked, '-of', 'json']);
-  const patience = new Patience(time, probe.kill);
+  const patience = new Patience(time, probe);
   signal.addEventListener('abort', probe.kill);
   try {
     const reply = await patience.wait(readReply(probe.output), 0);
     if (reply === null) return REFUSALS.corrupt;
     const end = await patience.wait(probe.ended, 0);
     signal.throwIfAborted();
-    if (patience.lost) return REFUSALS.tooSlow;
+    if (patience.lost !== null) return refusalByExcess(patience.lost);
     return refusalByEnd(end) ?? judgeTracks(reply);
   } finally {
     signal.removeEventListener('abort', probe.kill);

@@ -18,17 +18,25 @@ const seconds = (bytes: number): number => bytes / BYTES_PER_SAMPLE / SAMPLE_RAT
 
 /**
  * Cuts a stream of samples into windows that follow each other without gap or overlap. Holds one window at most;
- * `windows` bounds how many are made, what comes after them is only counted.
+ * `windows` bounds how many are made, what comes after them is only counted. The first `given` of them are counted and
+ * not given out: the same stream was cut before, and broke off.
  */
 export class WindowCutter {
   readonly #windows: number;
+  readonly #given: number;
   #made = 0;
   #window: Buffer | null = null;
   #filled = 0;
   #taken = 0;
 
-  constructor(windows: number) {
+  constructor(windows: number, given = 0) {
     this.#windows = windows;
+    this.#given = given;
+  }
+
+  /** How many windows were made, those that were given out before among them. */
+  get made(): number {
+    return this.#made;
   }
 
   /** Seconds taken in so far. */
@@ -54,7 +62,9 @@ export class WindowCutter {
       from += copied;
       this.#filled += copied;
       this.#taken += copied;
-      if (this.#filled === WINDOW_BYTES) yield this.#close(this.#window, WINDOW_BYTES);
+      if (this.#filled < WINDOW_BYTES) continue;
+      const window = this.#close(this.#window, WINDOW_BYTES);
+      if (this.#made > this.#given) yield window;
     }
   }
 

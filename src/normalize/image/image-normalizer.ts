@@ -3,6 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import { abortable } from '../../queue/redis/abortable.ts';
+import type { Limits } from '../process/time-limit.ts';
 import type { NormalImage } from './normal-image.ts';
 import { DecoderProcess } from './process/decoder-process.ts';
 
@@ -15,11 +16,11 @@ export interface ImageOptions {
 export interface ImageNormalizerOptions {
   /** How many images are decoded side by side, each in a process of its own; as many as there are cores unless given. */
   readonly processes?: number;
-  /** How long one image may take; 60 s unless given. */
-  readonly timeoutMs?: number;
+  /** How long one image may take; a minute of work and twenty by the clock unless given. */
+  readonly limits?: Limits;
 }
 
-const TIMEOUT_MS = 60_000;
+const LIMITS: Limits = { processorMs: 60_000, wallMs: 20 * 60_000 };
 
 /** Memory for decoding side by side: that of a photograph of 12 megapixels a process, and of a large one in any case. */
 const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
@@ -33,20 +34,20 @@ const LEAST_MEMORY = 320 * 1024 * 1024;
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
   readonly #memory: ByteBudget;
-  readonly #timeoutMs: number;
+  readonly #limits: Limits;
   readonly #decoders = new Set<DecoderProcess>();
   readonly #idle: DecoderProcess[] = [];
   #isClosed = false;
 
-  constructor({ processes = availableParallelism(), timeoutMs = TIMEOUT_MS }: ImageNormalizerOptions = {}) {
+  constructor({ processes = availableParallelism(), limits = LIMITS }: ImageNormalizerOptions = {}) {
     this.#slots = pLimit(processes);
     this.#memory = new ByteBudget(Math.max(LEAST_MEMORY, processes * MEMORY_PER_PROCESS));
-    this.#timeoutMs = timeoutMs;
+    this.#limits = limits;
   }
 
   /**
    * The normal form of an image file, or why it has none: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE`,
-   * `CORRUPT_MEDIA`; retryable `TIMEOUT` and `INTERNAL`. Rejects with the signal's reason, and once it is closed.
+   * `CORRUPT_MEDIA`; retryable `TIMEOUT` and `INTERNAL`. One whose decoder dies is tried again, once. Rejects with the signal's reason, and once it is closed.
    */
   image(bytes: Buffer, { frames, signal }: ImageOptions): Promise<NormalImage | ItemError> {
     const result = this.#slots(() => {
@@ -62,7 +63,18 @@ export class ImageNormalizer {
     await Promise.all([...this.#decoders].map((decoder) => decoder.kill()));
   }
 
+  /** A decoder's death may be nothing but bad luck, such as a machine out of memory: a second one is the image's. */
   async #decode(bytes: Buffer, frames: number): Promise<NormalImage | ItemError> {
+    const first = await this.#attempt(bytes, frames);
+    if (!('died' in first)) return first;
+    const second = await this.#attempt(bytes, frames);
+    return 'died' in second ? second.died : second;
+  }
+
+  async #attempt(
+    bytes: Buffer,
+    frames: number,
+  ): Promise<NormalImage | ItemError | { readonly died: ItemError }> {
     this.#throwIfClosed();
     const decoder = this.#takeIdle() ?? this.#start();
     const result = await decoder.normalize(bytes, frames);
@@ -81,7 +93,7 @@ export class ImageNormalizer {
   }
 
   #start(): DecoderProcess {
-    const decoder = DecoderProcess.start({ memory: this.#memory, timeoutMs: this.#timeoutMs });
+    const decoder = DecoderProcess.start({ memory: this.#memory, limits: this.#limits });
     this.#decoders.add(decoder);
     return decoder;
   }

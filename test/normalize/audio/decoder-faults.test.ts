@@ -11,7 +11,8 @@ import { childrenNamed, isAlive } from './processes.ts';
 
 const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
 const OPUS = fileURLToPath(new URL('../../fixtures/audio/opus.opus', import.meta.url));
-const QUICK = { baseMs: 300, perAudioSecondMs: 0 };
+const QUICK = { baseMs: 300, perAudioSecondMs: 0, byTheClock: 1 };
+const LENIENT = { baseMs: 300, perAudioSecondMs: 0, byTheClock: 1_000 };
 
 /** A folder to be PATH, with ffmpeg and ffprobe in it, or with shell scripts in their place. */
 async function programs(
@@ -87,11 +88,57 @@ describe('a decoder that goes wrong', () => {
     ['that complains without end', 'head -c 30000000 /dev/zero >&2; head -c 64000 /dev/zero', 'heard'],
   ])('%s', async (_name, script, expected) => {
     const bin = await programs({ ffmpeg: `PATH=/usr/bin:/bin; export PATH\n${script}` });
-    const time = expected === 'TIMEOUT' ? QUICK : { baseMs: 20_000, perAudioSecondMs: 0 };
+    const time = expected === 'TIMEOUT' ? QUICK : { ...QUICK, baseMs: 20_000 };
     const { end, windows } = await hear(normalizer({ env: { PATH: bin }, time }), MP3);
     expect(code(end)).toBe(expected);
     expect(windows.length).toBe(expected === 'heard' ? 1 : 0);
     await settled(() => childrenNamed('sleep').length === 0);
+  });
+
+  it.each([
+    ['works without end', 'while :; do :; done', 'MEDIA_TOO_LARGE'],
+    ['works without end after a part', 'head -c 100000 /dev/zero; while :; do :; done', 'MEDIA_TOO_LARGE'],
+    ['has to wait for its turn', '/bin/sleep 1; exec head -c 64000 /dev/zero', 'heard'],
+  ])('is measured by its work, not by the clock: one that %s', async (_name, script, expected) => {
+    const bin = await programs({ ffmpeg: `PATH=/usr/bin:/bin; export PATH\n${script}` });
+    const { end } = await hear(normalizer({ env: { PATH: bin }, time: LENIENT }), MP3);
+    expect(code(end)).toBe(expected);
+    expect(isRetryable('MEDIA_TOO_LARGE')).toBe(false);
+  });
+
+  /** A script that runs another one, and is killed the first time. */
+  const killedOnce = (then: string, first = ':'): string =>
+    [
+      'PATH=/usr/bin:/bin; export PATH',
+      `if [ ! -e "$HOME/once" ]; then : >"$HOME/once"; ${first}; kill -KILL $$; fi`,
+      then,
+    ].join('\n');
+
+  it.each([
+    ['ffmpeg', MP3],
+    ['ffmpeg', OPUS],
+    ['ffprobe', OPUS],
+  ] as const)('is given another try when %s is killed', async (program, clip) => {
+    const home = await folder();
+    const bin = await programs({ [program]: killedOnce(`exec ${findProgram(program)} "$@"`) });
+    const { end, windows } = await hear(normalizer({ env: { PATH: bin, HOME: home } }), clip);
+    expect(code(end)).toBe('heard');
+    expect(windows).toEqual((await hear(normalizer(), clip)).windows);
+  });
+
+  it('gives each window once when it is killed between two of them', async () => {
+    const bin = await programs({
+      ffmpeg: killedOnce('exec head -c 20000000 /dev/zero', 'head -c 10000000 /dev/zero'),
+    });
+    const by = normalizer({ env: { PATH: bin, HOME: await folder() } });
+    const { end, windows } = await hear(by, MP3);
+    expect(end).toEqual({ windowSeconds: 625, totalSeconds: 625 });
+    expect(windows.map(({ startSeconds }) => startSeconds)).toEqual([0, 300, 600]);
+    const truncated = await hear(normalizer({ env: { PATH: bin, HOME: await folder() } }), MP3, {
+      long: 'truncate',
+    });
+    expect(truncated.end).toEqual({ windowSeconds: 300, totalSeconds: 625 });
+    expect(truncated.windows).toHaveLength(1);
   });
 
   it('gives up on a probe that hangs, or that has no end of things to say', async () => {
@@ -107,7 +154,7 @@ describe('a decoder that goes wrong', () => {
 
   it('does not count the time that whoever takes a window needs', async () => {
     const path = await programs({ ffmpeg: 'exec /usr/bin/head -c 20000000 /dev/zero' });
-    const by = normalizer({ env: { PATH: path }, time: { baseMs: 1_500, perAudioSecondMs: 0 } });
+    const by = normalizer({ env: { PATH: path }, time: { ...QUICK, baseMs: 1_500 } });
     let taken = 0;
     const file = await open(MP3);
     const end = await by.audio(file, {

@@ -1,10 +1,12 @@
 import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { ItemError } from '../../../src/domain/item-error.ts';
 import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
-import { imageNormalizer, startedProcesses } from '../../helpers/normalizer.ts';
+import { imageNormalizer, startedProcesses, type StartedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
+import { settled } from '../../helpers/settled.ts';
 
 const signal = new AbortController().signal;
 const options = { frames: 8, signal };
@@ -41,23 +43,39 @@ it('gives the very bytes of a file that is in normal form already', async () => 
   expect(frame!.bytes.equals(photo)).toBe(true);
 });
 
-it.each([
-  ['SIGSEGV', 'CORRUPT_MEDIA'],
-  ['SIGKILL', 'INTERNAL'],
-] as const)(
-  'costs one image when its decoder ends by %s, and starts another decoder',
-  async (death, code) => {
+/** Ends the decoder that was started as the `turn`th, in the middle of an image. */
+async function end(started: StartedProcesses, turn: number, death: NodeJS.Signals): Promise<void> {
+  await settled(() => started.all.length === turn);
+  const decoder = started.all[turn - 1]!;
+  await once(decoder, 'message'); // it has looked at the header and asks for memory
+  decoder.kill(death);
+}
+
+it.each(['SIGSEGV', 'SIGKILL'] as const)(
+  'decodes an image again when its decoder ends by %s',
+  async (death) => {
     const started = startedProcesses();
     const normalizer = imageNormalizer({ processes: 1 });
-    const [first, second] = [normalizer.image(large, options), normalizer.image(small, options)];
-    const decoder = await started.first;
-    await once(decoder, 'message'); // it has looked at the header and asks for memory
-    decoder.kill(death);
-    expect(await first).toMatchObject({ code });
-    expect(image(await second).frames).toHaveLength(1);
+    const result = normalizer.image(large, options);
+    await end(started, 1, death);
+    expect(image(await result).frames).toHaveLength(1);
     expect(started.all).toHaveLength(2);
   },
 );
+
+it.each([
+  ['SIGSEGV', 'CORRUPT_MEDIA'],
+  ['SIGKILL', 'INTERNAL'],
+] as const)('costs one image when two decoders end over it by %s', async (death, code) => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1 });
+  const [first, second] = [normalizer.image(large, options), normalizer.image(small, options)];
+  await end(started, 1, death);
+  await end(started, 2, death);
+  expect(await first).toMatchObject({ code });
+  expect(image(await second).frames).toHaveLength(1);
+  expect(started.all).toHaveLength(3);
+});
 
 it('replaces a decoder that was ended while it was idle', async () => {
   const started = startedProcesses();
@@ -69,11 +87,28 @@ it('replaces a decoder that was ended while it was idle', async () => {
   expect(started.all).toHaveLength(2);
 });
 
-it('ends a decoder that takes too long', async () => {
+it.each([
+  ['works', 'MEDIA_TOO_LARGE', { processorMs: 1, wallMs: 100_000 }],
+  ['takes', 'TIMEOUT', { processorMs: 100_000, wallMs: 1 }],
+] as const)('ends a decoder that %s too long', async (_, code, limits) => {
   const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1, timeoutMs: 1 });
-  expect(await normalizer.image(large, options)).toMatchObject({ code: 'TIMEOUT' });
+  const normalizer = imageNormalizer({ processes: 1, limits });
+  expect(await normalizer.image(large, options)).toMatchObject({ code });
   expect((await started.first).signalCode).toBe('SIGKILL');
+  expect(started.all).toHaveLength(1);
+});
+
+it('lets a decoder take its time that gets none from the machine', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1, limits: { processorMs: 2_000, wallMs: 100_000 } });
+  image(await normalizer.image(small, options));
+  const decoder = await started.first;
+  const result = normalizer.image(large, options);
+  decoder.kill('SIGSTOP');
+  await setTimeout(2_500);
+  decoder.kill('SIGCONT');
+  expect(image(await result).frames).toHaveLength(1);
+  expect(started.all).toHaveLength(1);
 });
 
 it('stops waiting on abort, whether an image is being decoded or waits its turn', async () => {

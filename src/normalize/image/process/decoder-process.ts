@@ -2,6 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { ByteBudget } from '../../../queue/byte-budget.ts';
+import { processorTime } from '../../process/processor-time.ts';
+import { tethered } from '../../process/tether.ts';
+import { TimeLimit, type Limits } from '../../process/time-limit.ts';
 import type { NormalImage } from '../normal-image.ts';
 import type { FromDecoder, ToDecoder } from './messages.ts';
 
@@ -20,17 +23,17 @@ const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot',
 const FRUGAL = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
 interface Task {
-  readonly finish: (result: NormalImage | ItemError) => void;
+  readonly finish: (result: NormalImage | ItemError | { readonly died: ItemError }) => void;
   /** Aborted when the task is over, however it ended. */
   readonly over: AbortController;
-  timer: NodeJS.Timeout | undefined;
+  readonly time: TimeLimit;
 }
 
 export interface DecoderOptions {
   /** Shared by all decoders: what they may need together. */
   readonly memory: ByteBudget;
-  /** How long an image may take, waiting for memory not counted. */
-  readonly timeoutMs: number;
+  /** What an image may take, waiting for memory not counted. */
+  readonly limits: Limits;
 }
 
 /**
@@ -43,7 +46,8 @@ export class DecoderProcess {
   readonly #options: DecoderOptions;
   readonly #ended: Promise<void>;
   #hasEnded = false;
-  #isLate = false;
+  /** What it had used before it got its image. */
+  #usedMs = 0;
   #task: Task | null = null;
 
   private constructor(child: ChildProcess, options: DecoderOptions) {
@@ -53,7 +57,7 @@ export class DecoderProcess {
     this.#ended = new Promise((resolve) => {
       const end = (signal: NodeJS.Signals | null): void => {
         this.#hasEnded = true;
-        this.#finish(this.#errorOfEnd(signal));
+        this.#finish(this.#tooLong() ?? endedBy(signal));
         resolve();
       };
       child.once('exit', (_status, signal) => end(signal));
@@ -69,10 +73,12 @@ export class DecoderProcess {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value] as const];
     });
+    const { command, args } = tethered(process.execPath, ['--expose-gc']);
     const child = fork(entry, {
+      execPath: command,
+      execArgv: [...args],
       serialization: 'advanced',
       detached: true, // a terminal's Ctrl-C reaches its starter, which may still want its answer
-      execArgv: ['--expose-gc'],
       env: { ...Object.fromEntries(passedOn), ...FRUGAL },
       // what libraries print about a file can quote it
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -85,15 +91,20 @@ export class DecoderProcess {
   }
 
   /**
-   * The normal form of an image, or its item error, to which belong `CORRUPT_MEDIA` for one that crashes the decoder,
-   * `TIMEOUT`, and `INTERNAL` when the process ends for a reason of its own. Never rejects. One image at a time.
+   * The normal form of an image, or its item error, to which belong `MEDIA_TOO_LARGE` for one that takes too much
+   * processor time, and `TIMEOUT`. A decoder that dies over it, of the image or of something outside, gives the error
+   * to end with as `died`. Never rejects. One image at a time.
    */
-  normalize(bytes: Buffer, frames: number): Promise<NormalImage | ItemError> {
+  normalize(bytes: Buffer, frames: number): Promise<NormalImage | ItemError | { readonly died: ItemError }> {
     return new Promise((finish) => {
-      this.#task = { finish, over: new AbortController(), timer: undefined };
-      if (this.#hasEnded) return this.#finish(this.#errorOfEnd(null));
+      const time = new TimeLimit(
+        () => this.#processorTime(),
+        () => this.#child.kill('SIGKILL'),
+      );
+      this.#task = { finish, over: new AbortController(), time };
+      if (this.#hasEnded) return this.#finish(endedBy(null));
       this.#keepAlive(true);
-      this.#watch(this.#task);
+      time.resume(this.#options.limits);
       this.#send({ kind: 'normalize', bytes, frames });
     });
   }
@@ -111,13 +122,17 @@ export class DecoderProcess {
   }
 
   #receive(message: FromDecoder): void {
-    if (message.kind === 'done') this.#finish(message.result);
-    else if (this.#task !== null) void this.#admit(message.bytes, this.#task);
+    if (message.kind === 'done') {
+      this.#usedMs = message.processorMs;
+      this.#finish(message.result);
+    } else if (this.#task !== null) {
+      void this.#admit(message.bytes, this.#task);
+    }
   }
 
   async #admit(bytes: number, task: Task): Promise<void> {
-    const { memory } = this.#options;
-    clearTimeout(task.timer);
+    const { memory, limits } = this.#options;
+    task.time.pause();
     try {
       await memory.enter(bytes, task.over.signal);
     } catch {
@@ -125,34 +140,41 @@ export class DecoderProcess {
     }
     if (task.over.signal.aborted) return memory.leave(bytes);
     task.over.signal.addEventListener('abort', () => memory.leave(bytes), { once: true });
-    this.#watch(task);
+    task.time.resume(limits);
     this.#send({ kind: 'proceed' });
   }
 
-  #watch(task: Task): void {
-    task.timer = setTimeout(() => {
-      this.#isLate = true;
-      this.#child.kill('SIGKILL');
-    }, this.#options.timeoutMs);
+  /** Of the image under way. */
+  async #processorTime(): Promise<number | null> {
+    const { pid } = this.#child;
+    const used = pid === undefined ? null : await processorTime(pid);
+    return used === null ? null : used - this.#usedMs;
   }
 
-  #finish(result: NormalImage | ItemError): void {
+  #finish(result: NormalImage | ItemError | { readonly died: ItemError }): void {
     const task = this.#task;
     if (task === null) return;
     this.#task = null;
-    clearTimeout(task.timer);
+    task.time.pause();
     task.over.abort();
     this.#keepAlive(false);
     task.finish(result);
   }
 
-  #errorOfEnd(signal: NodeJS.Signals | null): ItemError {
-    if (this.#isLate) {
-      return itemError('TIMEOUT', `the image was not decoded within ${this.#options.timeoutMs / 1000} s`);
+  /** Why the image under way had its decoder ended, if it had. */
+  #tooLong(): ItemError | null {
+    const { processorMs, wallMs } = this.#options.limits;
+    switch (this.#task?.time.excess) {
+      case 'processor':
+        return itemError(
+          'MEDIA_TOO_LARGE',
+          `decoding the image takes more than ${processorMs / 1000} s of processor time`,
+        );
+      case 'wall':
+        return itemError('TIMEOUT', `the image was not decoded within ${wallMs / 1000} s`);
+      default:
+        return null;
     }
-    return CRASHES.has(signal)
-      ? itemError('CORRUPT_MEDIA', 'the image crashes its decoder')
-      : itemError('INTERNAL', 'the process that decoded the image came to an end');
   }
 
   #keepAlive(busy: boolean): void {
@@ -165,4 +187,12 @@ export class DecoderProcess {
       channel?.unref();
     }
   }
+}
+
+function endedBy(signal: NodeJS.Signals | null): { readonly died: ItemError } {
+  return {
+    died: CRASHES.has(signal)
+      ? itemError('CORRUPT_MEDIA', 'the image crashes its decoder')
+      : itemError('INTERNAL', 'the process that decoded the image came to an end'),
+  };
 }

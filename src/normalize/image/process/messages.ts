@@ -11,4 +11,9 @@ export type ToDecoder =
 
 export type FromDecoder =
   | { readonly kind: 'needs'; readonly bytes: number }
-  | { readonly kind: 'done'; readonly result: NormalImage | ItemError };
+  | {
+      readonly kind: 'done';
+      readonly result: NormalImage | ItemError;
+      /** Processor time that the process has used since it began. */
+      readonly processorMs: number;
+    };

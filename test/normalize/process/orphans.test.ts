@@ -1,0 +1,70 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { tethered } from '../../../src/normalize/process/tether.ts';
+import { drawn } from '../../helpers/pictures.ts';
+import { settled } from '../../helpers/settled.ts';
+import { folder } from '../audio/clips.ts';
+import { childrenNamed, isAlive } from '../audio/processes.ts';
+
+const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
+/** As it is built: decoders of images are processes, which run compiled code. */
+const NORMALIZER = new URL('../../../dist/src/normalize/normalizer.js', import.meta.url).href;
+
+/** Has images and a clip decoded, for ever. */
+const PARENT = `
+  import { open, readFile } from 'node:fs/promises';
+  const { Normalizer } = await import(process.env.NORMALIZER);
+  const normalizer = Normalizer.open({ image: { processes: 2 }, audio: { env: { PATH: process.env.BIN } } });
+  const { signal } = new AbortController();
+  void normalizer.audio(await open(process.env.CLIP), { long: 'windows', signal, each: async () => {} });
+  const image = await readFile(process.env.IMAGE);
+  for (;;) await Promise.all([1, 2].map(() => normalizer.image(image, { frames: 1, signal })));
+`;
+
+it('leaves no helper behind when the process that started them is killed, not even one that hangs', async () => {
+  const home = await folder();
+  const ffmpeg = join(home, 'ffmpeg');
+  await writeFile(ffmpeg, '#!/bin/sh\nexec /bin/sleep 1000\n');
+  await chmod(ffmpeg, 0o755);
+  const image = join(home, 'image.png');
+  await drawn(2000, 1500).png().toFile(image);
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', PARENT], {
+    env: { ...process.env, NORMALIZER, BIN: home, CLIP: MP3, IMAGE: image },
+    stdio: 'inherit',
+  });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const pid = parent.pid!;
+  await settled(
+    () => childrenNamed('sleep', pid).length === 1 && childrenNamed('node', pid).length === 2,
+    20_000,
+  );
+  const helpers = [...childrenNamed('sleep', pid), ...childrenNamed('node', pid)];
+  // one decoder works on, the others hear of nothing any more
+  for (const helper of helpers.slice(0, 2)) process.kill(helper, 'SIGSTOP');
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+  await settled(() => !helpers.some(isAlive));
+});
+
+it('starts nothing for a parent that has died meanwhile', () => {
+  const run = (parent?: number): string => {
+    const { command, args } = tethered('echo', ['here'], parent);
+    return String(spawnSync(command, args).stdout);
+  };
+  expect(run()).toBe('here\n');
+  const gone = spawnSync('true').pid;
+  expect(run(gone)).toBe('');
+});
+
+it('passes arguments, status and a missing program on', () => {
+  const { command, args } = tethered('sh', ['-c', 'printf "%s|" "$@"; exit 7', 'sh', 'a b', '$PATH', '']);
+  const { stdout, status } = spawnSync(command, args);
+  expect([String(stdout), status]).toEqual(['a b|$PATH||', 7]);
+  const missing = tethered('no-such-program', []);
+  expect(spawnSync(missing.command, missing.args).status).toBe(127);
+  expect(execFileSync('setpriv', ['--version']).toString()).toContain('util-linux');
+});
