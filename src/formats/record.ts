@@ -13,6 +13,8 @@ export interface Fields {
   at(position: number): unknown;
   /** Index in `names` of the one whose value `get` gives for a name; undefined when there is none. */
   positionOf(name: string): number | undefined;
+  /** Names, as spelt, whose values are lists or objects; a table has none. */
+  nestedNames(): readonly string[];
 }
 
 /** What a record holds: named values, a bare text, or a bare list (of turns). */

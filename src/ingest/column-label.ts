@@ -6,5 +6,10 @@ const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{N}_.()/-]*( [\p{L}\p{N}_.()/-]+){0,2
  * shown: what does not look like a name is given by its position, counted from 1.
  */
 export function columnLabel(name: string, position: number): string {
-  return NAME.test(name.trim()) ? JSON.stringify(name) : `column ${position}`;
+  return looksLikeName(name) ? JSON.stringify(name) : `column ${position}`;
+}
+
+/** Whether a name looks like one, and not like content. */
+export function looksLikeName(name: string): boolean {
+  return NAME.test(name.trim());
 }

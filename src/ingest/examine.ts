@@ -8,7 +8,7 @@ import { JsonReader } from '../formats/json/json-reader.ts';
 import { JsonlReader } from '../formats/json/jsonl-reader.ts';
 import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
-import { recognise, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { isRecognised, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import type { SourceHead } from './open-source.ts';
@@ -106,7 +106,7 @@ function examineRecords(layout: RecordLayout, head: SourceHead, config: SourceCo
     }
   }
   const unrecognised =
-    config.textColumns === null ? sample.filter((fields) => recognise(fields, config.audit) === null) : [];
+    config.textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
   const only = onlyTextColumn(unrecognised, config.idColumn);
   if (only === null && unrecognised.length > 0 && unrecognised.length === readable(records)) {
     const error = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');

@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Fields } from '../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
-import { columnLabel } from './column-label.ts';
+import { columnLabel, looksLikeName } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isNamedFile } from './expand.ts';
 import { isAsFrozen } from './file-bytes.ts';
@@ -113,9 +113,15 @@ function listed(names: readonly string[]): string {
 function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
+  const nested = new Set<string>();
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
     const idNames = idColumn === null ? ID_NAMES : [idColumn];
-    for (const name of [...draftRecord(fields, options).judged, ...idNames]) {
+    const passed = (path: readonly string[]): void => {
+      if (path.length > 1 || fields.nestedNames().includes(path[0]!)) {
+        nested.add(nestedLabel(path, fields.names().indexOf(path[0]!) + 1));
+      }
+    };
+    for (const name of [...draftRecord(fields, options, passed).judged, ...idNames]) {
       const position = fields.positionOf(name);
       if (position !== undefined) judged.add(columnKey(fields, position));
     }
@@ -125,7 +131,12 @@ function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: s
       labels.set(key, typeof key === 'string' ? columnLabel(name, position + 1) : `column ${position + 1}`);
     }
   }
-  const left = [...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label);
+  const left = [...[...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label), ...nested];
   const more = left.length - NAMES_SHOWN;
   return more > 0 ? [...left.slice(0, NAMES_SHOWN), `and ${more} more`] : left;
+}
+
+/** How the strings under nested names are named; any of the names may be content, as those of columns may. */
+function nestedLabel(path: readonly string[], position: number): string {
+  return path.every(looksLikeName) ? JSON.stringify(path.join('.')) : `inside column ${position}`;
 }

@@ -3,7 +3,7 @@ import { CsvReader, type CsvDialect } from '../formats/csv/csv-reader.ts';
 import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
 import { skipSpace } from '../formats/json/scan.ts';
 import { isFields } from '../formats/record.ts';
-import { recognise } from '../formats/transcripts/draft-record.ts';
+import { isRecognised } from '../formats/transcripts/draft-record.ts';
 import { beginsWithRecord, beginsWithTurn, firstElement, isOpenArray, parsed } from './array-head.ts';
 
 /** How the records of a file are laid out. */
@@ -109,7 +109,7 @@ function isSoundTable(head: Buffer, dialect: CsvDialect): boolean {
     columns > 1 &&
     records.length > 0 &&
     records.every(({ content }) => content !== null) &&
-    records.some(({ content }) => isFields(content) && recognise(content, 'final') !== null)
+    records.some(({ content }) => isFields(content) && isRecognised(content, 'final'))
   );
 }
 

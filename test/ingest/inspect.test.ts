@@ -36,7 +36,7 @@ describe('inspecting sources', () => {
     });
     write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
     expect(await inspect('b.jsonl.gz')).toEqual({
-      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"'] }],
+      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"', '"tags"'] }],
     });
   });
 

@@ -1,6 +1,7 @@
 import type { Fields } from '../record.ts';
 
 const NO_COLUMN = -1;
+const NO_NAMES: readonly string[] = [];
 
 /** The column names of a table, and where each is. Of equal names the first counts. */
 export class TableHeader {
@@ -54,5 +55,9 @@ export class TableRow implements Fields {
 
   positionOf(name: string): number | undefined {
     return this.#header.column(name);
+  }
+
+  nestedNames(): readonly string[] {
+    return NO_NAMES;
   }
 }

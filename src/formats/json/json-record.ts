@@ -3,6 +3,7 @@ import { itemError } from '../../domain/item-error.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { badRecord, isList, type RecordContent, type SourceRecord } from '../record.ts';
 import { JsonFields } from './json-fields.ts';
+import { spokenList } from '../transcripts/speakers.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 
 /** The record that one JSON value makes. */
@@ -35,7 +36,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
 /** What a JSON value holds for us; null when it holds nothing that can be judged. */
 function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
-  if (isList(value)) return isTurnLike(value[0]) ? value : null;
+  if (isList(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;
   return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
 }
 

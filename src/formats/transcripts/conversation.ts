@@ -1,8 +1,10 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
 import type { Role, Turn } from '../../domain/request.ts';
-import type { Attachment } from './content.ts';
-import { settled, type Draft, type SettledDraft } from './draft.ts';
+import { isTurnLike } from '../json/json-record.ts';
+import { messageContent, type Attachment } from './content.ts';
+import { isBlank, settled, type Draft, type SettledDraft } from './draft.ts';
+import { rolesOf, spokenList, type Spoken } from './speakers.ts';
 import { readTurns } from './turns.ts';
 
 export interface ConversationOptions {
@@ -50,6 +52,26 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   }
   drafts.push(...attachmentDrafts(transcript.attachments, suffix));
   return drafts;
+}
+
+/** The same of a list that may also be one in which people speak. */
+export function anyConversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
+  const spoken = spokenOnly(values);
+  return conversationDrafts(spoken === null ? values : turnsOfSpoken(spoken), options);
+}
+
+/** The elements of a list in which people speak, and which has no turn of the known layouts; null for any other. */
+export function spokenOnly(values: readonly unknown[]): readonly Spoken[] | null {
+  return values.some(isTurnLike) ? null : spokenList(values);
+}
+
+/** Turns, as pairs of role and content, of those who say anything. */
+export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
+  const spoken = list.filter(({ content, text }) => {
+    return content !== null && (!isBlank(text) || messageContent(content)!.attachments.length > 0);
+  });
+  const roles = rolesOf(spoken);
+  return spoken.map(({ content }, index) => [roles[index], content]);
 }
 
 function turnDraft(messages: readonly Turn[], turns: number, options: ConversationOptions): Draft {

@@ -1,18 +1,16 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import { isFields, type Fields, type RecordContent } from '../record.ts';
-import { draftKnownColumn, draftNamedColumns, holdsText } from './columns.ts';
-import { conversationDrafts } from './conversation.ts';
-import { promptDraft, settled, type Drafted } from './draft.ts';
+import { isFields, isList, type Fields, type RecordContent } from '../record.ts';
+import { draftKnownColumn, draftNoText, holdsText, ID_NAMES } from './columns.ts';
+import { anyConversationDrafts } from './conversation.ts';
+import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
+import { draftNamedColumns } from './named-columns.ts';
+import { NestedItems, type NestedOptions } from './nested.ts';
 import { draftModerationBatch } from './openai-batch.ts';
-import {
-  draftAnsweredInstruction,
-  draftInstruction,
-  draftPromptResponse,
-  draftPromptTurns,
-} from './pairs.ts';
-import { draftPreference } from './preference.ts';
-import { conversationOf } from './values.ts';
+import { draftInstruction } from './pairs.ts';
+import { CONVERSATION_NAMES, draftShape } from './shapes.ts';
+import { textOf } from './values.ts';
+import { looksLikeId } from './wording.ts';
 
 /** How the records of one file are understood, beyond what each shows by itself. */
 export interface RecordOptions {
@@ -23,60 +21,93 @@ export interface RecordOptions {
   readonly audit: Audit;
 }
 
-/** Names a conversation goes by. */
-const CONVERSATION_NAMES = ['messages', 'conversations', 'conversation'];
-
 const NOTHING: Drafted = {
   drafts: [settled('', null, itemError('MISSING_PAYLOAD', 'the record has no text to judge'))],
   judged: [],
 };
 
 /**
- * What a record asks to be judged, recognised by its names and the types of their values: the layouts that hold most
- * come first, so that a conversation is not mistaken for one of its parts. Always at least one draft.
+ * What a record asks to be judged: first what is recognised by its names and the types of their values, then what else
+ * its lists and objects hold. Always at least one draft. `passed` is told what of the latter is passed over.
  */
-export function draftRecord(content: RecordContent, options: RecordOptions): Drafted {
+export function draftRecord(
+  content: RecordContent,
+  options: RecordOptions,
+  passed?: NestedOptions['passed'],
+): Drafted {
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
+  const { audit, textColumns, onlyTextColumn } = options;
   if (!isFields(content)) {
-    return {
-      drafts: conversationDrafts(content, { audit: options.audit, suffix: '', position: 0 }),
-      judged: [],
-    };
+    return { drafts: anyConversationDrafts(content, { audit, suffix: '', position: 0 }), judged: [] };
   }
-  if (options.textColumns !== null) return draftNamedColumns(content, options.textColumns);
-  return (
-    recognise(content, options.audit) ??
-    (options.onlyTextColumn === null ? NOTHING : draftNamedColumns(content, [options.onlyTextColumn]))
-  );
+  if (textColumns !== null) return draftNamedColumns(content, textColumns, { audit, passed });
+  let main = recognise(content, audit);
+  if (main === null && onlyTextColumn !== null && hasText(content, onlyTextColumn)) {
+    main = draftNamedColumns(content, [onlyTextColumn], { audit, passed });
+  }
+  const found =
+    content.nestedNames().length === 0
+      ? main
+      : main === null
+        ? draftUnknown(content, audit, passed)
+        : withNested(content, main, audit, passed);
+  return found ?? draftMisshapenConversation(content) ?? draftNoText(content) ?? NOTHING;
+}
+
+/** Whether a record by itself, whatever else its file holds, has something to judge or a layout that we know. */
+export function isRecognised(fields: Fields, audit: Audit): boolean {
+  if (recognise(fields, audit) !== null || draftMisshapenConversation(fields) !== null) return true;
+  if (fields.nestedNames().length === 0) return false;
+  return draftUnknown(fields, audit) !== null || draftNoText(fields) !== null;
 }
 
 /** What a record of a known layout asks to be judged; null when nothing in it goes by a name we know. */
-export function recognise(fields: Fields, audit: Audit): Drafted | null {
+function recognise(fields: Fields, audit: Audit): Drafted | null {
   return (
     draftModerationBatch(fields) ??
-    draftPreference(fields, audit) ??
-    draftConversation(fields, audit) ??
-    draftPromptResponse(fields, audit) ??
-    draftAnsweredInstruction(fields) ??
-    draftPromptTurns(fields, audit) ??
+    draftShape(fields, audit) ??
     draftKnownColumn(fields) ??
-    draftInstruction(fields) ??
-    draftMisshapenConversation(fields)
+    draftInstruction(fields)
   );
 }
 
-function draftConversation(fields: Fields, audit: Audit): Drafted | null {
-  for (const name of CONVERSATION_NAMES) {
-    const turns = conversationOf(fields.get(name));
-    if (turns === undefined) continue;
-    const judged = [name];
-    if (turns === null) {
-      const error = itemError('INVALID_CONVERSATION', 'the conversation is not valid JSON');
-      return { drafts: [settled('', 'multiturn', error)], judged };
-    }
-    return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
+function hasText(fields: Fields, column: string): boolean {
+  return textOf(fields.get(column)) !== undefined;
+}
+
+/** What is recognised of a record, and what its lists and objects hold beyond that. */
+function withNested(fields: Fields, main: Drafted, audit: Audit, passed: NestedOptions['passed']): Drafted {
+  const items = new NestedItems({ audit, before: main.drafts.length, lenient: false, passed });
+  const used = new Set(main.judged.map((name) => fields.positionOf(name)));
+  const names = fields.names();
+  for (const position of used) {
+    const value = position === undefined ? undefined : fields.at(position);
+    if (isList(value)) items.besideTurns(names[position!]!, value);
   }
-  return null;
+  for (const name of fields.nestedNames()) {
+    if (!used.has(fields.positionOf(name))) items.member(name, fields.get(name));
+  }
+  const nested = items.drafts();
+  return nested.length === 0 ? main : { drafts: [...main.drafts, ...nested], judged: main.judged };
+}
+
+/** What a record without a layout of its own, but with lists or objects, asks to be judged. Null when nothing. */
+function draftUnknown(fields: Fields, audit: Audit, passed?: NestedOptions['passed']): Drafted | null {
+  const judged: string[] = [];
+  const items = new NestedItems({ audit, before: 0, lenient: false, passed });
+  for (const name of fields.names()) {
+    if (!ID_NAMES.includes(name.toLowerCase()) && items.member(name, fields.get(name))) judged.push(name);
+  }
+  const drafts = items.drafts();
+  if (drafts.length > 0) return drafts.every(isIdAlone) ? null : { drafts, judged };
+  const rest = new NestedItems({ audit, before: 0, lenient: true });
+  for (const name of fields.nestedNames()) rest.member(name, fields.get(name));
+  return rest.drafts().length === 0 ? null : { drafts: rest.drafts(), judged };
+}
+
+/** An id under a name for text does not make its record one that was judged. */
+function isIdAlone({ request }: Draft): boolean {
+  return request?.requestType === 'prompt' && request.modality === 'text' && looksLikeId(request.text);
 }
 
 /** Something other than turns under a name that only conversations go by. A count of messages is nothing of the kind. */

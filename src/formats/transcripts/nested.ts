@@ -1,0 +1,239 @@
+import type { Audit } from '../../config/run-config.ts';
+import { itemError } from '../../domain/item-error.ts';
+import { JsonFields } from '../json/json-fields.ts';
+import { isTurnLike } from '../json/json-record.ts';
+import { isList, type Fields } from '../record.ts';
+import { holdsText } from './columns.ts';
+import { conversationDrafts, spokenOnly, turnsOfSpoken } from './conversation.ts';
+import { promptDraft, settled, type Draft } from './draft.ts';
+import { roleOf } from './roles.ts';
+import { draftShape } from './shapes.ts';
+import { spokenIn, spokenList } from './speakers.ts';
+import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wording.ts';
+
+/** Levels of a record that are looked into. */
+const MOST_LEVELS = 100;
+/** Items of one record that are found in its nested values. */
+const MOST_ITEMS = 50_000;
+/** Words from which on a string counts as text, whatever its name. */
+const WORDS_OF_TEXT = 2;
+/** The same beside the words of a turn, where it is most likely an annotation of them. */
+const WORDS_OF_ANNOTATION = 4;
+/** Characters that are searched, in all, for annotations that repeat what was said. */
+const SEARCHED_CHARS = 8 * 1024 * 1024;
+
+export interface NestedOptions {
+  readonly audit: Audit;
+  /** How many items of the record come before: where there is none, the first found here stands for the record. */
+  readonly before: number;
+  /** Whether single words count as text, ids and numbers excepted: for a record in which nothing else does. */
+  readonly lenient: boolean;
+  /** Told the names that lead to each string that is passed over. */
+  readonly passed?: ((path: readonly string[]) => void) | undefined;
+}
+
+/** Of a turn whose words are judged, what else it holds being looked at. */
+interface Said {
+  readonly text: string;
+}
+
+/**
+ * Finds what is to be judged in the lists and objects of a record: lists in which people speak and the known shapes are
+ * conversations and pairs, and every other string that reads as text is an item of its own, in the order of the record.
+ * Strings that read as labels, ids or numbers are passed over. What is beyond the bounds is an item with an error.
+ */
+export class NestedItems {
+  readonly #options: NestedOptions;
+  readonly #drafts: Draft[] = [];
+  readonly #path: string[] = [];
+  /** Strings beside the words of turns, each of which is judged once. */
+  readonly #beside = new Set<string>();
+  readonly #textNames = new Map<string, boolean>();
+  #searchable = SEARCHED_CHARS;
+  #pieces = 0;
+  #tooDeep = 0;
+  #tooMany = 0;
+
+  constructor(options: NestedOptions) {
+    this.#options = options;
+  }
+
+  /** Looks into one member of the record. Gives whether there was anything to judge. */
+  member(name: string, value: unknown): boolean {
+    const before = this.#pieces;
+    this.#member(name, value, 0, null);
+    return this.#pieces > before;
+  }
+
+  /** Looks at what the turns of a conversation hold beside their words, when these are judged already. */
+  besideTurns(name: string, turns: readonly unknown[]): void {
+    this.#path.push(name);
+    this.#besideTurns(turns, 0, spokenOnly(turns) === null);
+    this.#path.pop();
+  }
+
+  /** Everything found. */
+  drafts(): readonly Draft[] {
+    if (this.#tooDeep > 0) {
+      const what = `${this.#tooDeep} values nested more than ${MOST_LEVELS} levels deep are not judged`;
+      this.#drafts.push(settled(this.#suffix(), null, itemError('MALFORMED_ROW', what)));
+    }
+    if (this.#tooMany > 0) {
+      const what = `the record has more than ${MOST_ITEMS} texts; ${this.#tooMany} are not judged`;
+      this.#drafts.push(settled(this.#suffix(), null, itemError('ITEM_TOO_LARGE', what)));
+    }
+    return this.#drafts;
+  }
+
+  #member(name: string, value: unknown, level: number, said: Said | null): void {
+    this.#path.push(name);
+    if (typeof value === 'string') this.#text(name, value, said, false);
+    else if (typeof value === 'object' && value !== null) this.#inside(name, value, level + 1, said);
+    this.#path.pop();
+  }
+
+  #inside(name: string, value: object, level: number, said: Said | null): void {
+    if (level > MOST_LEVELS) this.#tooDeep++;
+    else if (isList(value)) this.#list(name, value, level, said);
+    else this.#object(value, level, said);
+  }
+
+  #list(name: string, list: readonly unknown[], level: number, said: Said | null): void {
+    if (list.length > 0 && list.every(isKnownTurn)) {
+      this.#conversation(list);
+      this.#besideTurns(list, level, true);
+      return;
+    }
+    const spoken = spokenList(list);
+    if (spoken !== null) {
+      this.#conversation(turnsOfSpoken(spoken));
+      this.#besideTurns(list, level, false);
+      return;
+    }
+    // Short texts are told by their neighbours.
+    const texts = said === null && list.some((text) => typeof text === 'string' && isText(text));
+    for (const element of list) {
+      if (typeof element === 'string') this.#text(name, element, said, texts);
+      else if (typeof element === 'object' && element !== null) this.#inside(name, element, level + 1, said);
+    }
+  }
+
+  #object(value: object, level: number, said: Said | null): void {
+    const fields = new JsonFields(value, null);
+    const shape = draftShape(fields, this.#options.audit);
+    const used = new Set<string>();
+    if (shape?.drafts.every(({ error }) => error === null) === true) {
+      this.#add(shape.drafts);
+      for (const name of shape.judged) {
+        const position = fields.positionOf(name);
+        if (position === undefined) continue;
+        used.add(fields.names()[position]!);
+        const turns = fields.get(name);
+        if (isList(turns)) this.#besideTurns(turns, level, spokenOnly(turns) === null);
+      }
+    }
+    this.#members(fields, used, level, said);
+  }
+
+  #members(fields: Fields, used: ReadonlySet<string>, level: number, said: Said | null): void {
+    for (const name of fields.names()) if (!used.has(name)) this.#member(name, fields.get(name), level, said);
+  }
+
+  /** `known`: the turns were read as those of a known layout, else as speakers'. */
+  #besideTurns(turns: readonly unknown[], level: number, known: boolean): void {
+    for (const turn of turns) {
+      if (typeof turn !== 'object' || turn === null || isList(turn)) continue;
+      const { fields, text, used } = spokenIn(turn);
+      const names = known ? namesOfKnownTurn(turn) : used;
+      const positions = names.map((name) => fields.positionOf(name));
+      const spelt = new Set(positions.map((position) => fields.names()[position ?? -1] ?? ''));
+      this.#members(fields, spelt, level + 1, { text });
+    }
+  }
+
+  #conversation(turns: readonly unknown[]): void {
+    if (turns.length === 0) return;
+    this.#add(conversationDrafts(turns, { audit: this.#options.audit, suffix: '', position: 0 }));
+  }
+
+  #text(name: string, text: string, said: Said | null, isAmongTexts: boolean): void {
+    if (!holdsText(text)) return;
+    if (looksEncoded(text)) {
+      const error = itemError('UNSUPPORTED_TYPE', 'encoded data in a record is not judged');
+      this.#add([settled('', null, error)]);
+      return;
+    }
+    const words = said === null ? WORDS_OF_TEXT : WORDS_OF_ANNOTATION;
+    const isWanted =
+      isAmongTexts || this.#isTextName(name) || hasWords(text, words) || this.#isLeft(name, text);
+    if (!isWanted) {
+      this.#options.passed?.(this.#path);
+      return;
+    }
+    if (said !== null && this.#isKnown(text, said)) return;
+    this.#add([promptDraft('', text)]);
+  }
+
+  /** Records repeat few names many times. */
+  #isTextName(name: string): boolean {
+    let known = this.#textNames.get(name);
+    if (known === undefined) this.#textNames.set(name, (known = isTextName(name)));
+    return known;
+  }
+
+  #isLeft(name: string, text: string): boolean {
+    return this.#options.lenient && !isIdName(name) && !looksLikeId(text);
+  }
+
+  /** Whether a string beside the words of a turn repeats some of them, or was found before. */
+  #isKnown(text: string, said: Said): boolean {
+    if (this.#beside.has(text)) return true;
+    this.#beside.add(text);
+    this.#searchable -= said.text.length + text.length;
+    return this.#searchable >= 0 && said.text.includes(text);
+  }
+
+  /** Adds the items of one piece of the record. */
+  #add(drafts: readonly Draft[]): void {
+    if (this.#drafts.length + drafts.length > MOST_ITEMS) {
+      this.#tooMany += drafts.length;
+      return;
+    }
+    const suffix = this.#suffix();
+    const first = this.#options.before + this.#drafts.length;
+    for (const draft of drafts) this.#drafts.push(placed(draft, suffix, first));
+  }
+
+  #suffix(): string {
+    const piece = ++this.#pieces;
+    return piece === 1 && this.#options.before === 0 ? '' : `#nested${piece}`;
+  }
+}
+
+function isText(text: string): boolean {
+  return hasWords(text, WORDS_OF_TEXT);
+}
+
+/** A turn of a known layout whose role the guard has. */
+function isKnownTurn(value: unknown): boolean {
+  if (!isTurnLike(value)) return false;
+  if (isList(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
+  const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
+  const name = role ?? from;
+  return typeof name === 'string' && roleOf(name) !== null;
+}
+
+function namesOfKnownTurn(turn: object): readonly string[] {
+  const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
+  const content = Object.hasOwn(turn, 'content') ? 'content' : 'value';
+  return [role, content, 'tool_calls', 'function_call'];
+}
+
+/** The draft of a piece, as one of its record: with the piece's suffix, behind the items before it. */
+function placed(draft: Draft, suffix: string, first: number): Draft {
+  const own = suffix + draft.suffix;
+  if (draft.error !== null) return { ...draft, suffix: own };
+  const { request } = draft;
+  if (request.requestType !== 'multiturn' || request.conversation === null) return { ...draft, suffix: own };
+  return { ...draft, suffix: own, request: { ...request, conversation: first + request.conversation } };
+}

@@ -1,0 +1,40 @@
+import type { Audit } from '../../config/run-config.ts';
+import { itemError } from '../../domain/item-error.ts';
+import type { Fields } from '../record.ts';
+import { anyConversationDrafts } from './conversation.ts';
+import { settled, type Drafted } from './draft.ts';
+import { draftAnsweredInstruction, draftPromptResponse, draftPromptTurns } from './pairs.ts';
+import { draftPreference } from './preference.ts';
+import { conversationOf } from './values.ts';
+
+/** Names a conversation goes by. */
+export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
+
+/**
+ * What fields ask to be judged that have one of the known shapes of conversations and pairs, wherever in a record they
+ * are. The shapes that hold most come first, so that a conversation is not mistaken for one of its parts. Null for
+ * others.
+ */
+export function draftShape(fields: Fields, audit: Audit): Drafted | null {
+  return (
+    draftPreference(fields, audit) ??
+    draftConversation(fields, audit) ??
+    draftPromptResponse(fields, audit) ??
+    draftAnsweredInstruction(fields) ??
+    draftPromptTurns(fields, audit)
+  );
+}
+
+function draftConversation(fields: Fields, audit: Audit): Drafted | null {
+  for (const name of CONVERSATION_NAMES) {
+    const turns = conversationOf(fields.get(name));
+    if (turns === undefined) continue;
+    const judged = [name];
+    if (turns === null) {
+      const error = itemError('INVALID_CONVERSATION', 'the conversation is not valid JSON');
+      return { drafts: [settled('', 'multiturn', error)], judged };
+    }
+    return { drafts: anyConversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
+  }
+  return null;
+}

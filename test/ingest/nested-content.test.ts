@@ -1,0 +1,345 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../src/config/run-config.ts';
+import type { Item } from '../../src/domain/item.ts';
+import { expandSources } from '../../src/ingest/expand.ts';
+import { inspectSources } from '../../src/ingest/inspect.ts';
+import { corpus, NEVER, readItems } from './read-items.ts';
+
+/** What an item asks, in a line: its id, and its text, its turns or its code. */
+function shown({ id, request, error }: Item): string {
+  if (error !== null) return `${id}: ${error.code}`;
+  if (request.modality !== 'text') return `${id}: <${request.modality}>`;
+  if (request.requestType === 'prompt') return `${id}: ${request.text}`;
+  if (request.requestType === 'response') return `${id}: ${request.prompt} -> ${request.response}`;
+  return `${id}: ${request.messages
+    .slice(0, request.turns)
+    .map(([role, content]) => `${role}=${content}`)
+    .join(' | ')}`;
+}
+
+describe('what records hold in lists and objects', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-nested-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(records: readonly unknown[]): string {
+    const path = join(root, 'a.jsonl');
+    writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    return path;
+  }
+
+  async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<string[]> {
+    return (await readItems([corpus(write([record]), overrides)])).map(shown);
+  }
+
+  test.each<[name: string, record: unknown, items: string[]]>([
+    [
+      'a dialogue of speakers is a conversation, in which the system answers',
+      {
+        dialogue_id: 'd_1',
+        turns: [
+          { speaker: 'USER', utterance: 'A table for two.' },
+          { speaker: 'SYSTEM', utterance: 'Where?' },
+        ],
+      },
+      ['a.jsonl#1: user=A table for two. | assistant=Where?'],
+    ],
+    [
+      'where an assistant answers, the system instructs before anybody has spoken',
+      {
+        id: 'x',
+        log: [
+          { speaker: 'system', text: 'Be brief.' },
+          { speaker: 'assistant', text: 'Yes?' },
+          { speaker: 'system', text: 'Bob left.' },
+        ],
+      },
+      ['x: system=Be brief. | assistant=Yes? | user=Bob left.'],
+    ],
+    [
+      'comments without authors are items each, beside the text',
+      {
+        id: 'x',
+        text: 'A post',
+        comments: [{ text: 'First' }, { text: 'Second', replies: [{ text: 'Third' }] }],
+      },
+      ['x: A post', 'x#nested1: First', 'x#nested2: Second', 'x#nested3: Third'],
+    ],
+    [
+      'comments with authors are a conversation, and so are the replies to each',
+      {
+        id: 'x',
+        title: 'A post about it',
+        replies: [
+          { author: 'ann', body: 'One', replies: [{ author: 'bob', body: 'Two', replies: [] }] },
+          { author: 'cid', body: 'Three' },
+        ],
+      },
+      ['x: A post about it', 'x#nested2: user=One | user=Three', 'x#nested3: user=Two'],
+    ],
+    ['a text in an object', { id: 'x', payload: { text: 'Hello' } }, ['x: Hello']],
+    [
+      'a list of instances, of any known shape',
+      {
+        id: 'x',
+        instances: [
+          { prompt: 'Q', response: 'A' },
+          { messages: [{ role: 'user', content: 'Hi' }] },
+          'some words here',
+          { chosen: 'this', rejected: 'that' },
+        ],
+      },
+      [
+        'x: Q -> A',
+        'x#nested2: user=Hi',
+        'x#nested3: some words here',
+        'x#nested4#chosen: this',
+        'x#nested4#rejected: that',
+      ],
+    ],
+    ['a list of texts', { id: 'x', comments: ['Yes', 'No', ' ', 7] }, ['x: Yes', 'x#nested2: No']],
+    [
+      'short texts beside longer ones',
+      { id: 'x', lines: ['Yes', 'that is so'] },
+      ['x: Yes', 'x#nested2: that is so'],
+    ],
+    [
+      'strings with words under any name, in an object of objects',
+      { id: 'x', text: 'T', meta: { lang: 'en', by: { deeper: { remark7: 'go away' } } } },
+      ['x: T', 'x#nested1: go away'],
+    ],
+    [
+      'what messages hold beside their content',
+      {
+        id: 'x',
+        messages: [{ role: 'user', content: 'Hi', name: 'ann', reasoning: 'I think of something bad' }],
+      },
+      ['x: user=Hi', 'x#nested1: I think of something bad'],
+    ],
+    [
+      'annotations of a turn, unless they repeat it or one another',
+      {
+        id: 'x',
+        turns: [
+          {
+            speaker: 'USER',
+            utterance: 'At half past one in the afternoon, please.',
+            slots: { time: ['half past one in the afternoon'], place: 'San Jose' },
+          },
+          { speaker: 'SYSTEM', utterance: 'Done.', found: [{ at: 'the house with a red door' }] },
+          { speaker: 'USER', utterance: 'Bye.', found: [{ at: 'the house with a red door' }] },
+        ],
+      },
+      [
+        'x: user=At half past one in the afternoon, please. | assistant=Done. | user=Bye.',
+        'x#nested2: the house with a red door',
+      ],
+    ],
+    [
+      'messages of a chat export',
+      {
+        id: 'x',
+        messages: [
+          { sender_name: 'Ann', content: 'Hi', timestamp_ms: 1 },
+          { sender_name: 'Bob', photos: [{ uri: 'a.jpg' }] },
+          { sender_name: 'Bob', content: 'See?' },
+        ],
+      },
+      ['x: user=Hi | user=See?'],
+    ],
+    [
+      'texts with entities, authors as objects',
+      {
+        id: 'x',
+        posts: [{ author: { id: 7, name: 'ann' }, text: ['see ', { type: 'link', text: 'this' }, ' now'] }],
+      },
+      ['x: user=see this now'],
+    ],
+    [
+      'several texts of a record without a layout',
+      { id: 'x', question: 'Who?', passage: 'It was Ann.', answers: { text: ['Ann'], start: [7] } },
+      ['x: Who?', 'x#nested2: It was Ann.', 'x#nested3: Ann'],
+    ],
+    [
+      'single words, where there is nothing else',
+      { id: 'x', data: { a: 'idiot', key: 'abc', n: 1 } },
+      ['x: idiot'],
+    ],
+    [
+      'encoded data',
+      { id: 'x', text: 'T', data: { image: 'QUJD'.repeat(100) } },
+      ['x: T', 'x#nested1: UNSUPPORTED_TYPE'],
+    ],
+    [
+      'labels beside a text are no items',
+      { id: 'x', text: 'T', tags: ['a', 'b'], lang: { code: 'en' } },
+      ['x: T'],
+    ],
+  ])('%s', async (_name, record, expected) => {
+    expect(await items(record)).toEqual(expected);
+  });
+
+  test.each([
+    ['an id as the only string', { dialogue_id: 'd_1', turns: [] }],
+    ['an id under a name for text', { n: 1, payload: { text: 'd_1' } }],
+  ])('a record is not judged by %s', async (_name, record) => {
+    expect(await items(record)).toEqual([expect.stringMatching(/: (UNSUPPORTED_TYPE|MISSING_PAYLOAD)$/)]);
+    const other = { text: 'words' };
+    const [item] = await readItems([corpus(write([record, other]))]);
+    expect(item!.error?.code).toBe('MISSING_PAYLOAD');
+  });
+
+  test('every turn of a nested conversation is an item, with the history before it', async () => {
+    const turns = ['A', 'B', 'C'].map((utterance, at) => ({
+      speaker: at % 2 === 0 ? 'USER' : 'SYSTEM',
+      utterance,
+    }));
+    const path = write([{ id: 'x', text: 'T', dialogue: turns }]);
+    const found = await readItems([corpus(path, { audit: 'every-turn' })]);
+    expect(found.map(shown)).toEqual([
+      'x: T',
+      'x#nested1#1: user=A',
+      'x#nested1#2: user=A | assistant=B',
+      'x#nested1#3: user=A | assistant=B | user=C',
+    ]);
+    expect(
+      found.slice(1).map(({ request }) => request?.requestType === 'multiturn' && request.conversation),
+    ).toEqual([1, 1, 1]);
+  });
+
+  test('a named column may hold a list', async () => {
+    const record = {
+      id: 'x',
+      body: 'B',
+      turns: [{ speaker: 'A', text: 'Hi' }],
+      tags: ['one', 'u_2'],
+      n: [1],
+    };
+    expect(await items(record, { textColumns: ['turns'] })).toEqual(['x: user=Hi']);
+    expect(await items(record, { textColumns: ['body', 'tags'] })).toEqual(['x: B\n\none\nu_2']);
+    expect(await items(record, { textColumns: ['n'] })).toEqual(['x: MALFORMED_ROW']);
+  });
+
+  test('a list of lists of speakers', async () => {
+    const path = join(root, 'a.json');
+    writeFileSync(path, JSON.stringify([[{ speaker: 'A', text: 'Hi' }], [{ speaker: 'B', text: 'Ho' }]]));
+    expect((await readItems([corpus(path)])).map(shown)).toEqual(['a.json#1: user=Hi', 'a.json#2: user=Ho']);
+  });
+
+  test('what is nested too deeply, or too much for one record, is one item with an error', async () => {
+    const path = join(root, 'deep.jsonl');
+    writeFileSync(path, `{"id":"x","text":"T","deep":${'['.repeat(50_000)}"far in"${']'.repeat(50_000)}}\n`);
+    expect((await readItems([corpus(path)])).map(shown)).toEqual(['x: T', 'x#nested1: MALFORMED_ROW']);
+    const many = await items({
+      id: 'x',
+      many: Array.from({ length: 50_010 }, (_, at) => ({ text: `text ${at}` })),
+    });
+    expect(many).toHaveLength(50_001);
+    expect(many.at(-1)).toBe('x#nested50001: ITEM_TOO_LARGE');
+  });
+
+  test('every word of an annotated dialogue corpus is in the one item of its dialogue', async () => {
+    const dialogues = Array.from({ length: 2_000 }, (_, at) => {
+      const place = ['The Oak Kitchen', 'Casa Luna'][at % 2]!;
+      const said = [
+        `A table in San Jose for ${at + 2}.`,
+        `How about ${place}?`,
+        'Half past one in the afternoon.',
+        'Done.',
+      ];
+      const turns = said.map((utterance, turn) => ({
+        frames: [
+          {
+            service: 'Restaurants_1',
+            actions: [{ act: 'INFORM', slot: 'place', values: [turn === 1 ? place : 'San Jose'] }],
+            slots: [{ exclusive_end: 19, slot: 'city', start: 11 }],
+            state: {
+              active_intent: 'ReserveRestaurant',
+              requested_slots: ['time'],
+              slot_values: turn === 2 ? { time: ['one in the afternoon'], city: ['San Jose'] } : {},
+            },
+          },
+        ],
+        speaker: turn % 2 === 0 ? 'USER' : 'SYSTEM',
+        utterance,
+      }));
+      return { dialogue_id: `1_${at}`, services: ['Restaurants_1'], turns };
+    });
+    const path = join(root, 'dialogues.json');
+    writeFileSync(path, JSON.stringify(dialogues, null, 2));
+    const found = await readItems([corpus(path)]);
+    expect(found.map(({ request }) => request?.requestType === 'multiturn' && request.messages)).toEqual(
+      dialogues.map(({ turns }) =>
+        turns.map(({ speaker, utterance }) => [speaker === 'USER' ? 'user' : 'assistant', utterance]),
+      ),
+    );
+    const byId = await readItems([corpus(path, { idColumn: 'dialogue_id' })]);
+    expect(byId.map(({ id }) => id)).toEqual(dialogues.map(({ dialogue_id: id }) => id));
+  });
+
+  test('names at the terminal the nested strings that nobody judges', async () => {
+    const configs = [
+      corpus(
+        write([
+          {
+            id: 'x',
+            topic: 'a',
+            text: 'T',
+            tags: ['b'],
+            by: { lang: 'en', 'what somebody once wrote here': { x: 'c' } },
+          },
+        ]),
+      ),
+    ];
+    const { sources } = await expandSources(configs, NEVER);
+    expect((await inspectSources(sources, configs, NEVER)).unjudgedColumns).toEqual([
+      { path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] },
+    ]);
+  });
+
+  test('no words are lost, wherever they are', async () => {
+    const text = fc.stringMatching(/^[a-z]{3,9}( [a-z]{3,9}){4}$/);
+    const names = fc.constantFrom(
+      'text',
+      'body',
+      'speaker',
+      'author',
+      'role',
+      'messages',
+      'replies',
+      'x',
+      'data',
+    );
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(names, tie('value'), { maxKeys: 3 }),
+        fc.constantFrom('user', 7, null),
+      ),
+    })).value;
+    await fc.assert(
+      fc.asyncProperty(value, async (inner) => {
+        const found = await readItems([corpus(write([{ text: 'main words', inner: [inner] }]))]);
+        const judged = found.map(shown).join('\n');
+        const isRefused = found.some(({ error }) => error !== null);
+        for (const words of textsUnder(inner)) expect(isRefused || judged.includes(words)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** All strings with words in a value. */
+function textsUnder(value: unknown): string[] {
+  if (typeof value === 'string') return value.includes(' ') ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsUnder) : [];
+}
