@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 /**
@@ -74,7 +75,11 @@ export default tseslint.config(
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.test.json' } },
+    plugins: { regexp },
     rules: {
+      // Every parser is linear in its input.
+      'regexp/no-super-linear-backtracking': 'error',
+      'regexp/no-super-linear-move': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       // An import of types alone would otherwise load its module.
       '@typescript-eslint/no-import-type-side-effects': 'error',

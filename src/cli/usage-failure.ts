@@ -13,6 +13,6 @@ export function usageFailure(error: CommanderError): Failure {
   }
   const message = error.message
     .replace(/^error: /, '')
-    .replace(/\s*\n\(Did you mean (.*?)\)$/s, '; did you mean $1');
+    .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1');
   return new Failure('usage', message, { cause: error });
 }

@@ -18,7 +18,7 @@ export function parseGate({ value, place }: Located<string>): readonly [gate: ke
     throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01, found ${quoted(value)}`);
   }
   const name = oneOf(Object.keys(GATE_BY_WORD), { value: word, place });
-  const share = /^\d*\.?\d+(e-\d{1,2})?$/i.test(rate) ? Number(rate) : Number.NaN;
+  const share = /^(?:\d+|\d*\.\d+)(?:e-\d{1,2})?$/i.test(rate) ? Number(rate) : Number.NaN;
   if (!(share <= 1)) {
     throw mistake(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoted(rate)}`);
   }

@@ -11,7 +11,7 @@ function slug(text: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, LONGEST)
-    .replaceAll(/^-+|-+$/g, '');
+    .replaceAll(/^-|-$/g, '');
 }
 
 /** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is no slug. */

@@ -7,5 +7,5 @@ export function decodeBase64(encoded: Buffer): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   // Node skips whatever does not belong there; only what is strictly base64 comes back as it was.
   const strict = bytes.toString('base64');
-  return text === strict || text === strict.replace(/=+$/, '') ? bytes : null;
+  return text === strict || text === strict.replace(/={1,2}$/, '') ? bytes : null;
 }

@@ -69,7 +69,7 @@ describe('docker-compose.yml', () => {
         .map((line) =>
           line
             .slice(line.indexOf(start) + start.length)
-            .replace(/ #.*$|`.*$/, '')
+            .split(/ #|`/)[0]!
             .trim(),
         );
     // Without a command of its own the feeder runs the one of the file.

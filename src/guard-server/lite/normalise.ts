@@ -1,13 +1,15 @@
 /** Characters that show nothing (zero-width, soft hyphen, directional marks): put inside a word, they hide it. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Cyrillic and Greek letters that look like a Latin one, beside a Latin letter. */
-const HOMOGLYPH = /(?<=[a-z])[аеорсухіјѕһԁαορν]+|[аеорсухіјѕһԁαορν]+(?=[a-z])/g;
+/** Cyrillic and Greek letters that look like a Latin one. */
+const HOMOGLYPH = /[аеорсухіјѕһԁαορν]+/g;
 const HOMOGLYPHS = 'аеорсухіјѕһԁαορν';
 const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 
-/** Digits and signs between Latin letters, where they stand for letters; the `@` of an address does not. */
-const STAND_IN = /(?<=[a-z])[013457@$]{1,3}(?=[a-z])(?![a-z0-9-]*\.[a-z])/g;
+/** Digits and signs between Latin letters, where they may stand for letters. */
+const STAND_IN = /(?<=[a-z])[013457@$]{1,3}(?=[a-z])/g;
+/** The rest of a word, and the beginning of a domain behind it. */
+const REST_OF_WORD = /[a-z0-9-]*(\.[a-z])?/y;
 const STAND_INS = '013457@$';
 const STAND_IN_LETTERS = 'oieastas';
 
@@ -23,6 +25,32 @@ function replaceEach(run: string, from: string, to: string): string {
   return result;
 }
 
+/** Look-alikes beside a Latin letter become Latin; words of their own scripts stay. */
+function replaceHomoglyphs(text: string): string {
+  const isLatin = (at: number): boolean => text[at]! >= 'a' && text[at]! <= 'z';
+  return text.replace(HOMOGLYPH, (run, offset: number) =>
+    isLatin(offset - 1) || isLatin(offset + run.length)
+      ? replaceEach(run, HOMOGLYPHS, HOMOGLYPH_LETTERS)
+      : run,
+  );
+}
+
+/** Digits and signs become letters, but not in an address: the rest of each word is looked through only once. */
+function replaceStandIns(text: string): string {
+  let end = 0;
+  let isAddress = false;
+  return text.replace(STAND_IN, (run, offset: number) => {
+    const after = offset + run.length;
+    if (after >= end) {
+      REST_OF_WORD.lastIndex = after;
+      const [rest, domain] = REST_OF_WORD.exec(text)!;
+      end = after + rest.length - (domain?.length ?? 0);
+      isAddress = domain !== undefined;
+    }
+    return isAddress ? run : replaceEach(run, STAND_INS, STAND_IN_LETTERS);
+  });
+}
+
 /**
  * Brings a text into the form its features are taken from: compatibility forms folded (NFKC: full-width letters,
  * ligatures, mathematical alphabets), lower case, and the common disguises of a word undone: invisible characters,
@@ -30,12 +58,8 @@ function replaceEach(run: string, from: string, to: string): string {
  * linear in the length.
  */
 export function normalise(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(INVISIBLE, '')
-    .replace(HOMOGLYPH, (run) => replaceEach(run, HOMOGLYPHS, HOMOGLYPH_LETTERS))
-    .replace(STAND_IN, (run) => replaceEach(run, STAND_INS, STAND_IN_LETTERS))
+  const visible = text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
+  return replaceStandIns(replaceHomoglyphs(visible))
     .replace(SPELLED_OUT, (run) => run.replace(/[ .\-_*]/g, ''))
     .replace(STRETCHED, '$1$1');
 }

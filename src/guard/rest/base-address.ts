@@ -26,6 +26,6 @@ export function parseBaseAddress({ name, address }: GuardEndpoint): BaseAddress 
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     secure,
     loopback: isLoopback(url.hostname),
-    path: url.pathname.replace(/\/+$/, ''),
+    path: url.pathname.replace(/(?<!\/)\/+$/, ''),
   };
 }

@@ -15,7 +15,7 @@ function plainName(name: string): string {
   return name
     .replace(/([a-z])(?=[A-Z])/g, '$1 ')
     .toLowerCase()
-    .replace(/\(.*?\)/g, '')
+    .replace(/\([^()]*\)/g, '')
     .replace(/(^|[^a-z])and(?=[^a-z])/g, '$1')
     .replace(/[^a-z0-9]/g, '')
     .replace(/cbrne$/, '');

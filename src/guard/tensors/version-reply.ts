@@ -5,8 +5,9 @@ import { decodeBytes } from './raw.ts';
 /** Largest version output that is looked at, in bytes. */
 const MAX_VERSION_BYTES = 1024 * 1024;
 
-/** `name hash`, `name: hash` or `name:hash`, the hash with or without its `sha256:`. */
-const LINE = /^(.*?)(?:\s*:\s*|\s+)((?:sha256:)?[0-9a-f]{64})$/i;
+const HASH_LENGTH = 64;
+const HASH = /^[0-9a-f]{64}$/i;
+const PREFIX = 'sha256:';
 
 /**
  * The fingerprint in a `version` reply. The contract names neither the output nor its layout, so any STRING
@@ -48,9 +49,28 @@ function parseLines(text: string): Fingerprint | null {
   const entries: [string, string][] = [];
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === '') continue;
-    const parts = LINE.exec(line.trim());
-    if (parts === null) return null;
-    entries.push([parts[1]!, parts[2]!]);
+    const entry = parseLine(line.trim());
+    if (entry === null) return null;
+    entries.push(entry);
   }
   return makeFingerprint(entries);
+}
+
+/** `name hash`, `name: hash` or `name:hash`, the hash with or without its `sha256:`; null for anything else. */
+function parseLine(line: string): [name: string, hash: string] | null {
+  const hash = line.slice(-HASH_LENGTH);
+  if (!HASH.test(hash)) return null;
+  const before = line.slice(0, -HASH_LENGTH);
+  const isPrefixed = before.toLowerCase().endsWith(PREFIX);
+  const name = isPrefixed ? nameBefore(before.slice(0, -PREFIX.length)) : null;
+  if (name !== null) return [name, before.slice(-PREFIX.length) + hash];
+  const bare = nameBefore(before);
+  return bare === null ? null : [bare, hash];
+}
+
+/** What stands before the separator, a colon or white space, that the text ends with; null when there is none. */
+function nameBefore(text: string): string | null {
+  const trimmed = text.trimEnd();
+  if (trimmed.endsWith(':')) return trimmed.slice(0, -1).trimEnd();
+  return trimmed.length < text.length ? trimmed : null;
 }

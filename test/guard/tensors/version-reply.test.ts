@@ -4,6 +4,7 @@ import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { encodeFloats, encodeStrings } from '../../../src/guard/tensors/raw.ts';
 import { decodeVersionReply } from '../../../src/guard/tensors/version-reply.ts';
+import { expectLinear } from '../../helpers/linear.ts';
 
 function reply(...outputs: [name: string, datatype: string, raw: Buffer][]): InferResponse {
   return {
@@ -59,3 +60,12 @@ test.each(['', '{}', '{"a":1}', '{"a":{"b":"c"}}', '[]', '{', 'weights abc', 'nu
     expect(decodeVersionReply(said(text))).toBeNull();
   },
 );
+
+test('takes linear time over a line that is none', () => {
+  for (const part of [' ', ':', ' : ', 'a', 'a ']) {
+    expectLinear(
+      (length) => part.repeat(length / part.length),
+      (text) => decodeVersionReply(said(`${text}.`)),
+    );
+  }
+});
