@@ -58,15 +58,26 @@ export class FleetRuns {
   }
 
   async list(signal: AbortSignal): Promise<FleetRun[]> {
-    const { redis } = this.#link;
-    const names = (await patiently(() => redis.smembers(this.#link.key('runs')), signal)).sort();
-    const runs: FleetRun[] = [];
+    return (await this.listAll(signal)).fed;
+  }
+
+  /** The runs that are fed, and the names of those that nobody has fed for long: what they left is to be swept. */
+  async listAll(signal: AbortSignal): Promise<{ readonly fed: FleetRun[]; readonly forgotten: string[] }> {
+    const names = (await patiently(() => this.#link.redis.smembers(this.#link.key('runs')), signal)).sort();
+    const fed: FleetRun[] = [];
+    const forgotten: string[] = [];
     for (const name of names) {
       const run = await this.find(name, signal);
-      if (run === null) await patiently(() => redis.srem(this.#link.key('runs'), name), signal);
-      else runs.push(run);
+      if (run === null) forgotten.push(name);
+      else fed.push(run);
     }
-    return runs;
+    return { fed, forgotten };
+  }
+
+  /** Strikes off a run as one feeder announced it, unless a later one has announced it since. */
+  async strikeOff({ run, epoch }: FleetRun, signal: AbortSignal): Promise<void> {
+    const now = await this.find(run, signal);
+    if (now === null || now.epoch === epoch) await this.remove(run, signal);
   }
 
   /** Leaves word of why a run cannot go on, for its feeder; in our own words. */

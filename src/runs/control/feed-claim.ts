@@ -103,6 +103,12 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
   }
 }
 
+/** Whether a process that needs no fleet has claimed the run after the feeder of an epoch. */
+export async function wasTakenOver(runDir: string, epoch: number): Promise<boolean> {
+  const feeder = await readFeeder(runDir);
+  return feeder !== null && feeder.epoch > epoch && !feeder.fleet;
+}
+
 function feedName(epoch: number): string {
   return `feed-${String(epoch).padStart(4, '0')}.json`;
 }

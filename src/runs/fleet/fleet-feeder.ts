@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
-import { forgetDeathsOf } from '../../queue/redis/death-notes.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
 import { HalfFull } from '../../queue/redis/half-full.ts';
 import { shardQueue, sinkQueue } from '../../queue/redis/fleet-queues.ts';
@@ -10,6 +9,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { finishJobId, type SinkJob } from '../../queue/redis/result-job.ts';
 import type { ShardJob } from '../../queue/redis/shard-job.ts';
+import { sweepRun } from '../../queue/redis/sweep-run.ts';
 import type { Summary } from '../../sink/summary.ts';
 import type { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
 import { hasMarker } from '../control/control-files.ts';
@@ -167,10 +167,8 @@ export class FleetFeeder {
     // The run is still looked after, and would be announced again.
     this.#left = true;
     await this.#ifRedisAnswers(signal, async (soon) => {
-      await this.shards.withdraw(soon);
       await this.#runs.remove(run.record.run, soon);
-      await this.#results.obliterate(soon);
-      await forgetDeathsOf(run.record.run, link, soon);
+      await sweepRun(link, run.record.run, soon);
     });
   }
 

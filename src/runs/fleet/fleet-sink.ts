@@ -5,11 +5,11 @@ import { FleetRuns, type FleetRun } from '../../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { Lease } from '../../queue/redis/lease.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
-import type { SinkJob } from '../../queue/redis/result-job.ts';
+import { sweepRun } from '../../queue/redis/sweep-run.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
 import { HeldRun } from './held-run.ts';
+import { wasTakenOver } from '../control/feed-claim.ts';
 import { sinkLease } from './stuck-reason.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -92,7 +92,10 @@ class FleetSink {
 
   /** Takes what is fed and free, renews what is held, lets go of what is over. */
   async #look(signal: AbortSignal): Promise<void> {
-    const fed = new Map((await this.#runs.list(signal)).map((run) => [run.run, run]));
+    const listed = await this.#runs.listAll(signal);
+    const fed = new Map(listed.fed.map((run) => [run.run, run]));
+    await this.#strikeOffTaken(fed, signal);
+    for (const name of listed.forgotten) if (!this.#held.has(name)) await this.#sweep(name, signal);
     for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
     for (const [name, { lease, end }] of this.#held) {
       if (!fed.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
@@ -102,6 +105,22 @@ class FleetSink {
       }
     }
     for (const [name, run] of fed) if (!this.#held.has(name)) await this.#tryToHold(run, signal);
+  }
+
+  /** What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. */
+  async #strikeOffTaken(fed: Map<string, FleetRun>, signal: AbortSignal): Promise<void> {
+    for (const [name, run] of fed) {
+      const found = await findRunDirectory(run, this.#options.roots);
+      if (found === null || !(await wasTakenOver(found.dir, run.epoch))) continue;
+      await this.#runs.strikeOff(run, signal);
+      fed.delete(name);
+      if (!this.#held.has(name)) await this.#sweep(name, signal);
+    }
+  }
+
+  async #sweep(name: string, signal: AbortSignal): Promise<void> {
+    await sweepRun(this.#options.link, name, signal);
+    if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
   }
 
   async #tryToHold(run: FleetRun, signal: AbortSignal): Promise<void> {
@@ -162,16 +181,16 @@ class FleetSink {
       await held.close();
       diskFull(false);
       await queue.close();
-      await this.#clearIfOver(name, queue);
+      await this.#clearIfOver(name);
       await lease.release();
     }
   }
 
   /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
-  async #clearIfOver(name: string, queue: RedisQueue<SinkJob>): Promise<void> {
+  async #clearIfOver(name: string): Promise<void> {
     const { link, stop } = this.#options;
     try {
-      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await queue.obliterate(stop);
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep(name, stop);
     } catch (error) {
       // Whoever ends at once leaves a key behind, and no work.
       if (!stop.aborted) throw error;

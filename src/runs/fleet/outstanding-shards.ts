@@ -162,14 +162,6 @@ export class OutstandingShards {
     await Promise.all(overdue.map((id) => resting.get(id)!.wake(id, signal)));
   }
 
-  /** Takes back what no worker has begun. */
-  async withdraw(signal: AbortSignal): Promise<void> {
-    setMaxListeners(0, signal);
-    await Promise.all(
-      [...this.#entries.values()].map((entry) => this.#queueOf(entry).remove(entry.id, signal)),
-    );
-  }
-
   #queueOf({ lane }: Entry): RedisQueue<ShardJob> {
     return this.#options.queueOf(lane);
   }

@@ -1,0 +1,103 @@
+import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { DeathNotes, notedShard } from '../../../src/queue/redis/death-notes.ts';
+import { shardQueue, sinkQueue } from '../../../src/queue/redis/fleet-queues.ts';
+import { FleetRuns } from '../../../src/queue/redis/fleet-runs.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { runFleetSink } from '../../../src/runs/fleet/fleet-sink.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { newRun, resultOf, shardOf, signal } from '../../sink/run-fixture.ts';
+
+setMaxListeners(0, signal);
+const say = (): void => {};
+
+/** A run whose feeder of a fleet is gone, with all that it and a worker left in Redis. */
+async function leftRun(link: RedisLink) {
+  const run = await newRun();
+  const name = run.record.run;
+  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  await claim.release();
+  const { epoch } = claim;
+  const runs = new FleetRuns(link);
+  await runs.register({ run: name, dir: run.dir, epoch }, signal);
+  await runs.noteObstacle(name, 'a worker lacks something', signal);
+  const shards = shardQueue(link, 'text', { lockMs: 30_000, say });
+  const results = sinkQueue(link, name, say);
+  for (const shard of [0, 1]) {
+    await shards.put(
+      {
+        ...{ run: name, epoch, expectFingerprint: null, judging: DEFAULT_JUDGING, landmarks: {} },
+        shard: shardOf(shard, [shard]),
+      },
+      signal,
+    );
+    await new DeathNotes(link, 'gone').begin(notedShard(name, { pass: 1, shard }), signal);
+  }
+  await results.put({ kind: 'result', run: name, epoch, result: resultOf(shardOf(2, [2])) }, signal);
+  await Promise.all([shards.close(), results.close()]);
+  const left = () => link.redis.keys(`*${name}*`);
+  return { run, name, runs, left };
+}
+
+/** A sink at work for the rest of the test. */
+function sinkFor(link: RedisLink, root: string): void {
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const observer = { held: say, committed: say, diskFull: say, finished: say };
+  const options = { link, id: 'a-sink', roots: [root], say, observer };
+  const ended = runFleetSink({ ...options, drain: end.signal, stop: end.signal }).catch(() => {});
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await ended;
+  });
+}
+
+it('nothing of a run stays in Redis that a single process went on with', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, name, runs, left } = await leftRun(link);
+  sinkFor(link, dirname(run.dir));
+  await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
+  expect(await runs.isRegistered(name, signal)).toBe(true);
+  const local = await FeedClaim.take(run.dir, { fleet: false });
+  onTestFinished(() => local.release());
+  await settled(async () => (await left()).length === 0);
+  expect(await link.redis.smembers(link.key('runs'))).toEqual([]);
+  expect(await link.redis.llen(link.key('shards-text', 'wait'))).toBe(0);
+});
+
+it('nothing of a run stays in Redis that a single process had gone on with before there was a sink', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, left } = await leftRun(link);
+  const local = await FeedClaim.take(run.dir, { fleet: false });
+  await local.release();
+  sinkFor(link, dirname(run.dir));
+  await settled(async () => (await left()).length === 0);
+});
+
+it('a run that is still fed, or waits to be, keeps what it has in Redis', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, left } = await leftRun(link);
+  const before = (await left()).length;
+  expect(before).toBeGreaterThan(6);
+  sinkFor(link, dirname(run.dir));
+  const later = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => later.release());
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect((await left()).filter((key) => key.includes('shards-text'))).toHaveLength(2);
+});
+
+it('nothing of a run stays in Redis that nobody has fed for long, wherever its directory is', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { name, left } = await leftRun(link);
+  // As Redis does it after ten minutes.
+  await link.redis.del(link.key('run', name), link.key('obstacle', name));
+  expect(await new FleetRuns(link).list(signal)).toEqual([]);
+  sinkFor(link, await temporaryFolder());
+  await settled(async () => (await left()).length === 0);
+  expect(await link.redis.smembers(link.key('runs'))).toEqual([]);
+});
