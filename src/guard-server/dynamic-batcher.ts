@@ -13,13 +13,22 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
+/** Where requests wait for a model. */
+export interface Batcher {
+  /**
+   * Queues a request; `settle` is called once, with its reply, unless the returned function has been called before
+   * an execution took it. A full queue answers UNAVAILABLE at once.
+   */
+  submit(request: TensorRequest, settle: (reply: Reply) => void): () => void;
+}
+
 /**
  * Joins waiting requests into executions, by Triton's rule: requests leave in the order they came; one joins an
  * execution only if it has the same input names (and the same number of turns) as the first and there is room for
  * all its rows, else the execution leaves as it is. Nothing is delayed to fill an execution: what has gathered while
  * the instances were busy, or within one turn of the event loop, goes together.
  */
-export class DynamicBatcher {
+export class DynamicBatcher implements Batcher {
   readonly #model: Model;
   readonly #maxRows: number;
   readonly #maxQueueSize: number;
@@ -40,10 +49,6 @@ export class DynamicBatcher {
     return this.#queue.length;
   }
 
-  /**
-   * Queues a request; `settle` is called once, with its reply, unless the returned function has been called before
-   * an execution took it. A full queue answers UNAVAILABLE at once.
-   */
   submit(request: TensorRequest, settle: (reply: Reply) => void): () => void {
     const tooMany = this.#queue.length >= this.#maxQueueSize;
     const tooLarge = this.#queue.length > 0 && this.#queueBytes + request.bytes > MAX_QUEUE_BYTES;

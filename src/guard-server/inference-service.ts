@@ -8,7 +8,7 @@ import {
 import type { InferRequest, InferResponse } from '../guard/tensors/protocol.ts';
 import { checkToken } from './access.ts';
 import { MODEL_NAME, modelConfig, modelMetadata, type Serving } from './definition.ts';
-import { queueFull, type DynamicBatcher } from './dynamic-batcher.ts';
+import { type Batcher, queueFull } from './dynamic-batcher.ts';
 import type { Model, Reply } from './model.ts';
 import { RequestError, unavailable } from './request-error.ts';
 import { checkModel, readTensors } from './tensor-request.ts';
@@ -17,7 +17,7 @@ import { checkModel, readTensors } from './tensor-request.ts';
 export interface Served {
   readonly model: Model;
   readonly serving: Serving;
-  readonly batcher: DynamicBatcher;
+  readonly batcher: Batcher;
   /** Needed by every call; null: none is. */
   readonly token: string | null;
   isReady(): boolean;

@@ -4,6 +4,7 @@ import { DEFAULT_CONTEXT_TOKENS } from './context-window.ts';
 import type { Serving } from './definition.ts';
 import { DynamicBatcher } from './dynamic-batcher.ts';
 import { inferenceService } from './inference-service.ts';
+import { Lanes } from './lanes.ts';
 import { Listener } from './listener.ts';
 import type { Model } from './model.ts';
 import { Outage } from './outage.ts';
@@ -77,18 +78,15 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   };
   const outage = new Outage();
   const synthetic =
-    options.model === 'synthetic'
-      ? new SyntheticModel(options.synthetic ?? {}, (forMs) => outage.begin(forMs))
-      : null;
-  const model: Model = synthetic ?? (await loadLite());
-  const batcher = new DynamicBatcher(model, serving);
+    options.model === 'synthetic' ? startSynthetic(options.synthetic ?? {}, serving, outage) : null;
+  const model: Model = synthetic?.model ?? (await loadLite());
   const handlers = inferenceService({
     model,
     serving,
-    batcher,
+    batcher: synthetic?.batcher ?? new Lanes(model, serving),
     token: options.token ?? null,
-    isReady: () => synthetic?.isDown() !== true,
-    isOverloaded: () => synthetic?.isOverloaded() === true,
+    isReady: () => synthetic?.model.isDown() !== true,
+    isOverloaded: () => synthetic?.model.isOverloaded() === true,
   });
   const listener = new Listener(handlers, options.host ?? '127.0.0.1');
   const port = await listener.open(options.grpcPort);
@@ -96,13 +94,13 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
 
   const close = async (): Promise<void> => {
     outage.end();
-    synthetic?.resume();
+    synthetic?.model.resume();
     await listener.close(CLOSE_GRACE_MS);
   };
   let closed: Promise<void> | null = null;
   return {
     address: listener.address(port),
-    synthetic: synthetic === null ? null : control(synthetic, batcher, outage),
+    synthetic: synthetic === null ? null : control(synthetic, outage),
     close: () => (closed ??= close()),
   };
 }
@@ -113,7 +111,18 @@ async function loadLite(): Promise<Model> {
   return new ContractModel(await loadLiteProbe(), { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
 }
 
-function control(model: SyntheticModel, batcher: DynamicBatcher, outage: Outage): SyntheticControl {
+interface Synthetic {
+  readonly model: SyntheticModel;
+  /** One queue for everything, as Triton has it. */
+  readonly batcher: DynamicBatcher;
+}
+
+function startSynthetic(options: SyntheticOptions, serving: Serving, outage: Outage): Synthetic {
+  const model = new SyntheticModel(options, (forMs) => outage.begin(forMs));
+  return { model, batcher: new DynamicBatcher(model, serving) };
+}
+
+function control({ model, batcher }: Synthetic, outage: Outage): SyntheticControl {
   return {
     get fingerprint() {
       return model.fingerprint;

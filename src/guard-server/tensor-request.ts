@@ -31,6 +31,9 @@ const OUTPUT_NAMES: ReadonlySet<string> = new Set(OUTPUTS.map(({ name }) => name
 /** The one `triton_` parameter a client may set; the rest of that prefix is the server's own. */
 const ALLOWED_RESERVED = 'triton_enable_empty_final_response';
 
+/** Parameters of a tensor that ask for something else than its contents in the message; none of it is offered here. */
+const ELSEWHERE = /^(shared_memory_|classification$)/;
+
 /**
  * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes the way
  * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
@@ -112,6 +115,15 @@ function checkParameters(request: InferRequest): void {
   for (const key of Object.keys(request.parameters ?? {})) {
     if (key.startsWith('triton_') && key !== ALLOWED_RESERVED) {
       throw invalidRequest(request.id, `parameter ${quoted(key)} is reserved`);
+    }
+  }
+  for (const { name, parameters } of [...request.inputs, ...(request.outputs ?? [])]) {
+    const key = Object.keys(parameters ?? {}).find((parameter) => ELSEWHERE.test(parameter));
+    if (key !== undefined) {
+      throw invalidRequest(
+        request.id,
+        `tensor ${quoted(name)} has parameter ${quoted(key)}, which is not supported`,
+      );
     }
   }
 }

@@ -204,6 +204,33 @@ describe('an image', () => {
   });
 });
 
+describe('images that wait', () => {
+  /** Small ones, so that all of them are with the guard before it has judged the second. */
+  const small = (count: number): Promise<Buffer[]> =>
+    Promise.all(Array.from({ length: count }, (_, seed) => pattern(seed, 8, 8).png().toBuffer()));
+
+  it('let texts and questions for the version pass', async () => {
+    const images = await small(16);
+    let judged = 0;
+    const all = images.map((bytes) => judge(picture(bytes)).finally(() => judged++));
+    const others = [judge(promptInputs([HARMLESS])), artifacts()].map((answer) => answer.then(() => judged));
+    for (const before of await Promise.all(others)) expect(before).toBeLessThan(images.length);
+    await Promise.all(all);
+  });
+
+  it('are answered one by one, as they are judged', async () => {
+    const images = await small(16);
+    let judged = 0;
+    const others: Promise<number>[] = [];
+    const all = images.map(async (bytes) => {
+      await judge(picture(bytes));
+      if (++judged === 8) others.push(client.call('ServerReady', {}).then(() => judged));
+    });
+    await Promise.all(all);
+    expect(await others[0]).toBeLessThan(images.length);
+  });
+});
+
 describe('a clip', () => {
   it('is judged by its transcript', async () => {
     expect(await judge(clip(HAZARDOUS))).toEqual(await judge(promptInputs([HAZARDOUS])));

@@ -231,6 +231,34 @@ describe('what the protocol refuses', () => {
       status.INVALID_ARGUMENT,
       { tensors: good, parameters: { triton_anything: { bool_param: true } } },
     ],
+    [
+      'an output in shared memory',
+      status.INVALID_ARGUMENT,
+      {
+        tensors: good,
+        outputs: [{ name: 'SCORE', parameters: { shared_memory_region: { string_param: 'region' } } }],
+      },
+    ],
+    [
+      'an output as classes',
+      status.INVALID_ARGUMENT,
+      { tensors: good, outputs: [{ name: 'SCORE', parameters: { classification: { int64_param: 3 } } }] },
+    ],
+    [
+      'an input in shared memory',
+      status.INVALID_ARGUMENT,
+      {
+        inputs: [
+          {
+            name: 'TEXT',
+            datatype: 'BYTES',
+            shape: [1, 1],
+            parameters: { shared_memory_region: { string_param: 'region' } },
+            contents: { bytes_contents: [Buffer.from('a')] },
+          },
+        ],
+      },
+    ],
   ];
   it.each(cases)('%s', async (_what, code, request) => {
     const error = await refusal(request);

@@ -4,6 +4,7 @@ import {
   loadService,
   type InferResponse,
   type WireModelConfig,
+  type WireOutput,
   type WireTensor,
 } from '../../src/guard/tensors/protocol.ts';
 import {
@@ -31,7 +32,7 @@ export interface TestRequest {
   readonly tensors?: readonly TestTensor[];
   readonly inputs?: readonly WireTensor[];
   readonly raw_input_contents?: readonly Buffer[];
-  readonly outputs?: readonly { readonly name: string }[];
+  readonly outputs?: readonly WireOutput[];
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 

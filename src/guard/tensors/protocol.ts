@@ -9,6 +9,8 @@ export interface WireTensor {
   readonly name: string;
   readonly datatype: string;
   readonly shape: readonly number[];
+  /** Values are InferParameter; only the names matter. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   /** Typed contents, from clients that do not send raw ones. */
   readonly contents?: WireContents | null;
 }
@@ -20,6 +22,13 @@ export interface WireContents {
   readonly bytes_contents?: readonly Buffer[];
 }
 
+/** An output that is asked for. */
+export interface WireOutput {
+  readonly name: string;
+  /** Values are InferParameter; only the names matter. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
 export interface InferRequest {
   readonly model_name: string;
   readonly model_version: string;
@@ -27,7 +36,7 @@ export interface InferRequest {
   /** Values are InferParameter; only the names matter so far. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly inputs: readonly WireTensor[];
-  readonly outputs?: readonly { readonly name: string }[];
+  readonly outputs?: readonly WireOutput[];
   /** In the order of `inputs`; see raw.ts for the layout. */
   readonly raw_input_contents: readonly Buffer[];
 }
