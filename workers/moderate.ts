@@ -9,6 +9,7 @@ import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
@@ -42,13 +43,17 @@ export interface Guards {
 /** A GPU-facing worker: takes shards of any run through its guards until it is drained. */
 export const moderate: Service<ModerateOptions> = async (options, { drain, stop }) => {
   const { say, lockMs } = options;
-  const link = await RedisLink.open(options.redis, { say, signal: drain });
+  const opened = new Opened();
   try {
+    const link = await RedisLink.open(options.redis, { say, signal: drain });
+    opened.closedBy(() => link.close());
     const guards = await options.openGuards(drain);
+    opened.closedBy(() => guards.close());
     const { pool } = guards;
     const { registry, observer } = workerMetrics(pool);
     addQueueMetrics(registry, link);
     const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
+    if (metrics !== null) opened.closedBy(() => metrics.close());
     const id = randomBytes(6).toString('hex');
     const describe = (): object => ({
       host: hostname(),
@@ -58,35 +63,30 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       guards: pool.status().map(({ name, state }) => ({ name, state: state.name })),
     });
     const normalizer = Normalizer.open({});
+    opened.closedBy(() => normalizer.close());
     const presence = new Presence(link, 'worker', id, {
       describe,
       forgottenAfterMs: lockMs * FORGOTTEN_SHARE,
     });
-    try {
-      await presence.start();
-      if (metrics !== null) say(`metrics at ${metrics.url}`);
-      say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
-      await runFleetWorker({
-        link,
-        judge: pool,
-        normalizer,
-        folders: new CorpusFolders(options.roots),
-        id,
-        lanes: options.lanes,
-        concurrency: options.concurrency,
-        lockMs,
-        say,
-        observer,
-        drain,
-        stop: AbortSignal.any([stop, guards.died]),
-      });
-    } finally {
-      await presence.stop();
-      await metrics?.close();
-      await normalizer.close();
-      await guards.close();
-    }
+    opened.closedBy(() => presence.stop());
+    await presence.start();
+    if (metrics !== null) say(`metrics at ${metrics.url}`);
+    say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
+    await runFleetWorker({
+      link,
+      judge: pool,
+      normalizer,
+      folders: new CorpusFolders(options.roots),
+      id,
+      lanes: options.lanes,
+      concurrency: options.concurrency,
+      lockMs,
+      say,
+      observer,
+      drain,
+      stop: AbortSignal.any([stop, guards.died]),
+    });
   } finally {
-    link.close();
+    await opened.close();
   }
 };

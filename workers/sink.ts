@@ -5,6 +5,7 @@ import { RedisLink } from '../src/queue/redis/link.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { runFleetSink } from '../src/runs/fleet/fleet-sink.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';
 import { sinkMetrics } from './sink-metrics.ts';
@@ -23,24 +24,23 @@ export interface SinkOptions {
 /** A sink: commits what workers return and finishes runs until it is drained. */
 export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
   const { say, roots } = options;
-  const link = await RedisLink.open(options.redis, { say, signal: drain });
+  const opened = new Opened();
   try {
+    const link = await RedisLink.open(options.redis, { say, signal: drain });
+    opened.closedBy(() => link.close());
     const { registry, observer, fullDisks } = sinkMetrics();
     addQueueMetrics(registry, link);
     const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
+    if (metrics !== null) opened.closedBy(() => metrics.close());
     const id = randomBytes(6).toString('hex');
     const describe = (): object => ({ host: hostname(), pid: process.pid, diskFull: [...fullDisks] });
     const presence = new Presence(link, 'sink', id, { describe, forgottenAfterMs: FORGOTTEN_AFTER_MS });
-    try {
-      await presence.start();
-      if (metrics !== null) say(`metrics at ${metrics.url}`);
-      say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
-      await runFleetSink({ link, id, roots, say, observer, drain, stop });
-    } finally {
-      await presence.stop();
-      await metrics?.close();
-    }
+    opened.closedBy(() => presence.stop());
+    await presence.start();
+    if (metrics !== null) say(`metrics at ${metrics.url}`);
+    say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
+    await runFleetSink({ link, id, roots, say, observer, drain, stop });
   } finally {
-    link.close();
+    await opened.close();
   }
 };
