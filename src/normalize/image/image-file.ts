@@ -4,8 +4,8 @@ import type { Pixels } from './normal-image.ts';
 export interface ImageFile {
   /** Frames or pages in the file. */
   readonly total: number;
-  /** How many of them, from the first, can be decoded. */
-  readonly decodable: number;
+  /** Which of them can be decoded, 0-based, ascending, the first among them. */
+  readonly decodable: readonly number[];
   /**
    * Whether every decoder reads the same pixels from it as we do: one frame of eight bits a channel, without
    * orientation, colour profile, transparency or inks.

@@ -1,19 +1,15 @@
-import sharp, { type Metadata, type Sharp } from 'sharp';
+import type { Metadata } from 'sharp';
 import { withoutTransforms } from './avif-transforms.ts';
-import { cmykToRgb } from './cmyk.ts';
 import type { ImageFile } from './image-file.ts';
+import { decodePage, readHeader } from './libvips-page.ts';
 import { checkDecodedPixels, checkFrameCount, checkFrameSize } from './limits.ts';
 import type { Pixels } from './normal-image.ts';
 import { readPngChunks } from './png-chunks.ts';
 import type { ImageFormat } from './recognise.ts';
-import { corrupt, Refusal } from './refusal.ts';
 
-type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico'>;
+type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico' | 'tiff'>;
 
-/** Colour spaces of eight and of sixteen bits a channel, by libvips' names; others would be converted by colorimetry. */
-const NARROW = new Set(['srgb', 'b-w', 'cmyk']);
-const WIDE = new Set(['rgb16', 'grey16']);
-/** Formats of which all decoders make the same pixels. Chroma of AVIF differs between them, and TIFF has dialects. */
+/** Formats of which all decoders make the same pixels. Chroma of AVIF differs between them. */
 const READ_ALIKE = new Set<LibvipsFormat>(['jpeg', 'png', 'webp']);
 
 /**
@@ -28,7 +24,7 @@ export async function openWithLibvips(original: Buffer, format: LibvipsFormat): 
   checkFrameCount(pages);
   return {
     total: chunks?.pictures ?? pages,
-    decodable: pages, // of an animated PNG only the default picture
+    decodable: [...Array(pages).keys()], // of an animated PNG only the default picture
     plain: READ_ALIKE.has(format) && pages === 1 && (chunks?.harmless ?? true) && isPlain(header),
     async measure(chosen) {
       let [largest, decoded] = [0, 0];
@@ -47,48 +43,6 @@ export async function openWithLibvips(original: Buffer, format: LibvipsFormat): 
   };
 }
 
-function open(bytes: Buffer, page: number): Sharp {
-  return sharp(bytes, {
-    page,
-    ignoreIcc: true, // the stored colours
-    failOn: 'error', // a default of 'warning' refuses files that every viewer shows
-    limitInputPixels: false, // measured by our own bound
-  });
-}
-
-/** Throws a Refusal for a header that cannot be read, and for samples that are not 8 or 16 bits of RGB, grey or CMYK. */
-async function readHeader(bytes: Buffer, page: number): Promise<Metadata> {
-  const header = await open(bytes, page)
-    .metadata()
-    .catch((cause: unknown) => {
-      throw corrupt(cause);
-    });
-  const { depth, space } = header;
-  const supported = depth === 'uchar' ? NARROW.has(space) : depth === 'ushort' && WIDE.has(space);
-  if (!supported) {
-    throw new Refusal('UNSUPPORTED_TYPE', 'the image is not 8 or 16 bits of RGB or grey, or 8 bits of CMYK');
-  }
-  return header;
-}
-
 function isPlain({ depth, space, hasAlpha, hasProfile, orientation }: Metadata): boolean {
   return depth === 'uchar' && space !== 'cmyk' && !hasAlpha && !hasProfile && (orientation ?? 1) === 1;
-}
-
-async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
-  const { space } = await readHeader(bytes, page);
-  const image = open(bytes, page);
-  const stored =
-    space === 'cmyk'
-      ? image.pipelineColourspace('cmyk').toColourspace('cmyk')
-      : image.removeAlpha().toColourspace('srgb');
-  const { data, info } = await stored
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true })
-    .catch((cause: unknown) => {
-      throw corrupt(cause);
-    });
-  const { width, height, channels } = info;
-  if (channels < (space === 'cmyk' ? 4 : 3)) throw corrupt();
-  return { width, height, rgb: space === 'cmyk' ? cmykToRgb(data, channels) : data };
 }

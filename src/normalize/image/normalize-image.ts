@@ -11,6 +11,7 @@ import type { NormalFrame, NormalImage, Pixels } from './normal-image.ts';
 import { recogniseFormat } from './recognise.ts';
 import { Refusal } from './refusal.ts';
 import { targetSize } from './target-size.ts';
+import { openTiff } from './tiff/tiff-file.ts';
 
 /** Memory that decoding a frame takes a pixel, in bytes: its colours, and the coefficients of a progressive JPEG. */
 const BYTES_PER_PIXEL = 6;
@@ -33,7 +34,7 @@ export async function normalizeImage(
 ): Promise<NormalImage | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
-    const chosen = chooseFrames(file.decodable, frames);
+    const chosen = chooseFrames(file.decodable.length, frames).map((index) => file.decodable[index]!);
     await admit((await file.measure(chosen)) * BYTES_PER_PIXEL);
     const normal: NormalFrame[] = [];
     for await (const pixels of file.decode(chosen)) {
@@ -71,6 +72,8 @@ async function openImage(bytes: Buffer): Promise<ImageFile> {
       return openBmp(bytes);
     case 'ico':
       return openIco(bytes);
+    case 'tiff':
+      return openTiff(bytes);
     default:
       return openWithLibvips(bytes, format);
   }

@@ -16,7 +16,7 @@ export function openBmp(bytes: Buffer): ImageFile {
 export function dibFile(bytes: Buffer, dib: Dib): ImageFile {
   return {
     total: 1,
-    decodable: 1,
+    decodable: [0],
     plain: false, // guards need not know the format
     measure: async () => dib.width * dib.height,
     async *decode() {

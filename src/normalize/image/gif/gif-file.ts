@@ -13,7 +13,7 @@ export function openGif(bytes: Buffer): ImageFile {
   const pixels = gif.width * gif.height;
   return {
     total: gif.frames.length,
-    decodable: gif.frames.length,
+    decodable: [...gif.frames.keys()],
     plain: false, // decoders differ in what they take for a whole GIF
     async measure(chosen) {
       checkFrameSize(gif.width, gif.height);
