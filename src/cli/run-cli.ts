@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { Failure } from '../domain/failure.ts';
+import { isDiskFull } from '../ingest/disk-full.ts';
 import type { CommandContext, RunCommands } from './context.ts';
 import { buildProgram } from './program.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
@@ -44,6 +45,9 @@ export function reportFailure(
 
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
+  if (isDiskFull(error)) {
+    return new Failure('service', 'the disk is full: free some space, then try again', { cause: error });
+  }
   return error instanceof CommanderError ? usageFailure(error) : unexpectedFailure(error);
 }
 

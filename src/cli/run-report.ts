@@ -3,6 +3,7 @@ import type { RunView } from '../runs/continue-run.ts';
 import type { Run } from '../runs/create-run.ts';
 import { exitStatus, trippedGates } from '../runs/exit-status.ts';
 import type { Summary } from '../sink/summary.ts';
+import { goneFailure } from '../sink/run-gone.ts';
 import { summaryText } from '../sink/summary-text.ts';
 import type { RunUi } from './context.ts';
 import type { ProgressSnapshot } from './progress-line.ts';
@@ -34,6 +35,9 @@ const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /** A failure in the middle of a run says how to go on. */
 export function explained(error: unknown, run: Run, ui: RunUi): unknown {
+  if (error instanceof Failure && error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
+  const gone = goneFailure(run.dir, error);
+  if (gone !== null) return gone;
   if (!(error instanceof Failure)) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!UNWRITABLE.has(code)) return error;
@@ -41,7 +45,6 @@ export function explained(error: unknown, run: Run, ui: RunUi): unknown {
       cause: error,
     });
   }
-  if (error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
   if (error.kind === 'service') {
     const message = `${error.message}; what was judged is kept, finish it with: ${resumeCommand(run.dir, ui)}`;
     return new Failure('service', message, { cause: error });

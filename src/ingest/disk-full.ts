@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../domain/failure.ts';
@@ -13,10 +14,13 @@ export interface DiskFullPolicy {
   readonly report: (message: string, full: boolean) => void;
 }
 
-/** Whether a system error says that the disk, or the user's share of it, is full. */
+/** Between two tries while the disk is full, in milliseconds. */
+export const DISK_FULL_RETRY_MS = 3000;
+
+/** Whether a system error says that the disk, or the user's share of it, is full. Node has no name for the latter. */
 export function isDiskFull(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  const { code, errno } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || errno === -constants.errno.EDQUOT;
 }
 
 /**

@@ -1,10 +1,34 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** Writes all of the bytes at the position; the same call may be made again after it failed. */
 export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const result = await handle.write(bytes, written, bytes.length - written, position + written);
     written += result.bytesWritten;
+  }
+}
+
+/**
+ * Makes a folder and those it is in, where they are not there. Rejects with the system's error. (The same of Node goes
+ * round for ever below a folder that lets nothing be made in it and says that it is not there, as /proc does.)
+ */
+export async function makeFolders(path: string, mode?: number): Promise<void> {
+  const make = async (): Promise<void> => {
+    try {
+      await mkdir(path, mode);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await stat(path)).isDirectory())
+        throw error;
+    }
+  };
+  try {
+    await make();
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    await makeFolders(parent, mode);
+    await make();
   }
 }
 

@@ -45,7 +45,8 @@ export class PlanWriter {
    * Failure('internal') names a line that does not hold; Failure('superseded') when a later epoch has opened the plan.
    */
   static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
-    const handle = await open(path, 'a+', 0o600);
+    const create = (): Promise<FileHandle> => open(path, 'a+', 0o600);
+    const handle = await retryWhileDiskFull('plan.jsonl', create, options.diskFull);
     try {
       const state = new PlanState();
       const writer = new PlanWriter(handle, state, options);

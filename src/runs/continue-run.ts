@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DISK_FULL_RETRY_MS } from '../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
 import type { Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/finish.ts';
@@ -10,6 +11,7 @@ import { clearMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
+import { endOf } from './end-of-work.ts';
 import { passToRun, summaryIfDone, surveyRun } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
 import { retryableItems } from './retryable-items.ts';
@@ -62,9 +64,13 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
 
   await clearMarker(run.dir, 'cancelled');
   // A fleet that works on the run stops being fed before its sink is overtaken.
-  const feeding = await FeedClaim.take(run.dir, { fleet: false });
+  const { maxWaitMs } = run.record.config;
+  const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
+  const feeding = await FeedClaim.take(run.dir, { fleet: false, diskFull });
   try {
     return { summary: await workOff(run, connected, options), worked: true };
+  } catch (error) {
+    throw await endOf(error, [options.stop, options.drain], () => feeding.assertCurrent());
   } finally {
     await feeding.release();
   }
@@ -88,7 +94,7 @@ async function workOff(run: Run, connected: Judge | null, options: ContinueOptio
         const progress = new RunProgress(run.sources);
         options.watch(() => viewOf(progress, log, pass));
         const judge = connected ?? (await options.connect());
-        const control = new RunControl(run.dir, options.say);
+        const control = await RunControl.open(run.dir, options.say);
         try {
           await runPass({
             record: run.record,

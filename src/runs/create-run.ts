@@ -3,6 +3,8 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
+import { isDiskFull } from '../ingest/disk-full.ts';
+import { makeFolders } from '../ingest/durable-write.ts';
 import type { FrozenSource } from '../ingest/plan-line.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 
@@ -33,7 +35,7 @@ export async function createRun(
   const dir = join(config.output.dir, name);
   const making = join(config.output.dir, `.${name}`);
   try {
-    await mkdir(config.output.dir, { recursive: true });
+    await makeFolders(config.output.dir);
     await mkdir(making, { mode: 0o700 });
     await mkdir(join(making, RUN_FILES.log), { mode: 0o700 });
     const record: RunRecord = {
@@ -49,7 +51,12 @@ export async function createRun(
     await rename(making, dir);
     return { dir, record, sources };
   } catch (error) {
-    await rm(making, { recursive: true, force: true });
+    await rm(making, { recursive: true, force: true }).catch(() => undefined);
+    if (isDiskFull(error)) {
+      throw new Failure('service', `the disk is full: no run directory can be made in ${config.output.dir}`, {
+        cause: error,
+      });
+    }
     throw new Failure('usage', `cannot write a run directory in ${config.output.dir} (${codeOf(error)})`, {
       cause: error,
     });

@@ -60,7 +60,10 @@ export async function runPass(input: PassInput): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (!input.drain.aborted || error !== input.drain.reason) failed.abort(error);
+      // What waits on a timer is told of an abort by an error that is not the signal's reason.
+      const aborted = error instanceof Error && error.name === 'AbortError';
+      if (input.stop.aborted && aborted) failed.abort(input.stop.reason);
+      else if (!input.drain.aborted || !(aborted || error === input.drain.reason)) failed.abort(error);
     } finally {
       after();
     }

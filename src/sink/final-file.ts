@@ -46,7 +46,8 @@ export class FinalFile {
 
   static async create(name: string, writer: FinalWriter): Promise<FinalFile> {
     const temporary = join(writer.runDir, temporaryName(name, writer.epoch));
-    return new FinalFile(name, writer, temporary, await open(temporary, 'w', FILE_MODE));
+    const create = (): Promise<FileHandle> => open(temporary, 'w', FILE_MODE);
+    return new FinalFile(name, writer, temporary, await retryWhileDiskFull(name, create, writer.diskFull));
   }
 
   async write(content: string | Buffer | readonly string[]): Promise<void> {
@@ -71,11 +72,15 @@ export class FinalFile {
    * between the check and the rename, because the claimer has removed the temporary file.
    */
   async publish(): Promise<void> {
-    const { runDir, epoch } = this.#writer;
-    await assertHighestEpoch(runDir, epoch);
-    try {
+    const { runDir, epoch, diskFull } = this.#writer;
+    const put = async (): Promise<void> => {
+      await assertHighestEpoch(runDir, epoch);
       await rename(this.#temporary, join(runDir, this.name));
+    };
+    try {
+      await retryWhileDiskFull(this.name, put, diskFull);
     } catch (error) {
+      if (error instanceof Failure) throw error;
       await assertHighestEpoch(runDir, epoch);
       throw new Failure('internal', `${this.name} cannot be put in its place`, { cause: error });
     }

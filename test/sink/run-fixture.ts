@@ -14,6 +14,7 @@ import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { TextRequest } from '../../src/domain/request.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import type { DiskFullPolicy } from '../../src/ingest/disk-full.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
 import type { PlanClosed, PlannedShard } from '../../src/ingest/plan-line.ts';
 import { finishRun } from '../../src/sink/finish.ts';
@@ -24,6 +25,14 @@ import { temporaryFolder } from '../helpers/cli.ts';
 import { promptItem } from '../helpers/items.ts';
 
 export const signal = new AbortController().signal;
+
+/** How a test waits for room on a disk. */
+export const DISK_FULL: DiskFullPolicy = {
+  signal,
+  maxWaitMs: 1000,
+  retryEveryMs: 1,
+  report: () => undefined,
+};
 
 export const FINGERPRINT = fingerprint('a');
 

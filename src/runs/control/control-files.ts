@@ -12,7 +12,11 @@ export function controlFolder(runDir: string): string {
 
 /** Makes the folder if it is not there. */
 export async function makeControlFolder(runDir: string): Promise<void> {
-  await mkdir(controlFolder(runDir), { recursive: true, mode: DIRECTORY_MODE });
+  try {
+    await mkdir(controlFolder(runDir), DIRECTORY_MODE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 export async function setMarker(runDir: string, marker: Marker): Promise<void> {

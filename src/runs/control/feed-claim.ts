@@ -1,8 +1,9 @@
-import { access, open, readFile, readdir, utimes, stat, type FileHandle } from 'node:fs/promises';
+import { open, readFile, readdir, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { FILE_MODE } from '../../sink/run-files.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 
@@ -44,35 +45,28 @@ export class FeedClaim {
     this.#timer.unref();
   }
 
-  /** Claims the next epoch, from 1. */
-  static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
-    await makeControlFolder(runDir);
+  /**
+   * Claims the next epoch, from 1. Waits while the disk is full: Failure('service') when it stays so. Whoever feeds the
+   * run goes on meanwhile.
+   */
+  static async take(
+    runDir: string,
+    { fleet, diskFull }: { readonly fleet: boolean; readonly diskFull: DiskFullPolicy },
+  ): Promise<FeedClaim> {
+    const claim = async (): Promise<number | null> => {
+      await makeControlFolder(runDir);
+      const epoch = ((await listNumbers(runDir)).at(-1) ?? 0) + 1;
+      return (await writeClaim(runDir, epoch, fleet)) ? epoch : null;
+    };
     for (;;) {
-      const epoch = ((await listFeedEpochs(runDir)).at(-1) ?? 0) + 1;
-      let file: FileHandle;
-      try {
-        file = await open(join(controlFolder(runDir), feedName(epoch)), 'wx', FILE_MODE);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
-        throw error;
-      }
-      try {
-        await file.writeFile(`${JSON.stringify({ host: hostname(), pid: process.pid, fleet })}\n`);
-      } finally {
-        await file.close();
-      }
-      return new FeedClaim(runDir, epoch);
+      const epoch = await retryWhileDiskFull('the folder control', claim, diskFull);
+      if (epoch !== null) return new FeedClaim(runDir, epoch);
     }
   }
 
   /** Throws Failure('superseded') once a later epoch was claimed. */
   async assertCurrent(): Promise<void> {
-    try {
-      await access(join(controlFolder(this.#runDir), feedName(this.epoch + 1)));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      throw error;
-    }
+    if ((await latestFeedEpoch(this.#runDir)) <= this.epoch) return;
     throw new Failure('superseded', 'another process feeds this run now: this one stops');
   }
 
@@ -84,9 +78,45 @@ export class FeedClaim {
   }
 }
 
-/** The highest feed epoch of a run; 0 when nobody ever fed it. */
+/**
+ * The highest feed epoch of a run; 0 when nobody ever fed it. A file without content is no claim: its writer found no
+ * room for more, or died.
+ */
 export async function latestFeedEpoch(runDir: string): Promise<number> {
-  return (await listFeedEpochs(runDir)).at(-1) ?? 0;
+  for (const epoch of (await listNumbers(runDir)).reverse()) {
+    if (await isWritten(join(controlFolder(runDir), feedName(epoch)))) return epoch;
+  }
+  return 0;
+}
+
+async function isWritten(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).size > 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** False when another process took the number. */
+async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promise<boolean> {
+  const path = join(controlFolder(runDir), feedName(epoch));
+  let file: FileHandle;
+  try {
+    file = await open(path, 'wx', FILE_MODE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    await file.write(`${JSON.stringify({ host: hostname(), pid: process.pid, fleet })}\n`);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return true;
 }
 
 /** Who feeds a run, or did last; null when nobody did, or that cannot be told. */
@@ -113,7 +143,8 @@ function feedName(epoch: number): string {
   return `feed-${String(epoch).padStart(4, '0')}.json`;
 }
 
-async function listFeedEpochs(runDir: string): Promise<number[]> {
+/** The numbers that were taken, ascending. */
+async function listNumbers(runDir: string): Promise<number[]> {
   let names: string[];
   try {
     names = await readdir(controlFolder(runDir));

@@ -12,11 +12,18 @@ export class RunControl {
   readonly #timer: NodeJS.Timeout;
   #paused = false;
 
-  constructor(runDir: string, say: (message: string) => void) {
+  private constructor(runDir: string, say: (message: string) => void) {
     this.#runDir = runDir;
     this.#say = say;
     this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
+  }
+
+  /** Looks once before it resolves, and then twice a second. */
+  static async open(runDir: string, say: (message: string) => void): Promise<RunControl> {
+    const control = new RunControl(runDir, say);
+    await control.#look();
+    return control;
   }
 
   /** Aborts with Failure('interrupted') when the run is cancelled. */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
+import { DISK_FULL_RETRY_MS } from '../../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../../ingest/plan-file.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../sink/run-files.ts';
@@ -12,6 +13,7 @@ import { FeedClaim } from '../control/feed-claim.ts';
 import type { Continued, RunView } from '../continue-run.ts';
 import type { Run } from '../create-run.ts';
 import { feed } from '../feed.ts';
+import { endOf } from '../end-of-work.ts';
 import { passToRun, summaryIfDone, surveyRun } from '../next-pass.ts';
 import { RunProgress } from '../progress.ts';
 import { retryableItems } from '../retryable-items.ts';
@@ -42,10 +44,14 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
   const done = await summaryIfDone(run, options.retry, stop);
   if (done !== null) return { summary: done, worked: false };
   await clearMarker(run.dir, 'cancelled');
-  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  const { maxWaitMs } = run.record.config;
+  const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
+  const claim = await FeedClaim.take(run.dir, { fleet: true, diskFull });
   try {
     const epoch = await overtake(run, claim, options);
     return { summary: await feedFleet(run, epoch, claim, options), worked: true };
+  } catch (error) {
+    throw await endOf(error, [stop], () => claim.assertCurrent());
   } finally {
     await claim.release();
   }
@@ -145,8 +151,6 @@ async function feedPass(
     await plan.close();
   }
 }
-
-const DISK_FULL_RETRY_MS = 3000;
 
 function viewOf(progress: RunProgress, tail: ChainTail, pass: number): RunView {
   const { items, closed, readShare } = progress.snapshot();

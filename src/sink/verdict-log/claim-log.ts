@@ -1,8 +1,8 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
-import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
-import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
+import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
+import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
 import { lineHash, type ClaimLine } from './chain-line.ts';
 import { takeNextEpoch } from './epochs.ts';
@@ -11,8 +11,6 @@ import { assertLogIsThere, recoverChain } from './recover-chain.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
-
-const DISK_FULL_RETRY_MS = 3000;
 
 export interface ClaimOptions {
   readonly signal: AbortSignal;
@@ -39,8 +37,17 @@ export interface ClaimOptions {
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
   const logDir = join(runDir, RUN_FILES.log);
   await assertLogIsThere(runDir, options.signal);
-  await mkdir(logDir, { recursive: true, mode: DIRECTORY_MODE });
-  const { epoch, commits } = await takeNextEpoch(runDir);
+  const diskFull: DiskFullPolicy = {
+    signal: options.signal,
+    maxWaitMs: options.maxWaitMs ?? record.config.maxWaitMs,
+    retryEveryMs: options.retryEveryMs ?? DISK_FULL_RETRY_MS,
+    report: options.report,
+  };
+  const take = async (): ReturnType<typeof takeNextEpoch> => {
+    await makeFolders(logDir, DIRECTORY_MODE);
+    return takeNextEpoch(runDir);
+  };
+  const { epoch, commits } = await retryWhileDiskFull('the verdict log', take, diskFull);
   try {
     await removeTemporaries(runDir, epoch);
     const { chain, damage } = await recoverChain(runDir, epoch, options.signal);
@@ -61,12 +68,6 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     };
     const line = JSON.stringify(claim);
     const bytes = Buffer.from(`${line}\n`);
-    const diskFull: DiskFullPolicy = {
-      signal: options.signal,
-      maxWaitMs: options.maxWaitMs ?? record.config.maxWaitMs,
-      retryEveryMs: options.retryEveryMs ?? DISK_FULL_RETRY_MS,
-      report: options.report,
-    };
     const write = async (): Promise<void> => {
       await writeAt(commits, bytes, 0);
       await commits.datasync();

@@ -2,6 +2,7 @@ import { access, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { FILE_MODE, RUN_FILES, commitsName, epochOfCommits } from '../run-files.ts';
+import { goneFailure } from '../run-gone.ts';
 
 /** The epochs that were claimed, or begun to be, in ascending order. */
 export async function listEpochs(runDir: string): Promise<number[]> {
@@ -33,14 +34,27 @@ export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; co
 
 /**
  * Throws Failure('superseded') once a later epoch was taken. Epochs are taken one after the other, so the next one
- * is the one to look for.
+ * is the one to look for. Failure('service') when the log is not there any more: a file that is open can be written
+ * to for long after it was deleted.
  */
 export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
+  if (await isTaken(runDir, epoch + 1)) {
+    throw new Failure(
+      'superseded',
+      'another process continues this run: nothing more is written by this one',
+    );
+  }
+  if (await isTaken(runDir, epoch)) return;
+  const what = `log/${commitsName(epoch)} was deleted or moved while it was written: put it back and resume the run`;
+  throw goneFailure(runDir) ?? new Failure('service', what);
+}
+
+async function isTaken(runDir: string, epoch: number): Promise<boolean> {
   try {
-    await access(join(runDir, RUN_FILES.log, commitsName(epoch + 1)));
+    await access(join(runDir, RUN_FILES.log, commitsName(epoch)));
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-  throw new Failure('superseded', 'another process continues this run: nothing more is written by this one');
 }

@@ -8,6 +8,7 @@ import { clearMarker, setMarker } from '../../../src/runs/control/control-files.
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { RunWatch, readRunState } from '../../../src/runs/status/run-status.ts';
 import {
+  DISK_FULL,
   claim,
   closingOf,
   failed,
@@ -27,7 +28,7 @@ async function spoilBeginning(path: string): Promise<void> {
 }
 
 async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
-  const feeder = await FeedClaim.take(dir, { fleet });
+  const feeder = await FeedClaim.take(dir, { fleet, diskFull: DISK_FULL });
   onTestFinished(() => feeder.release());
   return feeder;
 }

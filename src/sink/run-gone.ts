@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { RUN_FILES } from './run-files.ts';
+
+/** Why work on a run cannot go on when its directory, or its log, was taken away under it; null when both are there. */
+export function goneFailure(runDir: string, cause?: unknown): Failure | null {
+  if (!existsSync(join(runDir, RUN_FILES.run))) {
+    return new Failure(
+      'service',
+      `the run directory was deleted or moved while it was worked on: ${runDir}; if it is elsewhere now, resume it there`,
+      { cause },
+    );
+  }
+  if (existsSync(join(runDir, RUN_FILES.log))) return null;
+  return new Failure(
+    'service',
+    `the verdict log was deleted or moved while it was written: ${join(runDir, RUN_FILES.log)}; put it back and resume ` +
+      'the run, or start a new one',
+    { cause },
+  );
+}

@@ -1,0 +1,130 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Judge } from '../../src/moderate/judge.ts';
+import { setMarker } from '../../src/runs/control/control-files.ts';
+import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
+import type { Run } from '../../src/runs/create-run.ts';
+import { PlanWriter } from '../../src/ingest/plan-file.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { claim, DISK_FULL } from '../sink/run-fixture.ts';
+import { createdRun, go, judge, rows } from './small-run.ts';
+
+/** A judge that lets something happen once, when it is asked for the first time. */
+function judgeThat(happens: () => Promise<void>): Judge {
+  const { judge: answer, fingerprints } = judge();
+  let once: Promise<void> | null = null;
+  return {
+    fingerprints,
+    judge: async (...request) => {
+      await (once ??= happens());
+      return answer(...request);
+    },
+  };
+}
+
+let run: Run;
+
+beforeEach(async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'uploads'));
+  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 2000));
+  run = await createdRun(folder);
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a run that is paused', () => {
+  it('from the start has nothing judged, and is interrupted when it is cancelled', async () => {
+    await setMarker(run.dir, 'paused');
+    let asked = 0;
+    const said: string[] = [];
+    const going = go(run, judge({ refuse: () => (asked++, null) }), {
+      say: (line) => {
+        said.push(line);
+        if (line === 'the run is paused') void setMarker(run.dir, 'cancelled');
+      },
+    });
+    await expect(going).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(asked).toBe(0);
+    expect(said).toContain('the run is paused');
+  });
+
+  it.each(['drain', 'stop'] as const)('is interrupted by a signal to %s', async (name) => {
+    await setMarker(run.dir, 'paused');
+    const controller = new AbortController();
+    const going = go(run, judge(), {
+      [name]: controller.signal,
+      say: (line) => {
+        if (line === 'the run is paused') setImmediate(() => controller.abort(new Error('interrupted')));
+      },
+    });
+    await expect(going).rejects.toMatchObject({ kind: 'interrupted' });
+  });
+});
+
+describe('a run whose files are taken away while it is worked on', () => {
+  it.each([
+    [
+      'its directory is deleted',
+      () => rm(run.dir, { recursive: true }),
+      'run directory was deleted or moved',
+    ],
+    [
+      'its directory is moved',
+      () => rename(run.dir, `${run.dir}-moved`),
+      'run directory was deleted or moved',
+    ],
+    ['its log is deleted', () => rm(join(run.dir, 'log'), { recursive: true }), 'verdict log was deleted'],
+    [
+      'a file of its log is deleted',
+      () => rm(join(run.dir, 'log', '0001-commits.jsonl')),
+      'log/0001-commits.jsonl was deleted',
+    ],
+  ])('ends in words when %s', async (_, happens, words) => {
+    await expect(go(run, judgeThat(happens))).rejects.toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining(words) as string,
+    });
+  });
+});
+
+describe('a run that another process takes over', () => {
+  it('says so, whatever it reads of what the other one writes', async () => {
+    const overtake = async (): Promise<void> => {
+      const feeding = await FeedClaim.take(run.dir, { fleet: false, diskFull: DISK_FULL });
+      const log = await claim(run);
+      const plan = await PlanWriter.open(join(run.dir, 'plan.jsonl'), {
+        epoch: log.epoch,
+        diskFull: DISK_FULL,
+        assertCurrent: () => log.assertCurrent(),
+      });
+      const places = { source: 0, from: 1, to_source: 0, to: 10, payload_sha256: '0'.repeat(64) };
+      await plan.append([{ shard: 0, pass: 1, lane: 'text', seqs: [[0, 9]], items: 10, ...places }]);
+      await plan.close();
+      await log.close();
+      await feeding.release();
+    };
+    const openPlan = PlanWriter.open.bind(PlanWriter);
+    vi.spyOn(PlanWriter, 'open').mockImplementationOnce(async (...given) => {
+      const plan = await openPlan(...given);
+      await overtake();
+      return plan;
+    });
+    await expect(go(run, judge())).rejects.toMatchObject({ kind: 'superseded' });
+  });
+});
+
+describe('the right to feed a run', () => {
+  it('is not claimed by a file that there was no room to write', async () => {
+    const living = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+    await writeFile(join(run.dir, 'control', 'feed-0002.json'), '');
+    await living.assertCurrent();
+    const next = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+    expect(next.epoch).toBe(3);
+    await expect(living.assertCurrent()).rejects.toMatchObject({ kind: 'superseded' });
+    expect(await readFile(join(run.dir, 'control', 'feed-0003.json'), 'utf8')).toContain('"fleet":true');
+    await living.release();
+    await next.release();
+  });
+});
