@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DISK_FULL_RETRY_MS } from '../ingest/disk-full.ts';
+import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
 import type { Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/finish.ts';
@@ -66,7 +66,8 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   // A fleet that works on the run stops being fed before its sink is overtaken.
   const { maxWaitMs } = run.record.config;
   const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
-  const feeding = await FeedClaim.take(run.dir, { fleet: false, diskFull });
+  const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: false });
+  const feeding = await retryWhileDiskFull('the folder control', take, diskFull);
   try {
     return { summary: await workOff(run, connected, options), worked: true };
   } catch (error) {

@@ -12,13 +12,13 @@ import { createdRun, go, judge, rows } from './small-run.ts';
 
 /** A judge that lets something happen once, when it is asked for the first time. */
 function judgeThat(happens: () => Promise<void>): Judge {
-  const { judge: answer, fingerprints } = judge();
+  const answering = judge();
   let once: Promise<void> | null = null;
   return {
-    fingerprints,
+    fingerprints: answering.fingerprints,
     judge: async (...request) => {
       await (once ??= happens());
-      return answer(...request);
+      return answering.judge(...request);
     },
   };
 }
@@ -92,7 +92,7 @@ describe('a run whose files are taken away while it is worked on', () => {
 describe('a run that another process takes over', () => {
   it('says so, whatever it reads of what the other one writes', async () => {
     const overtake = async (): Promise<void> => {
-      const feeding = await FeedClaim.take(run.dir, { fleet: false, diskFull: DISK_FULL });
+      const feeding = await FeedClaim.take(run.dir, { fleet: false });
       const log = await claim(run);
       const plan = await PlanWriter.open(join(run.dir, 'plan.jsonl'), {
         epoch: log.epoch,
@@ -117,10 +117,10 @@ describe('a run that another process takes over', () => {
 
 describe('the right to feed a run', () => {
   it('is not claimed by a file that there was no room to write', async () => {
-    const living = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+    const living = await FeedClaim.take(run.dir, { fleet: true });
     await writeFile(join(run.dir, 'control', 'feed-0002.json'), '');
     await living.assertCurrent();
-    const next = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+    const next = await FeedClaim.take(run.dir, { fleet: true });
     expect(next.epoch).toBe(3);
     await expect(living.assertCurrent()).rejects.toMatchObject({ kind: 'superseded' });
     expect(await readFile(join(run.dir, 'control', 'feed-0003.json'), 'utf8')).toContain('"fleet":true');

@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { FILE_MODE } from '../../sink/run-files.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 
@@ -46,21 +45,13 @@ export class FeedClaim {
   }
 
   /**
-   * Claims the next epoch, from 1. Waits while the disk is full: Failure('service') when it stays so. Whoever feeds the
-   * run goes on meanwhile.
+   * Claims the next epoch, from 1. On a full disk it rejects with the system's error, and whoever feeds the run goes on.
    */
-  static async take(
-    runDir: string,
-    { fleet, diskFull }: { readonly fleet: boolean; readonly diskFull: DiskFullPolicy },
-  ): Promise<FeedClaim> {
-    const claim = async (): Promise<number | null> => {
-      await makeControlFolder(runDir);
-      const epoch = ((await listNumbers(runDir)).at(-1) ?? 0) + 1;
-      return (await writeClaim(runDir, epoch, fleet)) ? epoch : null;
-    };
+  static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
+    await makeControlFolder(runDir);
     for (;;) {
-      const epoch = await retryWhileDiskFull('the folder control', claim, diskFull);
-      if (epoch !== null) return new FeedClaim(runDir, epoch);
+      const epoch = ((await listNumbers(runDir)).at(-1) ?? 0) + 1;
+      if (await writeClaim(runDir, epoch, fleet)) return new FeedClaim(runDir, epoch);
     }
   }
 

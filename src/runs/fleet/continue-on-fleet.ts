@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { DISK_FULL_RETRY_MS } from '../../ingest/disk-full.ts';
+import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../../ingest/plan-file.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../sink/run-files.ts';
@@ -46,7 +46,8 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
   await clearMarker(run.dir, 'cancelled');
   const { maxWaitMs } = run.record.config;
   const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
-  const claim = await FeedClaim.take(run.dir, { fleet: true, diskFull });
+  const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: true });
+  const claim = await retryWhileDiskFull('the folder control', take, diskFull);
   try {
     const epoch = await overtake(run, claim, options);
     return { summary: await feedFleet(run, epoch, claim, options), worked: true };

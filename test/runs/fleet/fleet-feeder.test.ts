@@ -12,14 +12,14 @@ import { gate } from '../../helpers/gate.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { slowPathTo } from '../../helpers/slow-path.ts';
-import { DISK_FULL, newRun, signal } from '../../sink/run-fixture.ts';
+import { newRun, signal } from '../../sink/run-fixture.ts';
 
 setMaxListeners(0, signal);
 
 /** A feeder at work on a new run; `watching` is how that ended. */
 async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
   const run = { ...(await newRun({ maxWaitMs })), sources: [] };
-  const feedClaim = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+  const feedClaim = await FeedClaim.take(run.dir, { fleet: true });
   const end = new AbortController();
   setMaxListeners(0, end.signal);
   const tail = await ChainTail.open(run.dir, end.signal);

@@ -8,7 +8,6 @@ import { clearMarker, setMarker } from '../../../src/runs/control/control-files.
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { RunWatch, readRunState } from '../../../src/runs/status/run-status.ts';
 import {
-  DISK_FULL,
   claim,
   closingOf,
   failed,
@@ -28,7 +27,7 @@ async function spoilBeginning(path: string): Promise<void> {
 }
 
 async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
-  const feeder = await FeedClaim.take(dir, { fleet, diskFull: DISK_FULL });
+  const feeder = await FeedClaim.take(dir, { fleet });
   onTestFinished(() => feeder.release());
   return feeder;
 }

@@ -7,16 +7,7 @@ import { sinkLease } from '../../../src/runs/fleet/stuck-reason.ts';
 import { RunWatch } from '../../../src/runs/status/run-status.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 import { settled } from '../../helpers/settled.ts';
-import {
-  DISK_FULL,
-  claim,
-  newRun,
-  openPlan,
-  planLine,
-  resultOf,
-  shardOf,
-  signal,
-} from '../../sink/run-fixture.ts';
+import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../sink/run-fixture.ts';
 
 /** Announces a worker as one does itself; gives the function that ends it. */
 async function announce(
@@ -44,7 +35,7 @@ it('a run that is fed says what it lacks, one thing after the other, and which s
   const stuck = async () => (await watch.look(link, signal)).stuck;
 
   expect(await stuck()).toBe('no feeder: resume the run');
-  const feeder = await FeedClaim.take(run.dir, { fleet: true, diskFull: DISK_FULL });
+  const feeder = await FeedClaim.take(run.dir, { fleet: true });
   onTestFinished(() => feeder.release());
   expect(await stuck()).toBe('waiting for a worker (guardsweep worker)');
   await announce(link, 'texts', ['text'], ['ready']);
