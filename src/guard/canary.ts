@@ -1,4 +1,4 @@
-import { CallError, type Fault, type OutReason } from './call-error.ts';
+import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
 /** Harmless in any policy; short, so that it costs the guard next to nothing. */
@@ -9,11 +9,17 @@ export const HARMLESS_ROW = {
 
 /**
  * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which
- * says something of the guard only if nothing else was in flight.
+ * says something of the guard only if nothing else was in flight. `reached`: other requests may have been running there as
+ * it failed, and one of them may be the cause.
  */
 export type CanaryResult =
   | { readonly kind: 'judged' | 'overloaded' | 'shared-failure' }
-  | { readonly kind: 'failed'; readonly reason: OutReason; readonly fatal: boolean };
+  | {
+      readonly kind: 'failed';
+      readonly reason: OutReason;
+      readonly fatal: boolean;
+      readonly reached: boolean;
+    };
 
 /**
  * Has the guard judge a harmless text, to tell an item it cannot judge from a guard that judges nothing. Whatever
@@ -40,17 +46,19 @@ function interpret(fault: Fault): CanaryResult {
     case 'execution':
       return { kind: 'shared-failure' };
     case 'endpoint':
-      return failed(fault.reason);
+      return failed(fault.reason, { reached: fault.reached });
     case 'fatal':
-      return failed(fault.reason, true);
+      return failed(fault.reason, { fatal: true });
     case 'attempt':
-      return failed(fault.code === 'TIMEOUT' ? 'no answer in time' : 'fails on harmless text');
+      return isTimeout(fault)
+        ? failed('no answer in time', { reached: true })
+        : failed('fails on harmless text');
     case 'refused':
     case 'too-large':
       return failed('fails on harmless text');
   }
 }
 
-function failed(reason: OutReason, fatal = false): CanaryResult {
-  return { kind: 'failed', reason, fatal };
+function failed(reason: OutReason, { fatal = false, reached = false } = {}): CanaryResult {
+  return { kind: 'failed', reason, fatal, reached };
 }

@@ -111,11 +111,14 @@ export class Custody {
     if (again.length > 0) this.sendAgain(again, {}, 'TIMEOUT', delayMs);
   }
 
-  /** The endpoint stopped answering with these in flight: one that was alone at several such moments ends as an error. */
-  noteSilence(tasks: readonly Task[]): void {
+  /**
+   * The endpoint stopped answering with these in flight: one that was alone at several such moments ends as an error with
+   * this code.
+   */
+  noteSilence(tasks: readonly Task[], code: ItemCode): void {
     for (const task of tasks) {
       task.noteTimeout(false);
-      if (task.attempts >= MAX_ATTEMPTS) task.settleError('TIMEOUT', this.#options.endpoint, false);
+      if (task.attempts >= MAX_ATTEMPTS) task.settleError(code, this.#options.endpoint, false);
     }
   }
 

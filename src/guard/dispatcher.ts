@@ -152,7 +152,8 @@ export class Dispatcher {
   #noteOutage(reason: OutReason): void {
     for (const flight of this.#sender.flights) {
       const tasks = flight.tasks.filter((task) => !task.abandoned);
-      if (reason === 'no answer in time') this.#custody.noteSilence(tasks);
+      if (reason === 'no answer in time') this.#custody.noteSilence(tasks, 'TIMEOUT');
+      else if (reason === 'connection stuck') this.#custody.noteSilence(tasks, 'INVALID_REPLY');
       else this.#custody.noteDrop(tasks);
     }
   }
@@ -240,8 +241,10 @@ export class Dispatcher {
   #readingFailed(error: unknown): number | null {
     const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
     if (next.kind === 'again') return next.delayMs;
-    if (next.kind === 'down') this.#hooks.down({ reason: next.reason, fatal: next.fatal });
-    else this.#hooks.crashed(error);
+    if (next.kind === 'down') {
+      const { reason, fatal, reached } = next;
+      this.#hooks.down({ reason, fatal, reached });
+    } else this.#hooks.crashed(error);
     return null;
   }
 }

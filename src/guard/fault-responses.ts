@@ -193,8 +193,8 @@ export class FaultResponses {
     }
     if (this.#stopped) return 'no';
     if (found.kind === 'dead') {
-      const { reason, fatal } = found;
-      down({ reason, fatal, reached: reason === 'no answer in time' });
+      const { reason, fatal, reached } = found;
+      down({ reason, fatal, reached });
       return 'no';
     }
     if (found.kind === 'unclear') return 'unclear';

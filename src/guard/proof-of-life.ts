@@ -6,7 +6,7 @@ import type { CanaryResult } from './canary.ts';
  */
 export type Proof =
   | { readonly kind: 'alive' | 'unclear' }
-  | { readonly kind: 'dead'; readonly reason: OutReason; readonly fatal: boolean };
+  | { readonly kind: 'dead'; readonly reason: OutReason; readonly fatal: boolean; readonly reached: boolean };
 
 /** Tells an item that the guard cannot judge from a guard that judges nothing. */
 export class ProofOfLife {
@@ -67,9 +67,11 @@ export class ProofOfLife {
       case 'overloaded':
         return { kind: 'unclear' };
       case 'shared-failure':
-        return alone ? { kind: 'dead', reason: 'fails on harmless text', fatal: false } : { kind: 'unclear' };
+        return alone
+          ? { kind: 'dead', reason: 'fails on harmless text', fatal: false, reached: false }
+          : { kind: 'unclear' };
       case 'failed':
-        return { kind: 'dead', reason: result.reason, fatal: result.fatal };
+        return { ...result, kind: 'dead' };
     }
   }
 }

@@ -9,7 +9,7 @@ const MAX_FAILED = 3;
 /** What follows from a failed reading: read again, take the endpoint out, or an error of our own. */
 export type AfterFailure =
   | { readonly kind: 'again'; readonly delayMs: number }
-  | { readonly kind: 'down'; readonly reason: OutReason; readonly fatal: boolean }
+  | { readonly kind: 'down'; readonly reason: OutReason; readonly fatal: boolean; readonly reached: boolean }
   | { readonly kind: 'crashed' };
 
 /** Version readings of one endpoint that failed in a row. */
@@ -35,6 +35,7 @@ export class ReadingFailures {
     if (fault?.kind === 'overload' || (mayPass && this.#inRow < MAX_FAILED)) {
       return { kind: 'again', delayMs: retryMs(this.#inRow) };
     }
-    return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'fatal' };
+    const reached = fault?.kind === 'endpoint' && fault.reached;
+    return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'fatal', reached };
   }
 }

@@ -43,7 +43,7 @@ export class Task implements RequestRow {
   rejudged = 0;
   /** Times it was in flight while the endpoint went down, since the guard last judged it. */
   drops = 0;
-  /** Times it was not answered in time, which may have been another item's doing. */
+  /** Times it was not answered, or not in time, which may have been another item's doing. */
   timeouts = 0;
   /** Most rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
@@ -94,7 +94,7 @@ export class Task implements RequestRow {
   }
 
   /**
-   * It was not answered in time. Only alone in flight can that be its own doing; then the times before count, too.
+   * It was not answered, or not in time. Only alone in flight can that be its own doing; then the times before count, too.
    * `overtaken`: requests sent later were answered, so that most likely it did not wait behind another: as long as
    * that is so, it is sent alone only for its last try.
    */

@@ -1,5 +1,7 @@
 import {
+  type ChannelCredentials,
   Client,
+  type ClientUnaryCall,
   credentials,
   Metadata,
   type MethodDefinition,
@@ -11,30 +13,52 @@ import type { GuardAddress } from '../address.ts';
 import { CallError } from '../call-error.ts';
 import type { CallOptions } from '../connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
+import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';
+import { SeverableCredentials } from './severable.ts';
 
 /** The calls we make, by request and reply. */
 interface Calls {
+  ServerLive: [request: object, reply: object];
   ServerReady: [request: object, reply: { readonly ready: boolean }];
   ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
   ModelConfig: [request: { name: string }, reply: { readonly config: WireModelConfig | null }];
   ModelInfer: [request: InferRequest, reply: InferResponse];
 }
 
+/** Longest wait for a sign of life on a new connection. */
+const ALIVE_TIMEOUT_MS = 5000;
+/** Statuses that a call ends with when the server has said nothing. */
+const UNANSWERED: ReadonlySet<number> = new Set([
+  status.DEADLINE_EXCEEDED,
+  status.UNAVAILABLE,
+  status.CANCELLED,
+]);
+
 /** One connection to one guard. Calls fail with `CallError`, or with the signal's reason once it is aborted. */
 export class GuardChannel {
+  readonly #connect: (credentials: ChannelCredentials) => Client;
+  readonly #connection: SeverableCredentials;
   readonly #client: Client;
+  readonly #watch = new ConnectionWatch({
+    isAlive: (on, signal) => this.#isAlive(on, signal),
+    stuck: () => {
+      this.#isStuck = true;
+      this.#connection.sever();
+    },
+  });
   readonly #service: ServiceDefinition;
+  readonly #secure: boolean;
   readonly #metadata = new Metadata();
+  #isStuck = false;
 
   /** `token` goes along as `authorization: Bearer`. Nothing is connected until the first call. */
   constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
     this.#service = service;
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
-    this.#client = new Client(
-      address.target,
-      address.secure ? credentials.createSsl() : credentials.createInsecure(),
-      {
+    this.#secure = address.secure;
+    this.#connect = (creds) =>
+      new Client(address.target, creds, {
         'grpc.max_receive_message_length': -1,
         'grpc.max_send_message_length': -1,
         // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
@@ -51,41 +75,78 @@ export class GuardChannel {
               'grpc.default_authority': address.authority,
               'grpc.ssl_target_name_override': address.serverName,
             }),
-      },
-    );
+      });
+    this.#connection = new SeverableCredentials(this.#credentials());
+    this.#client = this.#connect(this.#connection.credentials);
   }
 
   call<M extends keyof Calls>(method: M, request: Calls[M][0], options: CallOptions): Promise<Calls[M][1]> {
-    const definition = this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
-    const { signal, timeoutMs } = options;
+    const { signal } = options;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
         return;
       }
       const abort = (): void => call.cancel();
-      const call = this.#client.makeUnaryRequest(
-        definition.path,
-        definition.requestSerialize,
-        definition.responseDeserialize,
-        request,
-        this.#metadata,
-        { deadline: Date.now() + timeoutMs },
-        (error: ServiceError | null, reply?: Calls[M][1]) => {
-          signal.removeEventListener('abort', abort);
-          if (signal.aborted) reject(signal.reason as Error);
-          else if (error !== null) reject(failed(error));
-          else resolve(reply!);
-        },
-      );
+      this.#watch.sent();
+      const call = this.#ask(this.#client, method, request, options.timeoutMs, (error, reply) => {
+        this.#watch.ended(error === null || !UNANSWERED.has(error.code));
+        signal.removeEventListener('abort', abort);
+        if (signal.aborted) reject(signal.reason as Error);
+        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error));
+        else resolve(reply!);
+      });
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  #ask<M extends keyof Calls>(
+    client: Client,
+    method: M,
+    request: Calls[M][0],
+    timeoutMs: number,
+    done: (error: ServiceError | null, reply?: Calls[M][1]) => void,
+  ): ClientUnaryCall {
+    const definition = this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
+    return client.makeUnaryRequest(
+      definition.path,
+      definition.requestSerialize,
+      definition.responseDeserialize,
+      request,
+      this.#metadata,
+      { deadline: Date.now() + timeoutMs },
+      done,
+    );
+  }
+
+  #credentials(): ChannelCredentials {
+    return this.#secure ? credentials.createSsl() : credentials.createInsecure();
+  }
+
+  /** Any answer is a sign of life. */
+  #isAlive(on: 'this connection' | 'a new connection', signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    const client = on === 'this connection' ? this.#client : this.#connect(this.#credentials());
+    return new Promise((resolve) => {
+      const abort = (): void => call.cancel();
+      const call = this.#ask(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
+        signal.removeEventListener('abort', abort);
+        if (client !== this.#client) client.close();
+        resolve(error === null || !UNANSWERED.has(error.code));
+      });
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
   /** Drops the connection. Calls still in flight must have been aborted by their callers. */
   close(): void {
+    this.#watch.stop();
     this.#client.close();
   }
+}
+
+function stuck(): CallError {
+  return new CallError('connection stuck', { kind: 'endpoint', reason: 'connection stuck', reached: true });
 }
 
 function failed({ code, details }: ServiceError): CallError {

@@ -37,6 +37,8 @@ const TABLE: readonly Row[] = [
   [status.PERMISSION_DENIED, null, { kind: 'fatal', reason: 'not authorised' }],
   [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
   [status.RESOURCE_EXHAUSTED, null, OVERLOAD],
+  // Node's HTTP/2 client gave the connection up, with everything on it: it met something that it cannot take.
+  [status.INTERNAL, /internal client error/i, out('connection lost', true)],
   [status.INTERNAL, /stub process .*is not healthy/is, out('model process unhealthy', true)],
   [status.INTERNAL, /failed to process the request\(s\) for model/i, { kind: 'execution' }],
   [status.INTERNAL, null, GUARD_FAILED],

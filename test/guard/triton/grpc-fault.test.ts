@@ -40,6 +40,16 @@ const rows: [code: status, details: string, fault: Fault][] = [
   [status.UNAVAILABLE, 'anything else', { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
   [
     status.INTERNAL,
+    'Received RST_STREAM with code 2 triggered by internal client error: Too many CONTINUATION frames',
+    endpoint('connection lost', true),
+  ],
+  [
+    status.INTERNAL,
+    'Received RST_STREAM with code 2 triggered by internal client error: write EPIPE',
+    endpoint('connection lost', true),
+  ],
+  [
+    status.INTERNAL,
     'Failed to process the request(s) for model instance, message: Stub process x is not healthy.',
     endpoint('model process unhealthy', true),
   ],

@@ -1,0 +1,34 @@
+import type { Socket } from 'node:net';
+import type { ChannelCredentials } from '@grpc/grpc-js';
+
+/**
+ * Credentials as given, and a way to cut the connections made with them. Closing a gRPC client waits for what is under way
+ * on its connections, which on one that is stuck never ends: the socket would stay open for as long as the process runs.
+ */
+export class SeverableCredentials {
+  readonly credentials: ChannelCredentials;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(credentials: ChannelCredentials) {
+    this.credentials = credentials;
+    const create = credentials._createSecureConnector.bind(credentials);
+    credentials._createSecureConnector = (...given) => {
+      const connector = create(...given);
+      return {
+        connect: async (socket) => {
+          const connected = await connector.connect(socket);
+          this.#sockets.add(connected.socket);
+          connected.socket.once('close', () => this.#sockets.delete(connected.socket));
+          return connected;
+        },
+        waitForReady: () => connector.waitForReady(),
+        getCallCredentials: () => connector.getCallCredentials(),
+        destroy: () => connector.destroy(),
+      };
+    };
+  }
+
+  sever(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
