@@ -71,7 +71,12 @@ async function normalized(
 ): Promise<{ readonly extension: 'png' | 'wav'; readonly bytes: Buffer } | ItemError> {
   const { size } = await file.stat();
   const head = await readAt(file, Math.min(size, HEAD_BYTES));
-  const examined = examine({ raw: head, text: head, isComplete: size <= HEAD_BYTES }, path, ANY_FILE);
+  const examined = examine(
+    { raw: head, text: head, isComplete: size <= HEAD_BYTES, encoding: null },
+    path,
+    ANY_FILE,
+    true,
+  );
   if (examined.kind === 'refused' && examined.why !== 'encoding') return examined.error;
   if (head.length === 0) return itemError('EMPTY_CONTENT', 'the file is empty');
   if (examined.kind !== 'media') return itemError('UNSUPPORTED_TYPE', 'the file is neither image nor audio');

@@ -5,6 +5,7 @@ import { continueRun } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
 import { verifyRun } from '../sink/verify.ts';
+import { columnNotes } from './column-notes.ts';
 import type { FeedUi, RunCommands, RunUi } from './context.ts';
 import { openGuardSession, type GuardSession } from './guard-session.ts';
 import { startProgress, type Progress } from './progress.ts';
@@ -20,7 +21,7 @@ export const runCommands: RunCommands = {
   async enqueue(config, ui) {
     const { drain } = ui.interrupts;
     const { sources, skipped } = await expandSources(config.sources, drain);
-    const { unjudgedColumns } = await inspectSources(sources, config.sources, drain);
+    const inspection = await inspectSources(sources, config.sources, drain);
     const unfinished = await findUnfinished(config);
     if (unfinished !== null) {
       tell(
@@ -33,9 +34,7 @@ export const runCommands: RunCommands = {
       tell(ui, `run directory ${run.dir}`);
       return run;
     };
-    const notes = unjudgedColumns.map(
-      ({ path, columns }) => `Columns of ${path} that were not judged: ${columns.join(', ')} (--text-column)`,
-    );
+    const notes = columnNotes(inspection);
     if (ui.redis !== null) return (await fleet()).feedFleet(create, false, ui.redis, ui, notes);
     const guards = await openGuardSession(config, ui.env, drain);
     try {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { encodingOf } from './named-file.ts';
 import { OpenSource } from './open-source.ts';
 import type { FrozenSidecar } from './plan-line.ts';
 
@@ -30,7 +31,7 @@ export async function readSidecar(
     if (!isAsFrozen(await file.handle.stat(), sidecar)) {
       return itemError('SOURCE_CHANGED', 'the text beside the file changed after the run was created');
     }
-    const { text, isComplete } = await file.head(config.encoding);
+    const { text, isComplete } = await file.head(encodingOf(config, false));
     if (!isComplete) {
       return itemError(
         'ITEM_TOO_LARGE',

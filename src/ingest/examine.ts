@@ -22,6 +22,8 @@ export type Examined =
       readonly kind: 'records';
       readonly layout: RecordLayout;
       readonly options: RecordOptions;
+      /** Names of the columns, as far as the head tells. */
+      readonly columns: readonly string[];
       /** The records of the head that have named values. */
       readonly sample: readonly Fields[];
     }
@@ -41,9 +43,13 @@ export interface Refused {
 /** Largest record of a sample; the head is not much longer. */
 const SAMPLE_RECORD_BYTES = 1024 * 1024;
 
-/** Decides from the head of a file how it is read: the same for the same bytes and configuration. */
-export function examine(head: SourceHead, path: string, config: SourceConfig): Examined {
-  const binary = binaryKind(head.raw, path, config.encoding);
+/**
+ * Decides from the head of a file how it is read: the same for the same bytes and configuration. `isNamed` says that the
+ * user named the file itself: then it must have the columns that were asked for. Of one that was found, they are judged
+ * as far as it has them; one that has none is read as if none had been asked for.
+ */
+export function examine(head: SourceHead, path: string, config: SourceConfig, isNamed: boolean): Examined {
+  const binary = binaryKind(head.raw, path, head.encoding);
   if (binary !== null) {
     const { modality, isJudged } = binary;
     if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
@@ -62,14 +68,14 @@ export function examine(head: SourceHead, path: string, config: SourceConfig): E
     const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
     return refused('binary', itemError('UNSUPPORTED_TYPE', message), markup.modality);
   }
-  const isUtf8 = config.encoding === null && encodingByMark(head.raw) === null;
+  const isUtf8 = head.encoding === null && encodingByMark(head.raw) === null;
   if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {
     const error = itemError('INVALID_ENCODING', 'the file is not UTF-8; name its encoding with --encoding');
     return refused('encoding', error);
   }
   const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
   if (layout.kind === 'text') return layout;
-  return examineRecords(layout, head, config);
+  return examineRecords(layout, head, config, isNamed);
 }
 
 /** A reader for a layout, for records of up to `recordBytes`. */
@@ -86,7 +92,12 @@ export function readerFor(layout: RecordLayout, recordBytes: number): RecordRead
   }
 }
 
-function examineRecords(layout: RecordLayout, head: SourceHead, config: SourceConfig): Examined {
+function examineRecords(
+  layout: RecordLayout,
+  head: SourceHead,
+  config: SourceConfig,
+  isNamed: boolean,
+): Examined {
   const reader = readerFor(layout, SAMPLE_RECORD_BYTES);
   const records = reader.push(head.text);
   if (head.isComplete) records.push(...reader.end());
@@ -97,7 +108,7 @@ function examineRecords(layout: RecordLayout, head: SourceHead, config: SourceCo
   }
   const columns = header?.names ?? namesOf(sample);
   const known = header !== null || sample.length > 0;
-  if (known) {
+  if (known && isNamed) {
     const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
     const missing = wanted.filter((name) => !hasColumn(columns, name));
     if (missing.length > 0) {
@@ -105,19 +116,33 @@ function examineRecords(layout: RecordLayout, head: SourceHead, config: SourceCo
       return refused('no-such-column', error, null, columns, missing);
     }
   }
+  const textColumns = isNamed ? config.textColumns : fitting(config.textColumns, columns);
   const unrecognised =
-    config.textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
+    textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
   const only = onlyTextColumn(unrecognised, config.idColumn);
   if (only === null && unrecognised.length > 0 && unrecognised.length === readable(records)) {
-    const error = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');
-    return refused('no-text-column', error, null, columns);
+    return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
   }
   return {
     kind: 'records',
     layout,
-    options: { textColumns: config.textColumns, onlyTextColumn: only, audit: config.audit },
+    options: { textColumns, onlyTextColumn: only, audit: config.audit },
+    columns,
     sample,
   };
+}
+
+/** The columns of those asked for that a file has; null when there are none. */
+function fitting(wanted: readonly string[] | null, columns: readonly string[]): readonly string[] | null {
+  const found = wanted?.filter((name) => hasColumn(columns, name)) ?? [];
+  return found.length === 0 ? null : found;
+}
+
+const NO_TEXT_COLUMN = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');
+
+/** Whether an item stands for a table or for records of which nobody said what is to be judged. */
+export function isWithoutTextColumn({ code, message }: Pick<ItemError, 'code' | 'message'>): boolean {
+  return code === NO_TEXT_COLUMN.code && message === NO_TEXT_COLUMN.message;
 }
 
 function readable(records: readonly SourceRecord[]): number {
@@ -128,7 +153,8 @@ function namesOf(sample: readonly Fields[]): readonly string[] {
   return [...new Set(sample.flatMap((fields) => fields.names()))];
 }
 
-function hasColumn(columns: readonly string[], name: string): boolean {
+/** Whether a name is among those of columns, in whatever letter case. */
+export function hasColumn(columns: readonly string[], name: string): boolean {
   const folded = name.toLowerCase();
   return columns.some((column) => column.toLowerCase() === folded);
 }

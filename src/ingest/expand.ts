@@ -172,8 +172,3 @@ function uniqueNames(names: readonly string[]): string[] {
     return unique;
   });
 }
-
-/** Whether a source is a file the user named, rather than one found in a folder or by a glob. */
-export function isNamedFile(source: FrozenSource, config: SourceConfig): boolean {
-  return recordedPath(config.path) === source.absolute;
-}

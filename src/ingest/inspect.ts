@@ -1,21 +1,29 @@
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Fields } from '../formats/record.ts';
-import { columnKey, type ColumnKey, holdsText, ID_NAMES } from '../formats/transcripts/columns.ts';
+import { columnKey, type ColumnKey, holdsText } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel, looksLikeName } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
-import { isNamedFile } from './expand.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { encodingOf, idNamesOf, isNamedFile } from './named-file.ts';
 import { OpenSource } from './open-source.ts';
 import type { FrozenSource } from './plan-line.ts';
 import { layoutByName } from './recognise-layout.ts';
+import { WantedColumns } from './wanted-columns.ts';
 
-/** String columns of one file that are not judged. */
-export interface UnjudgedColumns {
+/** What is said of the columns of one file. */
+export interface FileColumns {
   readonly path: string;
   /** As they may be shown at the terminal, see columnLabel; the last one may be how many more there are. */
   readonly columns: string[];
+}
+
+export interface Inspection {
+  /** String columns that are not judged. */
+  readonly unjudgedColumns: FileColumns[];
+  /** Tables that were found and have no column recognised as their text, with all columns. */
+  readonly withoutText: FileColumns[];
 }
 
 /** Records of a file that are looked at for what is not judged. */
@@ -30,30 +38,61 @@ const NAMES_SHOWN = 20;
 /**
  * Looks at the heads of the tables among the sources before anything is written. Failure('usage') when a file the user
  * named is mostly not UTF-8, has no column we recognise as its text, or lacks a column that was asked for; for a
- * file that was merely found, the same is an item when it is read. Gives the string columns that nobody judges.
+ * file that was merely found, the first of these are items when it is read. What is asked of a folder, at least one file
+ * in it has to have. Gives what nobody judges.
  */
 export async function inspectSources(
   sources: readonly FrozenSource[],
   configs: readonly SourceConfig[],
   signal: AbortSignal,
-): Promise<{ unjudgedColumns: UnjudgedColumns[] }> {
-  const unjudgedColumns: UnjudgedColumns[] = [];
+): Promise<Inspection> {
+  const unjudgedColumns: FileColumns[] = [];
+  const withoutText: FileColumns[] = [];
+  const wanted = new WantedColumns(configs);
+  const others: FrozenSource[] = [];
   let found = 0;
   for (const source of sources) {
     const config = configs[source.corpus]!;
     if (source.manifest === source.source) continue;
     const isNamed = isNamedFile(source, config);
-    if (!isNamed && (!isTable(source, config) || ++found > FOUND_FILES)) continue;
-    const examined = await examineFile(source, config, signal);
-    if (examined === null || examined.kind === 'text' || examined.kind === 'media') continue;
-    if (examined.kind === 'refused') {
-      if (isNamed) refuse(examined, config);
+    if (!isNamed && (!isTable(source, config) || ++found > FOUND_FILES)) {
+      others.push(source);
       continue;
     }
-    const columns = unjudged(examined.sample, examined.options, config.idColumn);
+    const examined = await examineFile(source, config, signal);
+    if (examined === null || examined.kind === 'text' || examined.kind === 'media') continue;
+    wanted.see(source.corpus, examined.columns);
+    if (examined.kind === 'refused') {
+      if (isNamed) refuse(examined, config);
+      if (examined.why !== 'no-text-column') continue;
+      withoutText.push({ path: source.path, columns: labelled(examined.columns) });
+      continue;
+    }
+    const columns = unjudged(examined.sample, examined.options, idNamesOf(config, isNamed));
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
-  return { unjudgedColumns };
+  await lookFurther(others, configs, wanted, signal);
+  wanted.refuse();
+  return { unjudgedColumns, withoutText };
+}
+
+/** Looks for columns that no table has in files that may be tables under other names. */
+async function lookFurther(
+  sources: readonly FrozenSource[],
+  configs: readonly SourceConfig[],
+  wanted: WantedColumns,
+  signal: AbortSignal,
+): Promise<void> {
+  let looked = 0;
+  for (const source of sources) {
+    if (!wanted.isOpen(source.corpus)) continue;
+    if (++looked > FOUND_FILES) {
+      wanted.giveUp();
+      return;
+    }
+    const examined = await examineFile(source, configs[source.corpus]!, signal);
+    if (examined !== null && 'columns' in examined) wanted.see(source.corpus, examined.columns);
+  }
 }
 
 function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean {
@@ -70,7 +109,8 @@ async function examineFile(
   try {
     file = await OpenSource.open(source, signal);
     if (!isAsFrozen(await file.handle.stat(), source)) return null;
-    return examine(await file.head(config.encoding), source.absolute, config);
+    const isNamed = isNamedFile(source, config);
+    return examine(await file.head(encodingOf(config, isNamed)), source.absolute, config, isNamed);
   } catch {
     signal.throwIfAborted();
     return null;
@@ -105,17 +145,21 @@ function refuse({ why, columns, missing }: Refused, config: SourceConfig): void 
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_SHOWN).map((name, index) => columnLabel(name, index + 1));
-  const more = names.length - shown.length;
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return labelled(names).join(', ');
 }
 
-function unjudged(sample: readonly Fields[], options: RecordOptions, idColumn: string | null): string[] {
+/** So many names as are shown, and how many more there are. */
+function labelled(names: readonly string[]): string[] {
+  const shown = names.slice(0, NAMES_SHOWN).map((name, index) => columnLabel(name, index + 1));
+  const more = names.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
+}
+
+function unjudged(sample: readonly Fields[], options: RecordOptions, idNames: readonly string[]): string[] {
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
   const nested = new Set<string>();
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
-    const idNames = idColumn === null ? ID_NAMES : [idColumn];
     const passed = (path: readonly string[]): void => {
       if (path.length > 1 || fields.nestedNames().includes(path[0]!)) {
         nested.add(nestedLabel(path, fields.names().indexOf(path[0]!) + 1));

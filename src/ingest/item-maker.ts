@@ -9,7 +9,6 @@ import {
   turnBytes,
 } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
-import { ID_NAMES } from '../formats/transcripts/columns.ts';
 import type { Draft } from '../formats/transcripts/draft.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 
@@ -27,7 +26,8 @@ const MAX_ID_LENGTH = 512;
 export interface ItemMakerOptions {
   /** What outcome lines show of the file. */
   readonly path: string;
-  readonly idColumn: string | null;
+  /** Names of the columns that may hold the id, the likeliest first. */
+  readonly idNames: readonly string[];
   readonly firstSeq: number;
   /** Largest item in UTF-8 bytes. */
   readonly itemBytes: number;
@@ -60,7 +60,7 @@ export class ItemMaker {
 
   constructor(options: ItemMakerOptions) {
     this.#path = options.path;
-    this.#idNames = options.idColumn === null ? ID_NAMES : [options.idColumn];
+    this.#idNames = options.idNames;
     this.#itemBytes = options.itemBytes;
     this.#seq = options.firstSeq;
   }

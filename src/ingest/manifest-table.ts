@@ -6,6 +6,7 @@ import { isFields, type Fields, type RecordReader, type SourceRecord } from '../
 import { textOf } from '../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { encodingOf } from './named-file.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
 import { recogniseLayout } from './recognise-layout.ts';
@@ -57,7 +58,7 @@ export class ManifestTable {
     let file: OpenSource | null = null;
     try {
       file = await OpenSource.open(source, signal);
-      const head = await file.head(config.encoding);
+      const head = await file.head(encodingOf(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
       table.#add(reader.push(head.text), isThere);
@@ -120,7 +121,7 @@ export async function isManifest(
   let file: OpenSource | null = null;
   try {
     file = await OpenSource.open(source, signal);
-    const head = await file.head(config.encoding);
+    const head = await file.head(encodingOf(config, false));
     const reader = readerOf(head, source.absolute);
     const records = reader?.push(head.text) ?? [];
     if (head.isComplete) records.push(...(reader?.end() ?? []));

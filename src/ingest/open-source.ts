@@ -1,6 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { systemPath } from '../domain/file-path.ts';
 import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
+import { FittingDecoder } from '../formats/encoding/fitting-decoder.ts';
 import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
 import type { FrozenSource } from './plan-line.ts';
 
@@ -15,6 +16,16 @@ export interface SourceHead {
   readonly text: Buffer;
   /** Whether that is all of the file. */
   readonly isComplete: boolean;
+  /** The encoding that was named and in which it is read, a WHATWG label; null: UTF-8, or the one its mark says. */
+  readonly encoding: string | null;
+}
+
+/** The encoding that files are said to be in. */
+export interface NamedEncoding {
+  /** A WHATWG label. */
+  readonly label: string;
+  /** Whether it was said of many files: then it holds for those whose bytes are not UTF-8. */
+  readonly ifFitting: boolean;
 }
 
 /** A file open for reading, once, from its beginning. */
@@ -53,7 +64,7 @@ export class OpenSource {
    * Reads the head and settles the encoding. Call it once, first. What goes wrong after the first bytes is thrown by
    * `rest`, so that nothing that could be read is lost. Throws CorruptGzip, or what the file system throws.
    */
-  async head(encoding: string | null): Promise<SourceHead> {
+  async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     while (bytes < HEAD_BYTES && this.#outcome === null) {
@@ -64,10 +75,13 @@ export class OpenSource {
     }
     if (bytes === 0 && this.#outcome?.failure !== undefined) throw this.#outcome.failure;
     const raw = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    this.#decoder = chooseDecoder(encoding, raw);
-    const text = this.#decoder.write(raw);
+    const fitting = encoding?.ifFitting === true ? new FittingDecoder(encoding.label, raw) : null;
+    this.#decoder = fitting ?? chooseDecoder(encoding?.label ?? null, raw);
+    const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
-    return { raw, text: isComplete ? Buffer.concat([text, this.#decoder.end()]) : text, isComplete };
+    const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
+    const applied = fitting === null ? (encoding?.label ?? null) : fitting.encoding;
+    return { raw, text, isComplete, encoding: applied };
   }
 
   /** Whether the file is compressed, as far as its first bytes, which `head` reads, tell. */

@@ -12,6 +12,7 @@ import { FileHash } from './file-hash.ts';
 import type { FrozenSources } from './frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
 import type { ManifestTable } from './manifest-table.ts';
+import { encodingOf, idNamesOf, isNamedFile } from './named-file.ts';
 import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import type { FrozenSource } from './plan-line.ts';
@@ -41,7 +42,13 @@ export async function* readSource(
   options: ReadOptions,
 ): AsyncGenerator<readonly Item[], void> {
   const { path } = source;
-  const maker = new ItemMaker({ path, idColumn: config.idColumn, firstSeq, itemBytes: options.itemBytes });
+  const isNamed = isNamedFile(source, config);
+  const maker = new ItemMaker({
+    path,
+    idNames: idNamesOf(config, isNamed),
+    firstSeq,
+    itemBytes: options.itemBytes,
+  });
   const hash = new FileHash();
   let bytesRead = 0;
   let file: OpenSource;
@@ -65,8 +72,8 @@ export async function* readSource(
       yield* nonEmpty(manifestItems(manifest ?? null, maker));
       return;
     }
-    const head = await file.head(config.encoding);
-    const examined = examine(head, source.absolute, config);
+    const head = await file.head(encodingOf(config, isNamed));
+    const examined = examine(head, source.absolute, config, isNamed);
     yield* examinedItems({ file, head, examined, hash, maker, source, config, manifest, options });
   } catch (error) {
     options.signal.throwIfAborted();

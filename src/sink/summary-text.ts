@@ -12,7 +12,7 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
   EMPTY_CONTENT: 'blank text or an empty file; nothing to do unless there should be some',
   UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
   SEQUENCE_OVERFLOW: 'longer than the guard reads; split it, or judge it in windows (--long-text)',
-  UNSUPPORTED_TYPE: 'a kind of file this version does not judge; convert it or judge it by hand',
+  UNSUPPORTED_TYPE: 'a kind of file or content this version does not judge; convert it or judge it by hand',
   MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
   INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
   ITEM_TOO_LARGE: 'larger than the bound for one item; split it',
@@ -81,6 +81,11 @@ function notJudged(summary: Summary): string[] {
     const help = helpWith(extension);
     const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
     lines.push(`  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`);
+  }
+  if (summary.without_text_column > 0) {
+    const tables = summary.without_text_column;
+    const of = tables === 1 ? '1 of the files above has' : `${number(tables)} of the files above have`;
+    lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
   }
   if (summary.without_ffmpeg > 0) {
     const clips = number(summary.without_ffmpeg);

@@ -39,7 +39,7 @@ export interface SummaryInput {
 
 export function makeSummary(input: SummaryInput): Summary {
   const { record, counts } = input;
-  const { thresholds_unapplied, without_ffmpeg, ...main } = counts;
+  const { thresholds_unapplied, without_ffmpeg, without_text_column, ...main } = counts;
   return {
     run: record.run,
     dir: input.dir,
@@ -49,6 +49,7 @@ export function makeSummary(input: SummaryInput): Summary {
     pass: input.pass,
     thresholds_unapplied,
     without_ffmpeg,
+    without_text_column,
     skipped: record.skipped,
     empty_sources: input.emptySources,
     chain_head: input.chainHead,

@@ -1,4 +1,5 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
+import { isWithoutTextColumn } from '../ingest/examine.ts';
 import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
@@ -36,6 +37,8 @@ export interface Counts {
   readonly thresholds_unapplied: number;
   /** Clips that were not judged because ffmpeg was missing; they are among the errors with the code INTERNAL. */
   readonly without_ffmpeg: number;
+  /** Tables of which no column is recognised as their text; they are among the errors with the code UNSUPPORTED_TYPE. */
+  readonly without_text_column: number;
 }
 
 /** Extensions that are counted by themselves: names of files can be anything. */
@@ -55,6 +58,7 @@ export class Tally {
   #reused = 0;
   #thresholdsUnapplied = 0;
   #withoutFfmpeg = 0;
+  #withoutTextColumn = 0;
   #unknownCategories = 0;
   readonly #decisions = new Map<string, number>();
   readonly #categories = new Map<string, number>();
@@ -76,7 +80,8 @@ export class Tally {
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
-      if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
+      if (isWithoutTextColumn(line.error)) this.#withoutTextColumn++;
+      else if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
       if (isFfmpegMissing(line.error)) this.#withoutFfmpeg++;
     }
     const decided = replayDecision(this.#policy, line);
@@ -104,6 +109,7 @@ export class Tally {
       reused: this.#reused,
       thresholds_unapplied: this.#thresholdsUnapplied,
       without_ffmpeg: this.#withoutFfmpeg,
+      without_text_column: this.#withoutTextColumn,
     };
   }
 

@@ -30,12 +30,15 @@ describe('inspecting sources', () => {
 
   test('names the string columns that nobody judges', async () => {
     write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
-    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }] });
-    expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toEqual({
+    expect(await inspect('a.csv')).toMatchObject({
+      unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }],
+      withoutText: [],
+    });
+    expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toMatchObject({
       unjudgedColumns: [],
     });
     write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
-    expect(await inspect('b.jsonl.gz')).toEqual({
+    expect(await inspect('b.jsonl.gz')).toMatchObject({
       unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"', '"tags"'] }],
     });
   });
@@ -47,7 +50,9 @@ describe('inspecting sources', () => {
     ['no name', 'text,\na,b\n', {}, ['column 2']],
   ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
     write('a.csv', content);
-    expect(await inspect('a.csv', overrides)).toEqual({ unjudgedColumns: [{ path: 'a.csv', columns }] });
+    expect(await inspect('a.csv', overrides)).toMatchObject({
+      unjudgedColumns: [{ path: 'a.csv', columns }],
+    });
   });
 
   test('names only so many columns', async () => {
@@ -71,8 +76,6 @@ describe('inspecting sources', () => {
       {},
       /--text-column.*"first", "second"/,
     ],
-    ['a column that is not there', 'text\nx\n', { textColumns: ['body'] }, /no column "body".*"text"/],
-    ['an id column that is not there', 'text\nx\n', { idColumn: 'key' }, /no column "key"/],
     ['a file that is not UTF-8', Buffer.from('text\ncafé\nnaïve\nüber\n', 'latin1'), {}, /--encoding/],
   ])(
     '%s is a usage failure when named, and one item when found',
@@ -80,16 +83,47 @@ describe('inspecting sources', () => {
       write('a.csv', content);
       const failure = await inspect('a.csv', overrides).catch((error: unknown) => error);
       expect(failure).toMatchObject({ kind: 'usage', message: expect.stringMatching(message) as string });
-      expect(await inspect('folder', overrides)).toEqual({ unjudgedColumns: [] });
+      expect(await inspect('folder', overrides)).toMatchObject({ unjudgedColumns: [] });
       const items = await readItems([corpus(join(root, 'folder'), overrides)]);
       expect(items).toHaveLength(1);
       expect(items[0]!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
     },
   );
 
+  test.each([
+    [
+      'text',
+      { textColumns: ['body'] },
+      /no column "body".*"text"/,
+      /no file of the sources has a column "body"; they have: "text"/,
+    ],
+    ['id', { idColumn: 'key' }, /no column "key"/, /no file of the sources has a column "key"/],
+  ])('a column of the %s that no file has is a usage failure', async (_name, overrides, named, found) => {
+    write('a.csv', 'text\nx\n');
+    await expect(inspect('a.csv', overrides)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(named) as string,
+    });
+    await expect(inspect('folder', overrides)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(found) as string,
+    });
+    write('records', '{"body":"x","key":"k"}\n');
+    expect(await inspect('folder', overrides)).toMatchObject({ withoutText: [] });
+  });
+
+  test('names the columns of tables that were found and have none for text', async () => {
+    write('a.csv', 'first,second\nalpha one,beta two\n');
+    write('b.csv', 'text\nx\n');
+    expect(await inspect('folder')).toMatchObject({
+      unjudgedColumns: [],
+      withoutText: [{ path: 'folder/a.csv', columns: ['"first"', '"second"'] }],
+    });
+  });
+
   test('a few bad records do not make a file wrongly encoded', async () => {
     write('a.csv', Buffer.concat([Buffer.from('text\nplain\n'), Buffer.from('café\n', 'latin1')]));
-    expect(await inspect('a.csv')).toEqual({ unjudgedColumns: [] });
+    expect(await inspect('a.csv')).toMatchObject({ unjudgedColumns: [] });
   });
 
   test('an empty table, a text and a file that is no text are nothing to complain about', async () => {
@@ -101,7 +135,7 @@ describe('inspecting sources', () => {
       ['e.png', '\x89PNG\r\n\x1a\n'],
     ] as const) {
       write(name, Buffer.from(content, 'latin1'));
-      expect(await inspect(name)).toEqual({ unjudgedColumns: [] });
+      expect(await inspect(name)).toMatchObject({ unjudgedColumns: [] });
     }
   });
 
@@ -110,7 +144,7 @@ describe('inspecting sources', () => {
     const configs = [corpus(join(root, 'folder'))];
     const { sources } = await expandSources(configs, NEVER);
     // Each open file would ask the signal whether to go on.
-    await expect(inspectSources(sources, configs, AbortSignal.abort())).resolves.toEqual({
+    await expect(inspectSources(sources, configs, AbortSignal.abort())).resolves.toMatchObject({
       unjudgedColumns: [],
     });
   });

@@ -22,6 +22,7 @@ const SUMMARY: Summary = {
   pass: 1,
   thresholds_unapplied: 0,
   without_ffmpeg: 0,
+  without_text_column: 0,
   skipped: { 'run directory': 1 },
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
@@ -79,6 +80,14 @@ describe('the summary for people', () => {
       '\nffmpeg is missing: 2 of the items above are audio; install it (Debian and Ubuntu: ',
     );
     expect(summaryText(SUMMARY)).not.toContain('ffmpeg');
+  });
+
+  it('says how to have tables judged whose text was not recognised', () => {
+    const text = summaryText({ ...SUMMARY, by_error_code: { UNSUPPORTED_TYPE: 3 }, without_text_column: 1 });
+    expect(text).toContain(
+      '\n1 of the files above has no column that is recognised as text: name it with --text-column',
+    );
+    expect(text).not.toContain('kinds that are not judged');
   });
 
   it('says that a demonstration guard proves nothing', () => {

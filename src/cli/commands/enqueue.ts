@@ -46,7 +46,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     )
     .addOption(
       repeatableFlag('--text-column <name>', {
-        what: 'column to judge in tables and records',
+        what: 'column to judge in tables and records, of a folder where it fits',
         fallback: 'recognised by name',
         example: 'body',
       }),
@@ -60,7 +60,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     )
     .addOption(
       flag('--encoding <label>', {
-        what: 'encoding of all sources, a WHATWG label',
+        what: 'encoding of the sources, of a folder where it fits, a WHATWG label',
         fallback: 'UTF-8, or UTF-16 by its byte order mark',
         example: 'windows-1252',
       }),

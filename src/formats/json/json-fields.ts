@@ -49,7 +49,10 @@ export class JsonFields implements Fields {
   }
 
   #spelt(name: string): string | undefined {
-    return Object.hasOwn(this.#object, name) ? name : this.#folded?.get(name.toLowerCase());
+    if (Object.hasOwn(this.#object, name)) return name;
+    const lower = name.toLowerCase();
+    if (lower !== name && Object.hasOwn(this.#object, lower)) return lower;
+    return this.#folded?.get(lower);
   }
 
   names(): readonly string[] {
