@@ -1,3 +1,4 @@
+import { guardUrlsOf, parseGuardUrls } from '../config/guard-url.ts';
 import { Failure } from '../domain/failure.ts';
 import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
@@ -72,14 +73,23 @@ export const runCommands: RunCommands = {
   },
 };
 
+/** The guards of a run that this process judges: the run's own, or where a fleet began it, those of `GUARD_URL`. */
+function guardsFor({ record }: Run, env: NodeJS.ProcessEnv): readonly string[] {
+  const { guards } = record.config;
+  if (guards.length > 0) return guards;
+  const named = guardUrlsOf(env);
+  if (named !== null) return parseGuardUrls(named);
+  throw new Failure(
+    'usage',
+    'a fleet judges this run: name its Redis with --redis or REDIS_URL, or with GUARD_URL a guard through which this process judges it',
+  );
+}
+
 /** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
 async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Promise<number> {
   const run = await openRun(runDir, ui.interrupts.drain);
   if (ui.redis !== null) return (await fleet()).feedFleet(async () => run, retry, ui.redis, ui);
-  const { config } = run.record;
-  if (config.guards.length === 0) {
-    throw new Failure('usage', 'a fleet judges this run: name its Redis with --redis or REDIS_URL');
-  }
+  const config = { ...run.record.config, guards: guardsFor(run, ui.env) };
   let guards: GuardSession | null = null;
   const open = async (): Promise<GuardSession> =>
     (guards = await openGuardSession(config, ui.env, ui.interrupts.drain));

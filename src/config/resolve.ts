@@ -101,20 +101,36 @@ function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[]
   });
 }
 
-/** The guards that somebody named; null when nobody did. */
-function namedGuards({ flags, env }: Input, file: JobFile | null): readonly Located<string>[] | null {
+/** The guards that a flag or the job file names; null when neither does. */
+function chosenGuards({ flags }: Input, file: JobFile | null): readonly Located<string>[] | null {
   const flagged = flags.guard?.map((value) => ({ value, place: '--guard' }));
   const guard = file?.job.guard;
   const inFile =
     guard === undefined
-      ? undefined
+      ? null
       : listOf(guard).map((url, index) =>
           inJob(file!, Array.isArray(guard) ? ['guard', index] : ['guard'], url)!,
         );
-  return flagged ?? inFile ?? guardUrlsOf(env);
+  return flagged ?? inFile;
 }
 
+/** The guards that somebody named; null when nobody did. */
+function namedGuards(input: Input, file: JobFile | null): readonly Located<string>[] | null {
+  return chosenGuards(input, file) ?? guardUrlsOf(input.env);
+}
+
+/**
+ * Failure('usage') for a guard that is chosen for a run which the workers of a fleet judge, through guards of their own.
+ * `GUARD_URL` is no such choice: it is there for all processes of a machine.
+ */
 function guardsOf(input: Input, file: JobFile | null): string[] {
+  const chosen = input.fleet === true ? chosenGuards(input, file) : null;
+  if (chosen?.[0] !== undefined) {
+    throw mistake(
+      chosen[0].place,
+      'with Redis the workers judge, through the guards that they name (guardsweep worker --guard): leave it out, or name no Redis (--redis, REDIS_URL)',
+    );
+  }
   const byDefault = input.fleet === true ? [] : [{ value: EMBEDDED_GUARD, place: 'default' }];
   return parseGuardUrls(namedGuards(input, file) ?? byDefault);
 }

@@ -44,6 +44,7 @@ describe('exit status', () => {
       'none.csv': 'n,m\n1,2\n',
       'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
       'gate.yaml': 'sources: [{ path: a.csv }]\nfailIf: { flaggedRate: 0.1 }\n',
+      'guard.yaml': 'sources: [{ path: a.csv }]\nguard: "embedded:"\n',
       'latin.csv': 'text\n',
     });
     await writeFile(
@@ -58,6 +59,11 @@ describe('exit status', () => {
       [['enqueue', 'none.csv'], /none\.csv.*n/],
       [['enqueue', 'latin.csv'], /--encoding/],
       [['enqueue', 'a.csv', '--fail-if', 'error-rate=0.1'], /--fail-if.*--guard/],
+      [
+        ['enqueue', 'a.csv', '--guard', 'embedded:', '--redis', 'redis://127.0.0.1:9'],
+        /--guard: with Redis.*guardsweep worker --guard/,
+      ],
+      [['enqueue', 'guard.yaml', '--redis', 'redis://127.0.0.1:9'], /guard\.yaml:2:8: guard: with Redis/],
       [['enqueue', 'gate.yaml'], /gate\.yaml:2.*failIf.*--guard/],
       [['enqueue', 'job.yaml'], /job\.yaml:2.*sources/],
       [['enqueue'], /.+/],

@@ -103,12 +103,15 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
     const { fleet, corpus, out } = all;
     const worker = fleet.worker(FEW_AT_A_TIME);
     fleet.sink();
-    const feeder = fleet.enqueue(corpus, ['--guard', 'embedded:']);
+    const feeder = fleet.enqueue(corpus);
     const run = await fleet.run();
     await progressed(run, 2);
     // The fleet is not through when this process takes over, however fast it is.
     worker.kill('SIGSTOP');
-    expectStatus(await guardsweep(['resume', run]), 0);
+    const unnamed = await guardsweep(['resume', run]);
+    expectStatus(unnamed, 2);
+    expect(unnamed.stderr).toMatch(/REDIS_URL.*GUARD_URL/);
+    expectStatus(await guardsweep(['resume', run], { env: { GUARD_URL: 'embedded:' } }), 0);
     const overtaken = await feeder.finished();
     expect(overtaken.status).toBe(1);
     expect(overtaken.stderr).toMatch(/another process feeds/);
