@@ -95,7 +95,7 @@ export class CorpusAccounts {
     if (line.source.path !== this.#paths[this.#source]) {
       throw new Failure(
         'internal',
-        `item ${line.seq} stands under another source than the one it was planned in`,
+        `plan.jsonl does not fit the log: item ${line.seq} stands under another source than the one it was planned in`,
       );
     }
     const corpus = this.#corpusOf[this.#source]!;

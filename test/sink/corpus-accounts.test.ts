@@ -9,7 +9,8 @@ import { verifyRun } from '../../src/sink/verify.ts';
 import { claim, finishedRun, newRun, planLine, openPlan, resultOf, shardOf, signal } from './run-fixture.ts';
 
 const SOURCES = ['a.csv', 'empty.csv', 'b.csv'];
-const ANOTHER_SOURCE = 'item 2 stands under another source than the one it was planned in';
+const ANOTHER_SOURCE =
+  'plan.jsonl does not fit the log: item 2 stands under another source than the one it was planned in';
 
 /** Two shards, of the first and the last source; the item in the middle may name another one. */
 function results(path = 'a.csv'): ShardResult[] {

@@ -8,6 +8,8 @@ export interface Damage {
   readonly bytes: number;
   /** Offset from which on the file is not as it was. */
   readonly at: number;
+  /** Offset from which on it is as it was again; its end when nothing is. */
+  readonly to: number;
 }
 
 const KINDS = ['cut', 'flip', 'zeros', 'garbage'] as const;
@@ -32,8 +34,9 @@ export async function damageOne(runDir: string, next: () => number): Promise<Dam
     await writeFile(path, Buffer.concat([bytes, garbage]));
   } else {
     if (kind === 'flip') bytes[at]! ^= 1 << Math.floor(next() * 8);
-    else bytes.fill(0, at, at + length);
+    else bytes.subarray(at, at + length).fill(0);
     await writeFile(path, bytes);
   }
-  return { kind, file, bytes: bytes.length, at };
+  const to = kind === 'flip' ? at + 1 : kind === 'zeros' ? Math.min(at + length, bytes.length) : bytes.length;
+  return { kind, file, bytes: bytes.length, at, to };
 }

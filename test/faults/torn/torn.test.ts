@@ -12,7 +12,7 @@ import { createdRun, go, judge, never, rows } from '../../runs/small-run.ts';
 import { seeds } from '../seeds.ts';
 import { damageOne, type Damage } from './damage.ts';
 
-const DAMAGES = Number(process.env.FAULTS_DAMAGES ?? 100);
+const DAMAGES = Number(process.env.FAULTS_DAMAGES ?? 60);
 const ROWS = 120;
 
 const table: string[][] = [
@@ -46,12 +46,17 @@ async function acknowledgedItems(runDir: string): Promise<number> {
   return [...shards.values()].reduce((sum, items) => sum + items, 0);
 }
 
+/** Whether no line that was complete begins at the offset or later. */
+function isLastLine(bytes: Buffer, offset: number): boolean {
+  const end = bytes.indexOf('\n', Math.max(0, offset - 1));
+  return end < 0 || end >= bytes.length - 1;
+}
+
 /** Whether a crash can have left the file so: nothing sound stands behind what is broken. */
-async function isTornTail(sound: string, { kind, file, at }: Damage): Promise<boolean> {
+async function isTornTail(sound: string, { kind, file, at, to }: Damage): Promise<boolean> {
   if (kind === 'cut' || kind === 'garbage') return true;
   const bytes = await readFile(join(sound, file));
-  if (file === 'plan.jsonl' || file.endsWith('-commits.jsonl'))
-    return bytes.indexOf('\n', at) >= bytes.length - 1;
+  if (file === 'plan.jsonl' || file.endsWith('-commits.jsonl')) return isLastLine(bytes, to);
   // Of a segment: what the last commit of the newest epoch covers.
   const names = (await readdir(join(sound, 'log'))).filter((name) => name.endsWith('-commits.jsonl')).sort();
   const last = (await readFile(join(sound, 'log', names.at(-1)!), 'utf8')).trimEnd().split('\n').at(-1)!;
@@ -78,11 +83,13 @@ it.each(seeds())(
       const what = JSON.stringify(damage);
       const said: string[] = [];
       let lines: OutcomeLine[];
+      let lost: number;
       try {
         const { summary } = await go(await openRun(dir, never), judge({ model: 'b' }), {
           say: (line) => said.push(line),
         });
         expect({ what, status: summary.status }).toEqual({ what, status: 'finished' });
+        lost = summary.lost_to_damage;
         lines = await outcomes(dir);
       } catch (error) {
         if (!(error instanceof Failure))
@@ -103,8 +110,14 @@ it.each(seeds())(
       for (const { fingerprint } of lines) models.set(fingerprint, (models.get(fingerprint) ?? 0) + 1);
       const kept = Math.max(0, ROWS - (models.get(lines.at(-1)!.fingerprint) ?? 0));
       if (kept === acknowledged) count.whole++;
-      else if (said.some((line) => line.includes('damaged'))) count.said++;
-      else {
+      else if (lost > 0) {
+        expect({ what, lost, said: said.some((line) => line.includes('damaged')) }).toEqual({
+          what,
+          lost: acknowledged - kept,
+          said: true,
+        });
+        count.said++;
+      } else {
         expect({ what, torn: await isTornTail(sound, damage) }).toEqual({ what, torn: true });
         count.torn++;
       }
