@@ -5,6 +5,7 @@ import { retryWhileDiskFull, type DiskFullPolicy } from './disk-full.ts';
 import { syncDirectory } from './durable-write.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { PlanFileLine, PlanLine } from './plan-line.ts';
+import { encodePlanLine } from './plan-codec.ts';
 import { PlanState } from './plan-state.ts';
 import { readRecordLines } from './record-lines.ts';
 
@@ -88,7 +89,7 @@ export class PlanWriter {
    * Whoever was overtaken writes at most once more, so this comes to an end.
    */
   async #write(lines: readonly PlanFileLine[]): Promise<void> {
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const text = lines.map((line) => `${encodePlanLine(line)}\n`).join('');
     const attempt = async (): Promise<void> => {
       do await this.#options.assertCurrent();
       while (!(await appendWhole(this.#handle, text)));

@@ -1,38 +1,7 @@
-import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
-import { LANES, type Lane } from '../domain/item.ts';
+import type { Lane } from '../domain/item.ts';
+import { decodePlanLine } from './plan-codec.ts';
 import type { PlanClosed, PlanFileLine, PlanLine, PlannedShard } from './plan-line.ts';
-
-const count = z.int().min(0);
-const pass = z.int().min(1);
-const epoch = z.int().min(1);
-
-const SHARD_LINE = z.strictObject({
-  epoch,
-  shard: count,
-  pass,
-  lane: z.enum(LANES),
-  seqs: z.array(z.tuple([count, count])),
-  source: count,
-  from: count.nullable(),
-  to_source: count,
-  to: count.nullable(),
-  items: z.int().min(1),
-  payload_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-});
-
-const CLOSING_LINE = z.strictObject({
-  epoch,
-  closed: z.literal(true),
-  pass,
-  shards: count,
-  items: count,
-  items_by_source: z.array(count),
-});
-
-const OPENING_LINE = z.strictObject({ opened: epoch });
-
-const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE]);
 
 /** Whether a line of the plan closes a pass. */
 export function isClosing(line: PlanLine): line is PlanClosed {
@@ -112,16 +81,11 @@ export class PlanState {
 
   /** Null for a line that was torn off. */
   #parse(bytes: Buffer): PlanFileLine | null {
-    let value: unknown;
-    try {
-      value = JSON.parse(bytes.toString());
-    } catch {
-      this.#torn = this.#lines;
-      return null;
-    }
-    const parsed = FILE_LINE.safeParse(value);
-    if (!parsed.success) throw this.#broken('is damaged', parsed.error);
-    return parsed.data;
+    const line = decodePlanLine(bytes);
+    if (line === 'damaged') throw this.#broken('is damaged');
+    if (line !== 'torn') return line;
+    this.#torn = this.#lines;
+    return null;
   }
 
   #take(line: PlanLine): boolean {
@@ -169,7 +133,7 @@ export class PlanState {
     this.#passItems = 0;
   }
 
-  #broken(what: string, cause?: unknown): Failure {
-    return new Failure('internal', `plan.jsonl line ${this.#lines} ${what}`, { cause });
+  #broken(what: string): Failure {
+    return new Failure('internal', `plan.jsonl line ${this.#lines} ${what}`);
   }
 }

@@ -2,6 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodePlanLine } from '../../src/ingest/plan-codec.ts';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../src/ingest/plan-file.ts';
 import type { PlanFileLine, PlanLine, PlannedShard } from '../../src/ingest/plan-line.ts';
 import { Failure } from '../../src/domain/failure.ts';
@@ -47,7 +48,7 @@ const closing = (pass: number, shards: number): PlanLine => ({
 /** Lines as a writer puts them, its opening first. */
 const written = (epoch: number, lines: readonly PlanLine[]): string =>
   [{ opened: epoch }, ...lines.map((line) => ({ epoch, ...line }))]
-    .map((line: PlanFileLine) => `${JSON.stringify(line)}\n`)
+    .map((line: PlanFileLine) => `${encodePlanLine(line)}\n`)
     .join('');
 
 async function read(path: string): Promise<PlanLine[]> {
@@ -57,6 +58,22 @@ async function read(path: string): Promise<PlanLine[]> {
 }
 
 describe('the plan', () => {
+  it('is refused when a line is not as it was written', async () => {
+    const path = await newPath();
+    const text = written(1, [planned(0), planned(1)]);
+    for (const [from, to] of [
+      ['"source":0', '"source":1'],
+      ['"opened":1', '"opened":2'],
+      ['"check":"', '"check":"0'],
+      ['"items":2', '"items": 2'],
+    ] as const) {
+      const changed = text.replace(from, to);
+      expect(changed).not.toBe(text);
+      await writeFile(path, changed);
+      await expect(read(path)).rejects.toThrow(/^plan\.jsonl line [12] is damaged$/);
+    }
+  });
+
   it('is read as it was appended, by many callers at once', async () => {
     const path = await newPath();
     const plan = await PlanWriter.open(path, OPTIONS);
@@ -256,7 +273,7 @@ describe('the plan', () => {
 
   it('is refused with a line of an epoch that never opened it', async () => {
     const path = await newPath();
-    await writeFile(path, written(2, [planned(0)]).replace('"opened":2', '"opened":1'));
+    await writeFile(path, `${encodePlanLine({ opened: 1 })}\n${written(2, [planned(0)]).split('\n')[1]}\n`);
     await expect(read(path)).rejects.toMatchObject({
       kind: 'internal',
       message: 'plan.jsonl line 2 is of epoch 2, which has not opened the plan',

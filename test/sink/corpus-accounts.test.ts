@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ShardResult } from '../../src/domain/shard.ts';
+import { decodePlanLine, encodePlanLine } from '../../src/ingest/plan-codec.ts';
+import type { PlanFileLine } from '../../src/ingest/plan-line.ts';
 import { finishRun } from '../../src/sink/finish.ts';
 import type { Manifest } from '../../src/sink/manifest.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
@@ -49,7 +51,13 @@ describe('the accounts of the sources', () => {
     // As somebody could do who makes a whole record anew but leaves the list of sources and the plan.
     const path = join(dir, 'plan.jsonl');
     const text = await readFile(path, 'utf8');
-    const changed = text.replace('"items_by_source":[3,0,2]', '"items_by_source":[2,0,3]');
+    const changed = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => decodePlanLine(Buffer.from(line)) as PlanFileLine)
+      .map((line) => encodePlanLine('closed' in line ? { ...line, items_by_source: [2, 0, 3] } : line))
+      .map((line) => `${line}\n`)
+      .join('');
     expect(changed).not.toBe(text);
     await writeFile(path, changed);
     await signAgain(dir, 'plan.jsonl', changed);

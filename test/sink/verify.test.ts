@@ -96,7 +96,7 @@ describe('verify', () => {
       'log/0001-commits.jsonl line 1 does not continue run.json as it is now',
     );
     expect(await problem('plan.jsonl', (text) => text.replace('"items":1', '"items":2'))).toBe(
-      'plan.jsonl line 2 names another number of items than of seqs',
+      'plan.jsonl line 2 is damaged',
     );
     expect(await problem('summary.json', (text) => text.replace('"verdicts": 1', '"verdicts": 2'))).toBe(
       'summary.json does not say what the verdict log says',

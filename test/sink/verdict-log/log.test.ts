@@ -2,6 +2,7 @@ import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodePlanLine } from '../../../src/ingest/plan-codec.ts';
 import { PlanWriter } from '../../../src/ingest/plan-file.ts';
 import { finishRun } from '../../../src/sink/finish.ts';
 import { verifyRun } from '../../../src/sink/verify.ts';
@@ -214,7 +215,7 @@ describe('the verdict log', () => {
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
     await wakesUp();
     const late = { epoch: 1, ...planLine(results[1]!.shard) };
-    await appendFile(join(run.dir, 'plan.jsonl'), `${JSON.stringify(late)}\n`);
+    await appendFile(join(run.dir, 'plan.jsonl'), `${encodePlanLine(late)}\n`);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
   });
 
@@ -252,7 +253,7 @@ describe('the verdict log', () => {
     await sleeping.close();
     await appendFile(join(run.dir, 'plan.jsonl'), '{"epoch":1,"sha');
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6 });
-    await appendFile(join(run.dir, 'plan.jsonl'), '\n{"opened":3}\n');
+    await appendFile(join(run.dir, 'plan.jsonl'), `\n${encodePlanLine({ opened: 3 })}\n`);
     expect(await verifyRun(run.dir)).toEqual({
       ok: false,
       problem: 'plan.jsonl was continued after the run was finished',
