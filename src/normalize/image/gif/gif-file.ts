@@ -20,7 +20,7 @@ export function openGif(bytes: Buffer): ImageFile {
       let decoded = 0;
       for (let index = 0; index <= (chosen.at(-1) ?? 0); index++) {
         const { width, height } = gif.frames[index]!;
-        checkFrameSize(width, height);
+        if (width * height > 0) checkFrameSize(width, height); // a frame without pixels paints nothing
         // what is painted of the frame, and the canvas that disposing of it may touch
         decoded += width * height + (index === 0 ? pixels : 0);
       }

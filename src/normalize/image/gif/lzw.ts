@@ -4,8 +4,8 @@ const MAX_CODE_BITS = 12;
 
 /**
  * Decodes the LZW data of one GIF frame (GIF89a, appendix F) into `indexes`, one palette index a byte. The data begins
- * at `at`, in blocks that each begin with their length. Says whether `indexes` was filled; what comes after that is
- * not looked at.
+ * at `at`, in blocks that each begin with their length. Says whether the data is sound: whether it fills `indexes`, or
+ * says itself that it ends before, and what is left of `indexes` stays as it was. What comes behind is not looked at.
  */
 export function decodeLzw(bytes: Uint8Array, at: number, minCodeSize: number, indexes: Uint8Array): boolean {
   const clear = 1 << minCodeSize;
@@ -48,7 +48,7 @@ export function decodeLzw(bytes: Uint8Array, at: number, minCodeSize: number, in
       previous = -1;
       continue;
     }
-    if (code === end) return false;
+    if (code === end) return true;
     // the code that is about to be made may already be used; none before it is unknown
     if (previous < 0 ? code >= clear : code > next) return false;
     if (previous >= 0 && next < MAX_CODES) {

@@ -48,8 +48,9 @@ function colourOf(palette: Uint8Array, index: number): Uint8Array {
 }
 
 function indexesOf(bytes: Buffer, frame: GifFrame): Uint8Array {
-  const indexes = new Uint8Array(frame.width * frame.height);
-  if (!decodeLzw(bytes, frame.dataAt, frame.minCodeSize, indexes)) throw corrupt();
+  // pixels that the data leaves out are transparent, else of index 0
+  const indexes = new Uint8Array(frame.width * frame.height).fill(frame.transparent ?? 0);
+  if (indexes.length > 0 && !decodeLzw(bytes, frame.dataAt, frame.minCodeSize, indexes)) throw corrupt();
   return indexes;
 }
 

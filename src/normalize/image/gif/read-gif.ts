@@ -102,7 +102,7 @@ class GifReader {
     const flags = this.#byte();
     const palette = this.#palette(flags) ?? globalPalette;
     const minCodeSize = this.#byte();
-    if (minCodeSize < 1 || minCodeSize > MAX_CODE_SIZE || width === 0 || height === 0) throw corrupt();
+    if (minCodeSize < 1 || minCodeSize > MAX_CODE_SIZE) throw corrupt();
     const interlaced = (flags & 0x40) !== 0;
     const dataAt = this.#at;
     this.#frames.push({
