@@ -1,11 +1,18 @@
 /**
  * The bytes of a stream that are still needed, addressed by their offset in the whole stream. Pieces are kept as they
- * came, so that a long record is not copied again with every piece.
+ * came, so that a long record is not copied again with every piece. Looking up an offset takes logarithmic time.
  */
 export class ByteWindow {
   #pieces: Buffer[] = [];
-  #start = 0;
-  #end = 0;
+  /** Offset of each piece's first byte. */
+  #starts: number[] = [];
+  #start: number;
+  #end: number;
+
+  /** Empty, at an offset of the stream. */
+  constructor(offset = 0) {
+    this.#start = this.#end = offset;
+  }
 
   /** Offset of the first byte held. */
   get start(): number {
@@ -19,70 +26,67 @@ export class ByteWindow {
 
   append(piece: Buffer): void {
     if (piece.length === 0) return;
+    if (this.#pieces.length === 0) this.#start = this.#end;
     this.#pieces.push(piece);
+    this.#starts.push(this.#end);
     this.#end += piece.length;
   }
 
   /** Lets go of everything before `offset`. */
   dropBefore(offset: number): void {
+    if (offset <= this.#start) return;
     let dropped = 0;
-    while (dropped < this.#pieces.length && this.#start + this.#pieces[dropped]!.length <= offset) {
-      this.#start += this.#pieces[dropped]!.length;
+    while (dropped < this.#pieces.length && this.#starts[dropped]! + this.#pieces[dropped]!.length <= offset)
       dropped++;
+    if (dropped > 0) {
+      this.#pieces.splice(0, dropped);
+      this.#starts.splice(0, dropped);
     }
-    if (dropped > 0) this.#pieces.splice(0, dropped);
-    if (this.#pieces.length > 0 && this.#start < offset) {
-      this.#pieces[0] = this.#pieces[0]!.subarray(offset - this.#start);
-      this.#start = offset;
+    this.#start = Math.min(offset, this.#end);
+    if (this.#pieces.length > 0 && this.#starts[0]! < offset) {
+      this.#pieces[0] = this.#pieces[0]!.subarray(offset - this.#starts[0]!);
+      this.#starts[0] = offset;
     }
+  }
+
+  /** The bytes from `offset`, which is held, to the end of their piece: at least one, and not copied. */
+  pieceFrom(offset: number): Buffer {
+    const index = this.#indexOf(offset);
+    return this.#pieces[index]!.subarray(offset - this.#starts[index]!);
   }
 
   /** The bytes from `from` up to `to`, both within what is held; copied only when they lie in several pieces. */
   slice(from: number, to: number): Buffer {
+    if (from >= to) return Buffer.alloc(0);
     const parts: Buffer[] = [];
-    let offset = this.#start;
-    for (const piece of this.#pieces) {
-      if (offset >= to) break;
-      const end = offset + piece.length;
-      if (from < end)
-        parts.push(piece.subarray(Math.max(from - offset, 0), Math.min(to - offset, piece.length)));
-      offset = end;
+    for (let at = from; at < to;) {
+      const piece = this.pieceFrom(at);
+      parts.push(piece.length > to - at ? piece.subarray(0, to - at) : piece);
+      at += piece.length;
     }
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
 
-  /** Offset of the first `byte` at or after `from`; -1 when none is held. */
-  indexOf(byte: number, from: number): number {
-    let offset = this.#start;
-    for (const piece of this.#pieces) {
-      const end = offset + piece.length;
-      if (from < end) {
-        const at = piece.indexOf(byte, Math.max(from - offset, 0));
-        if (at >= 0) return offset + at;
-      }
-      offset = end;
+  /** Offset of the first `byte` at or after `from` and before `to`; -1 when none is held. */
+  indexOf(byte: number, from: number, to: number = this.#end): number {
+    for (let at = Math.max(from, this.#start); at < to;) {
+      const piece = this.pieceFrom(at);
+      const found = piece.indexOf(byte);
+      if (found >= 0) return at + found < to ? at + found : -1;
+      at += piece.length;
     }
     return -1;
   }
 
-  /** How often `byte` occurs from `from` up to `to`. */
-  count(byte: number, from: number, to: number): number {
-    let count = 0;
-    for (let at = from; at < to; at++) {
-      at = this.indexOf(byte, at);
-      if (at < 0 || at >= to) break;
-      count++;
+  /** Index of the piece that holds an offset. */
+  #indexOf(offset: number): number {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
     }
-    return count;
-  }
-
-  /** The byte at `offset`; undefined outside what is held. */
-  at(offset: number): number | undefined {
-    let start = this.#start;
-    for (const piece of this.#pieces) {
-      if (offset < start + piece.length) return piece[offset - start];
-      start += piece.length;
-    }
-    return undefined;
+    return low;
   }
 }

@@ -40,15 +40,28 @@ export interface BadRecord extends Position {
 
 export type SourceRecord = ReadRecord | BadRecord;
 
+/** Some records, in order: as many as were read at once. */
+export type RecordBatch = readonly SourceRecord[];
+
 /**
  * Takes the UTF-8 bytes of one file in pieces of any size and gives its records in order. What the records are does
- * not depend on how the file is cut into pieces.
+ * not depend on how the file is cut into pieces. A piece may end a record that was given up after many others, which
+ * are then read again: so records come in batches, and are made as the batches are asked for. Ask for all the batches
+ * of a piece before the next piece.
  */
 export interface RecordReader {
-  push(chunk: Buffer): SourceRecord[];
-  /** The records that only the end of the file completes. Call it once. */
-  end(): SourceRecord[];
+  push(chunk: Buffer): Iterable<RecordBatch>;
+  /** The records that only the end of the file completes. */
+  end(): Iterable<RecordBatch>;
+  /**
+   * After the end: from which byte on the file is to be given once more, and ended again, because a record was given
+   * up whose bytes are not held any more. Null when all is read.
+   */
+  readonly again: number | null;
 }
+
+/** Bytes read for one batch of records, unless a single record is longer. */
+export const BATCH_BYTES = 64 * 1024;
 
 /**
  * Most bytes of one record that a reader holds, for items of up to `itemBytes`: a record is larger than its text by
@@ -68,4 +81,10 @@ export function isFields(content: RecordContent | null): content is Fields {
 
 export function badRecord(row: number, line: number, error: ItemError): BadRecord {
   return { row, line, content: null, error };
+}
+
+/** The records that a reader, to which nothing was given yet, finds in bytes; in all of its file if they are that. */
+export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boolean): SourceRecord[] {
+  const records = [...reader.push(bytes)].flat();
+  return isComplete ? records.concat(...reader.end()) : records;
 }

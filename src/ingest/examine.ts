@@ -6,7 +6,7 @@ import { encodingByMark } from '../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
 import { JsonReader } from '../formats/json/json-reader.ts';
 import { JsonlReader } from '../formats/json/jsonl-reader.ts';
-import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
+import { isFields, recordsOf, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
@@ -99,11 +99,10 @@ function examineRecords(
   isNamed: boolean,
 ): Examined {
   const reader = readerFor(layout, SAMPLE_RECORD_BYTES);
-  const records = reader.push(head.text);
-  if (head.isComplete) records.push(...reader.end());
+  const records = recordsOf(reader, head.text, head.isComplete);
   const sample = records.map(({ content }) => content).filter(isFields);
   const header = reader instanceof CsvReader ? reader.header : null;
-  if (layout.kind === 'csv' && header === null && records.length > 0) {
+  if (reader instanceof CsvReader && reader.isHeadless) {
     return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
   }
   const columns = header?.names ?? namesOf(sample);

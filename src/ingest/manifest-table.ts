@@ -2,13 +2,21 @@ import { dirname, posix, relative, sep } from 'node:path';
 import { isRecordedPath, recordedPath } from '../domain/file-path.ts';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
-import { isFields, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
+import {
+  isFields,
+  recordsOf,
+  type Fields,
+  type RecordBatch,
+  type RecordReader,
+  type SourceRecord,
+} from '../formats/record.ts';
 import { textOf } from '../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
 import { encodingOf } from './named-file.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
+import { readRecords } from './read-records.ts';
 import { recogniseLayout } from './recognise-layout.ts';
 
 /** Names under which a corpus lists its files, in its own folder; the first that is there counts. */
@@ -61,9 +69,7 @@ export class ManifestTable {
       const head = await file.head(encodingOf(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
-      table.#add(reader.push(head.text), isThere);
-      for await (const piece of file.rest()) table.#add(reader.push(piece), isThere);
-      table.#add(reader.end(), isThere);
+      for await (const records of readRecords(file, head, reader)) table.#add(records, isThere);
       return isAsFrozen(await file.handle.stat(), source) ? table : null;
     } catch {
       signal.throwIfAborted();
@@ -78,7 +84,7 @@ export class ManifestTable {
     return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
 
-  #add(records: readonly SourceRecord[], isThere: (relative: string) => boolean): void {
+  #add(records: RecordBatch, isThere: (relative: string) => boolean): void {
     for (const record of records) {
       const error = this.#take(record, isThere);
       if (error !== null) this.refused.push({ record, error });
@@ -123,8 +129,7 @@ export async function isManifest(
     file = await OpenSource.open(source, signal);
     const head = await file.head(encodingOf(config, false));
     const reader = readerOf(head, source.absolute);
-    const records = reader?.push(head.text) ?? [];
-    if (head.isComplete) records.push(...(reader?.end() ?? []));
+    const records = reader === null ? [] : recordsOf(reader, head.text, head.isComplete);
     return records.some(({ content }) => isFields(content) && content.get('path') !== undefined);
   } catch {
     signal.throwIfAborted();

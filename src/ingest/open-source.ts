@@ -33,13 +33,22 @@ export class OpenSource {
   readonly handle: FileHandle;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #isCompressed: () => boolean;
+  readonly #again: () => AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
+  /** The head as the file has it, and a decoder to which nothing was given yet. */
+  #restart: (() => { readonly head: Buffer; readonly decoder: Decoder }) | null = null;
   /** Set when the head is all there is: the end of the file, or what kept us from it. */
   #outcome: { readonly failure?: Error } | null = null;
 
-  private constructor(handle: FileHandle, pieces: AsyncGenerator<Buffer, void>, isCompressed: () => boolean) {
+  private constructor(
+    handle: FileHandle,
+    pieces: AsyncGenerator<Buffer, void>,
+    again: () => AsyncGenerator<Buffer, void>,
+    isCompressed: () => boolean,
+  ) {
     this.handle = handle;
     this.#pieces = pieces;
+    this.#again = again;
     this.#isCompressed = isCompressed;
   }
 
@@ -55,9 +64,10 @@ export class OpenSource {
       isCompressed ??= isGzip(piece);
       observe?.(piece);
     };
-    const again = () => fileBytes(handle, signal);
-    const pieces = inflateIfGzip(fileBytes(handle, signal, look), again);
-    return new OpenSource(handle, pieces, () => isCompressed === true);
+    const raw = () => fileBytes(handle, signal);
+    const pieces = inflateIfGzip(fileBytes(handle, signal, look), raw);
+    const again = () => inflateIfGzip(raw(), raw);
+    return new OpenSource(handle, pieces, again, () => isCompressed === true);
   }
 
   /**
@@ -75,8 +85,12 @@ export class OpenSource {
     }
     if (bytes === 0 && this.#outcome?.failure !== undefined) throw this.#outcome.failure;
     const raw = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    const fitting = encoding?.ifFitting === true ? new FittingDecoder(encoding.label, raw) : null;
-    this.#decoder = fitting ?? chooseDecoder(encoding?.label ?? null, raw);
+    const newFitting = (): FittingDecoder | null =>
+      encoding?.ifFitting === true ? new FittingDecoder(encoding.label, raw) : null;
+    const newDecoder = (): Decoder => chooseDecoder(encoding?.label ?? null, raw);
+    this.#restart = () => ({ head: raw, decoder: newFitting() ?? newDecoder() });
+    const fitting = newFitting();
+    this.#decoder = fitting ?? newDecoder();
     const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
@@ -104,6 +118,26 @@ export class OpenSource {
     const decoder = this.#decoder!;
     for await (const piece of this.#pieces) yield decoder.write(piece);
     yield decoder.end();
+  }
+
+  /** The file once more, in UTF-8, from a byte of that on. Nobody observes it. Throws as `head` does. */
+  async *again(from: number): AsyncGenerator<Buffer, void> {
+    const { head, decoder } = this.#restart!();
+    let left = from;
+    const behind = (piece: Buffer): Buffer => {
+      const skipped = Math.min(left, piece.length);
+      left -= skipped;
+      return piece.subarray(skipped);
+    };
+    // The decoder is given the same head, since it may judge by that.
+    yield behind(decoder.write(head));
+    let passed = head.length;
+    for await (const piece of this.#again()) {
+      const known = Math.min(passed, piece.length);
+      passed -= known;
+      if (known < piece.length) yield behind(decoder.write(piece.subarray(known)));
+    }
+    yield behind(decoder.end());
   }
 
   async #next(): Promise<Buffer | null> {

@@ -1,8 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import type { Item } from '../domain/item.ts';
-import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { type RecordReader, recordBytesLimit } from '../formats/record.ts';
 import { settled } from '../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
@@ -16,6 +14,7 @@ import { encodingOf, idNamesOf, isNamedFile } from './named-file.ts';
 import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import type { FrozenSource } from './plan-line.ts';
+import { readRecords } from './read-records.ts';
 import { readTextItem } from './text-item.ts';
 
 export interface ReadOptions {
@@ -147,42 +146,11 @@ async function* recordItems(
   maker: ItemMaker,
   options: RecordOptions,
 ): AsyncGenerator<readonly Item[], void> {
-  const made = (records: ReturnType<RecordReader['end']>, items: Item[] = []): Item[] => {
-    for (const record of records) maker.add(record, options, items);
-    return items;
-  };
-  const read = async (piece: Buffer): Promise<Item[]> => {
+  for await (const records of readRecords(file, head, reader)) {
     const items: Item[] = [];
-    for (const part of parts(piece)) {
-      made(reader.push(part), items);
-      // What else this process does must not wait for a whole piece.
-      await setImmediate();
-    }
-    return items;
-  };
-  let lastByte = head.text.at(-1);
-  yield* nonEmpty(await read(head.text));
-  try {
-    for await (const piece of file.rest()) {
-      lastByte = piece.at(-1) ?? lastByte;
-      yield* nonEmpty(await read(piece));
-    }
-  } catch (error) {
-    // A table's reader may hold back a row that is complete; one that was cut off is not to be taken for one.
-    if (reader instanceof CsvReader && (lastByte === LF || lastByte === CR)) {
-      yield* nonEmpty(made(reader.end()));
-    }
-    throw error;
+    for (const record of records) maker.add(record, options, items);
+    yield items;
   }
-  yield* nonEmpty(made(reader.end()));
-}
-
-const LF = 0x0a;
-const CR = 0x0d;
-const PART_BYTES = 64 * 1024;
-
-function* parts(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
 }
 
 function* nonEmpty(items: readonly Item[]): Generator<readonly Item[]> {

@@ -1,8 +1,9 @@
 import type { SourceConfig } from '../config/run-config.ts';
-import { CsvReader, type CsvDialect } from '../formats/csv/csv-reader.ts';
+import type { CsvDialect } from '../formats/csv/csv-dialect.ts';
+import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
 import { skipSpace } from '../formats/json/scan.ts';
-import { isFields } from '../formats/record.ts';
+import { isFields, recordsOf } from '../formats/record.ts';
 import { isRecognised } from '../formats/transcripts/draft-record.ts';
 import { beginsWithRecord, beginsWithTurn, firstElement, isOpenArray, parsed } from './array-head.ts';
 
@@ -66,7 +67,7 @@ export function layoutByName(path: string): SourceConfig['layout'] {
 function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDialect {
   const delimiter = sniffDelimiter(head, name.endsWith('.tsv') ? '\t' : null);
   const namesDelimiter = namedDelimiter(head) !== null;
-  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter };
+  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter, header: true };
 }
 
 /** A file named as JSON Lines is that, unless it clearly is one array. */
@@ -103,7 +104,7 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
 /** Whether a head reads as a table without a flaw and has columns we know: prose with commas does not. */
 function isSoundTable(head: Buffer, dialect: CsvDialect): boolean {
   const reader = new CsvReader(dialect, head.length);
-  const records = reader.push(head);
+  const records = recordsOf(reader, head, false);
   const columns = reader.header?.names.length ?? 0;
   return (
     columns > 1 &&

@@ -1,11 +1,12 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CsvReader, type CsvDialect } from '../../src/formats/csv/csv-reader.ts';
+import type { CsvDialect } from '../../src/formats/csv/csv-dialect.ts';
+import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
-const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false };
+const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: true };
 const LIMIT = 10_000;
 
 const read = (text: string, limit = LIMIT, sizes = WHOLE) =>
@@ -158,6 +159,47 @@ describe('the CSV reader', () => {
       ]);
       expect(records).toHaveLength(804);
     }
+  });
+
+  test('a stray quote costs its row, however long what follows is, and a long quoted cell is one row', () => {
+    const lines = 'just a line\n'.repeat(2000);
+    const rows = 'x,y\n'.repeat(5000);
+    const ok = (count: number): string[] => Array<string>(count).fill('ok');
+    const bad = (count: number): string[] => Array<string>(count).fill('MALFORMED_ROW');
+    for (const [text, expected] of [
+      [`a,b\n1,"never closed\n${rows}`, [...bad(1), ...ok(5000)]],
+      [`a,b\n1,"never closed\n${lines}`, bad(2001)],
+      [`a,b\n1,"never closed\n${lines}2,"x"\n3,y\n`, [...bad(2001), ...ok(2)]],
+      [`a\n"never closed\n${lines}`, [...bad(1), ...ok(2000)]],
+      [`a,b\n1,"${lines}"\n2,x\n`, ['ITEM_TOO_LARGE', 'ok']],
+      [`a\n"${lines}"\nx\n`, ['ITEM_TOO_LARGE', 'ok']],
+      [`a,b\n"${lines}${rows}",x\n2,x\n`, ['ITEM_TOO_LARGE', 'ok']],
+      [`a,b\n1,${','.repeat(20_000)}\n2,x\n`, ['ITEM_TOO_LARGE', 'ok']],
+    ] as const) {
+      for (const sizes of [[100], [4096], WHOLE]) {
+        expect(read(text, 1000, sizes).map(({ error }) => error?.code ?? 'ok')).toEqual(expected);
+      }
+      if (expected[0] === 'ITEM_TOO_LARGE') continue;
+      expect(read(text, 1_000_000).map(({ error }) => error?.code ?? 'ok')).toEqual(expected);
+    }
+  });
+
+  test('what is read again comes in small batches', () => {
+    const reader = new CsvReader(COMMA, 10_000_000);
+    const text = `a,b\n1,"never closed\n${'some,more text\n'.repeat(100_000)}`;
+    const sizes = [...reader.push(Buffer.from(text)), ...reader.end()].map(({ length }) => length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(100_001);
+    expect(Math.max(...sizes)).toBeLessThan(10_000);
+  });
+
+  test.each([
+    ['rows of which each seems to open a cell', (rows: number) => 'x",",y\n'.repeat(rows)],
+    ['rows with a quote out of place', (rows: number) => '"x"y,z\n'.repeat(rows)],
+    ['a row of white space', (rows: number) => `${' '.repeat(5 * rows)}x\n`],
+    ['a row of empty cells', (rows: number) => `${'"",'.repeat(rows)}x\n`],
+  ])('%s are read in linear time', (_name, body) => {
+    const records = read(`a,b\n${body(200_000)}`, 2_000_000, [65_536]);
+    expect(records.every(({ error }) => error?.code === 'MALFORMED_ROW')).toBe(true);
   });
 
   test('a legitimate replacement character is text, bytes that are not UTF-8 are not', () => {

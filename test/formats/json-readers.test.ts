@@ -114,8 +114,58 @@ describe('a JSON array', () => {
     expect(codes('[{"a":1},')).toEqual([undefined, 'MALFORMED_ROW']);
     expect(codes('[{"a":1}')).toEqual([undefined, 'MALFORMED_ROW']);
     expect(codes('[{"a":1},{"a"')).toEqual([undefined, 'MALFORMED_ROW']);
-    expect(codes('[{"a":1}]\n[{"a":2}]')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes('[{"a":1}]\n[{"a":2}]')).toEqual([undefined, 'MALFORMED_ROW', undefined]);
+    expect(codes('[{"a":1}] and more')).toEqual([undefined, 'MALFORMED_ROW']);
+    expect(codes('[{"a":1}]]')).toEqual([undefined, 'MALFORMED_ROW']);
     expect(codes(' [ ] \n')).toEqual([]);
+  });
+
+  test.each([
+    ['between two elements', '],', 1],
+    ['in an element', '"x":1]', 1],
+    ['behind the name of a value', '"a":]', 1],
+    ['and an opened one', '],[', 1],
+  ])('with a bracket too many %s goes on at the next element', (_name, text, bad) => {
+    const elements = Array.from({ length: 1000 }, (_, index) => `{"a":${index}}`);
+    for (const lineBreak of ['', '\n']) {
+      const between = text.startsWith(']') ? text : `,{${text}},`;
+      const json = `[${elements.slice(0, 3).join(`,${lineBreak}`)}${lineBreak}${between}${lineBreak}${elements
+        .slice(3)
+        .join(`,${lineBreak}`)}]`;
+      for (const size of [1, 7, json.length]) {
+        const records = readAll(new JsonReader('array', LIMIT), Buffer.from(json), [size]);
+        expect(records.filter(({ error }) => error === null)).toHaveLength(1000);
+        expect(records).toHaveLength(1000 + bad);
+      }
+    }
+  });
+
+  test('says how many bytes of it were given up', () => {
+    const rest = '"b":[{"c":1},{"c":2}'.repeat(20);
+    const records = readAll(new JsonReader('array', LIMIT), Buffer.from(`[{"a":1},{${rest}`), [7]);
+    expect(records.map(({ error }) => error?.message)).toEqual([
+      undefined,
+      `the record is not closed when the file ends: ${rest.length + 1} bytes were not read`,
+    ]);
+    const long = JSON.stringify({ a: 'x'.repeat(500) });
+    const [, passed] = readAll(new JsonReader('array', 100), Buffer.from(`[{"a":1},${long}]`), [7]);
+    expect(passed!.error!.message).toContain(`${long.length} bytes`);
+  });
+
+  test('in which an object is not closed goes on at the next one, also on the same line', () => {
+    const elements = Array.from({ length: 500 }, (_, index) => `{"a":{"b":${index}}}`);
+    const json = `[{"a":{"b":1},${elements.join(',')}]`;
+    for (const limit of [100, LIMIT]) {
+      const records = readAll(new JsonReader('array', limit), Buffer.from(json), [16]);
+      expect(records.filter(({ error }) => error === null)).toHaveLength(500);
+      expect(records[0]!.error!.message).toBe('the record is not closed: 13 bytes were not read');
+    }
+  });
+
+  test('with closing brackets that nothing owes is read in linear time', () => {
+    const text = `[${'{"a":'.repeat(300_000)}${']'.repeat(300_000)}`;
+    const records = readAll(new JsonReader('array', 10_000_000), Buffer.from(text), [65_536]);
+    expect(records.map(({ error }) => error?.code)).toEqual(['MALFORMED_ROW']);
   });
 
   test('with an element beyond the limit goes on after it, and holds no more than the limit', () => {

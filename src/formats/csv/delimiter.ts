@@ -1,5 +1,7 @@
 const CANDIDATES = [',', ';', '\t', '|'] as const;
 
+const CODES = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
+
 export type Delimiter = (typeof CANDIDATES)[number];
 
 /** Records looked at: enough to tell a delimiter from punctuation. */
@@ -50,12 +52,11 @@ export function namedDelimiter(head: Buffer): Delimiter | null {
  * with CR, whatever its cells and its last line hold.
  */
 export function sniffLineBreak(head: Buffer): '\n' | '\r' {
-  let quoted = false;
   for (let at = 0; at < head.length; at++) {
-    const byte = head[at]!;
-    if (byte === QUOTE) quoted = !quoted;
-    if (quoted || (byte !== LF && byte !== CR)) continue;
+    at = quotedEnd(head, at);
+    const byte = head[at];
     if (byte === LF) return '\n';
+    if (byte !== CR) continue;
     // Some programs write CR CR LF; the LF is what ends the line then.
     while (head[at] === CR) at++;
     return head[at] === LF ? '\n' : '\r';
@@ -65,28 +66,45 @@ export function sniffLineBreak(head: Buffer): '\n' | '\r' {
 
 /** How often each candidate occurs outside quotes, for each of the first records. */
 function delimiterCounts(head: Buffer): number[][] {
-  const codes = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
   const endsWithCr = sniffLineBreak(head) === '\r';
   const records: number[][] = [];
-  let counts = codes.map(() => 0);
-  let quoted = false;
+  let counts = CODES.map(() => 0);
   let empty = true;
   for (let at = 0; at < head.length && records.length < RECORDS; at++) {
-    const byte = head[at]!;
-    if (byte === QUOTE) quoted = !quoted;
-    if (byte === CR && !endsWithCr) continue;
-    if (!quoted && (byte === LF || byte === CR)) {
+    const end = quotedEnd(head, at);
+    if (end > at) empty = false;
+    at = end;
+    const byte = head[at];
+    if (byte === undefined || (byte === CR && !endsWithCr)) continue;
+    if (byte === LF || byte === CR) {
       if (!empty) records.push(counts);
-      counts = codes.map(() => 0);
+      counts = CODES.map(() => 0);
       empty = true;
       continue;
     }
     empty = false;
-    if (quoted) continue;
-    const candidate = codes.indexOf(byte);
+    const candidate = CODES.indexOf(byte);
     if (candidate >= 0) counts[candidate]!++;
   }
   // The last record may be cut short by the end of the head; on its own it still tells the delimiter.
   if (!empty && records.length === 0) records.push(counts);
   return records;
+}
+
+/**
+ * Where the quoted cell that begins at an offset ends; the offset itself when none begins there. A quote opens a cell
+ * behind a line break or a delimiter only, and closes one before these.
+ */
+function quotedEnd(head: Buffer, from: number): number {
+  if (head[from] !== QUOTE || (from > 0 && !isBoundary(head[from - 1]!))) return from;
+  for (let at = head.indexOf(QUOTE, from + 1); at >= 0; at = head.indexOf(QUOTE, at + 1)) {
+    const next = head[at + 1];
+    if (next === QUOTE) at++;
+    else if (next === undefined || isBoundary(next)) return at + 1;
+  }
+  return head.length;
+}
+
+function isBoundary(byte: number): boolean {
+  return byte === LF || byte === CR || CODES.includes(byte);
 }

@@ -11,6 +11,11 @@ export class TableHeader {
   /** Answers already given; every row is asked for the same few names. */
   readonly #asked = new Map<string, number>();
 
+  /** Columns without names, which go by their positions: `1`, `2` and so on. */
+  static byPosition(columns: number): TableHeader {
+    return new TableHeader(Array.from({ length: columns }, (_, index) => String(index + 1)));
+  }
+
   constructor(cells: readonly string[]) {
     this.names = cells.map((cell) => cell.trim());
     this.names.forEach((name, column) => {

@@ -6,20 +6,25 @@ import { members, skipSpace } from './scan.ts';
  * that is not a safe integer is given as the text it is written as: what is parsed may be another one.
  */
 export class JsonFields implements Fields {
-  readonly #object: object;
+  readonly #object: Readonly<Record<string, unknown>>;
   readonly #bytes: Buffer | null;
+  readonly #names: readonly string[];
   readonly #nested: readonly string[];
   /** Names that are not in lower case, by their lower case; null when there is none. */
   readonly #folded: Map<string, string> | null;
+  /** Where each name is among all, and how each number is written: made when first asked for. */
+  #positions: ReadonlyMap<string, number> | null = null;
+  #written: ReadonlyMap<string, string> | null = null;
 
   /** `bytes` are the JSON the object was parsed from; null for a part of a record, whose numbers are as parsed. */
   constructor(object: object, bytes: Buffer | null) {
-    this.#object = object;
+    this.#object = object as Readonly<Record<string, unknown>>;
     this.#bytes = bytes;
+    this.#names = Object.keys(object);
     let folded: Map<string, string> | null = null;
     let nested: string[] | null = null;
-    for (const name of Object.keys(object)) {
-      const value = (object as Record<string, unknown>)[name];
+    for (const name of this.#names) {
+      const value = this.#object[name];
       if (typeof value === 'object' && value !== null) (nested ??= []).push(name);
       const lower = name.toLowerCase();
       if (lower === name) continue;
@@ -32,20 +37,34 @@ export class JsonFields implements Fields {
 
   get(name: string): unknown {
     const spelt = this.#spelt(name);
-    if (spelt === undefined) return undefined;
-    const value = (this.#object as Record<string, unknown>)[spelt];
-    const isInexact = typeof value === 'number' && !Number.isSafeInteger(value);
-    return isInexact && this.#bytes !== null ? written(this.#bytes, spelt) : value;
+    return spelt === undefined ? undefined : this.#value(spelt);
+  }
+
+  names(): readonly string[] {
+    return this.#names;
+  }
+
+  nestedNames(): readonly string[] {
+    return this.#nested;
   }
 
   at(position: number): unknown {
-    const name = this.names()[position];
-    return name === undefined ? undefined : this.get(name);
+    const name = this.#names[position];
+    return name === undefined ? undefined : this.#value(name);
   }
 
   positionOf(name: string): number | undefined {
     const spelt = this.#spelt(name);
-    return spelt === undefined ? undefined : this.names().indexOf(spelt);
+    if (spelt === undefined) return undefined;
+    this.#positions ??= new Map(this.#names.map((each, position) => [each, position]));
+    return this.#positions.get(spelt);
+  }
+
+  #value(name: string): unknown {
+    const value = this.#object[name];
+    if (typeof value !== 'number' || Number.isSafeInteger(value) || this.#bytes === null) return value;
+    this.#written ??= this.#numbers(this.#bytes);
+    return this.#written.get(name);
   }
 
   #spelt(name: string): string | undefined {
@@ -55,22 +74,15 @@ export class JsonFields implements Fields {
     return this.#folded?.get(lower);
   }
 
-  names(): readonly string[] {
-    return Object.keys(this.#object);
-  }
-
-  nestedNames(): readonly string[] {
-    return this.#nested;
+  /** The numbers as they are written, by name; of equal names the last counts, as it does for the parser. */
+  #numbers(bytes: Buffer): Map<string, string> {
+    const written = new Map<string, string>();
+    for (const { name, valueStart, valueEnd } of members(bytes, skipSpace(bytes, 0))) {
+      if (typeof this.#object[name] !== 'number') continue;
+      written.set(name, bytes.toString('latin1', valueStart, valueEnd));
+    }
+    return written;
   }
 }
 
 const NONE: readonly string[] = [];
-
-/** The JSON of a top-level value; of equal names the last counts, as it does for the parser. */
-function written(bytes: Buffer, name: string): string | undefined {
-  let found: string | undefined;
-  for (const member of members(bytes, skipSpace(bytes, 0))) {
-    if (member.name === name) found = bytes.toString('latin1', member.valueStart, member.valueEnd);
-  }
-  return found;
-}

@@ -1,6 +1,6 @@
-import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { itemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
-import { badRecord, type RecordReader, type SourceRecord } from '../record.ts';
+import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { BracketStack } from './bracket-stack.ts';
 import { jsonRecord } from './json-record.ts';
 
@@ -25,7 +25,7 @@ interface OpenValue {
   readonly column: number;
 }
 
-/** Where reading can go on when a value turns out to have no end. */
+/** Where reading can go on when a value turns out to be broken. */
 interface Restart {
   readonly offset: number;
   readonly line: number;
@@ -37,15 +37,17 @@ interface Restart {
  * value (up to `limit` bytes) and one piece of the file.
  *
  * It only finds where values begin and end. A value that is not valid JSON is one bad record. When a bracket or quote
- * is missing, so that a value seems to run on, reading goes on at the first later line that begins as the value's
- * own line does: with the same bracket, and no further in.
+ * is missing, so that a value seems to run on, reading goes on where the next one seems to begin: at an object that
+ * stands in an object without a name, or at the first later line that begins as the value's own line does, with the
+ * same bracket, and no further in. A bracket that closes the array before its end is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
+  readonly again = null;
   readonly #limit: number;
   readonly #isArray: boolean;
   readonly #window = new ByteWindow();
   readonly #stack = new BracketStack();
-  #phase: 'before' | 'between' | 'value' | 'after' | 'ignored';
+  #phase: 'before' | 'between' | 'value' | 'after';
   #at = 0;
   #line = 1;
   #row = 0;
@@ -55,12 +57,17 @@ export class JsonReader implements RecordReader {
   #value: OpenValue = { start: 0, line: 1, opener: 0, column: 0 };
   #inString = false;
   #escaped = false;
+  /** The last byte outside strings that is no white space. */
+  #last = 0;
   /** The value's brackets or quotes do not match. */
   #isBroken = false;
-  /** The value is settled already; what is left of it is only passed over. */
-  #isSettled = false;
+  /** The value is beyond the limit, or broken and nothing tells where the next one begins: it is passed over. */
+  #isPassing = false;
   #restart: Restart | null = null;
   #rescanned = 0;
+  /** Whether a bracket has closed the array, and whether it was said that something follows it. */
+  #isClosed = false;
+  #isExcessSaid = false;
 
   constructor(shape: 'array' | 'values', limit: number) {
     this.#limit = limit;
@@ -68,42 +75,60 @@ export class JsonReader implements RecordReader {
     this.#phase = this.#isArray ? 'before' : 'between';
   }
 
-  push(chunk: Buffer): SourceRecord[] {
-    const records: SourceRecord[] = [];
+  *push(chunk: Buffer): Generator<RecordBatch, void> {
     this.#window.append(chunk);
-    for (;;) {
-      this.#scan(records);
-      if (this.#at < this.#window.end) continue;
-      if (this.#phase !== 'value' || this.#isSettled) break;
-      if (this.#window.end - this.#value.start <= this.#limit) break;
-      this.#settleLong(records);
-    }
-    const isOpen = this.#phase === 'value' && !this.#isSettled;
-    this.#window.dropBefore(isOpen ? this.#value.start : this.#at);
-    return records;
+    yield* this.#read();
   }
 
-  end(): SourceRecord[] {
-    const records: SourceRecord[] = [];
-    for (;;) {
-      while (this.#at < this.#window.end) this.#scan(records);
-      if (this.#phase !== 'value' || this.#isSettled) break;
+  *end(): Generator<RecordBatch, void> {
+    while (this.#phase === 'value') {
+      const records: SourceRecord[] = [];
       if (this.#stack.depth === 0 && !this.#inString) this.#finish(this.#window.end, records);
-      else this.#settle(itemError('MALFORMED_ROW', 'the record is not closed when the file ends'), records);
+      else this.#endInValue(records);
+      yield records;
+      yield* this.#read();
     }
-    if (this.#isArray && this.#phase === 'between') {
-      const error = itemError('MALFORMED_ROW', 'the array is not closed: the file seems to be cut short');
-      records.push(badRecord(++this.#row, this.#line, error));
-      this.#phase = 'ignored';
+    if (this.#isArray && this.#phase === 'between' && !this.#isClosed) {
+      yield [this.#bad('the array is not closed: the file seems to be cut short', this.#line)];
     }
-    return records;
   }
 
-  /** Scans what is held from the current position on, or less when the position is set back. */
-  #scan(records: SourceRecord[]): void {
+  *#read(): Generator<RecordBatch, void> {
+    let records: SourceRecord[] = [];
+    let batchStart = this.#at;
+    while (this.#at < this.#window.end) {
+      const piece = this.#window.pieceFrom(this.#at);
+      this.#scan(piece.length > BATCH_BYTES ? piece.subarray(0, BATCH_BYTES) : piece, records);
+      // Going back to what was scanned before ends a batch, too.
+      if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
+      if (records.length > 0) yield records;
+      records = [];
+      batchStart = this.#at;
+      this.#window.dropBefore(this.#needed());
+    }
+    this.#window.dropBefore(this.#needed());
+    if (records.length > 0) yield records;
+  }
+
+  /** Offset of the first byte that may be needed again. */
+  #needed(): number {
+    return this.#phase === 'value' && !this.#isPassing ? this.#value.start : this.#at;
+  }
+
+  /** Scans bytes from the current position on, or fewer of them when something has to be decided before. */
+  #scan(piece: Buffer, records: SourceRecord[]): void {
     const base = this.#at;
-    const bytes = this.#window.slice(base, this.#window.end);
+    let bytes = piece;
     for (let index = 0; index < bytes.length; index++) {
+      if (this.#phase === 'value' && !this.#isPassing) {
+        const bound = this.#value.start + this.#limit + 1 - base;
+        if (index >= bound) {
+          this.#at = base + index;
+          this.#passOver(records);
+          return;
+        }
+        if (bound < bytes.length) bytes = piece.subarray(0, bound);
+      }
       if (this.#inString) {
         index = this.#skipString(bytes, index);
         if (index === bytes.length) break;
@@ -113,9 +138,10 @@ export class JsonReader implements RecordReader {
       if (byte === LF) {
         this.#endLine(records);
       } else if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) {
-        if (this.#lineIsBlank && byte !== COMMA) this.#beginLine(byte);
+        if (this.#lineIsBlank && byte !== COMMA && this.#beginLine(byte, records)) return;
         if (this.#phase === 'value') this.#insideValue(byte, records);
         else this.#outsideValue(byte, records);
+        this.#last = byte;
       }
       // What follows a broken value may have to be scanned again.
       if (this.#at !== base + index + 1) return;
@@ -146,18 +172,33 @@ export class JsonReader implements RecordReader {
         return;
       case 'between':
         if (byte === COMMA) return;
-        if (byte === CLOSE_BRACKET && this.#isArray) this.#phase = 'after';
+        if (byte === CLOSE_BRACKET && this.#isArray) this.#closeArray();
         else this.#openValue(byte, records);
         return;
-      case 'after': {
-        const error = itemError('MALFORMED_ROW', 'there is something after the end of the array');
-        records.push(badRecord(++this.#row, this.#line, error));
-        this.#phase = 'ignored';
+      case 'after':
+        this.#afterArray(byte, records);
         return;
-      }
       case 'value':
-      case 'ignored':
     }
+  }
+
+  #closeArray(): void {
+    this.#phase = 'after';
+    this.#isClosed = true;
+    this.#isExcessSaid = false;
+  }
+
+  /** The bracket before this byte was not the last one, or the file holds something else behind the array. */
+  #afterArray(byte: number, records: SourceRecord[]): void {
+    const isStructure = [COMMA, QUOTE, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACKET, CLOSE_BRACE].includes(byte);
+    // Anything else is a record itself, and a bad one.
+    if (isStructure && !this.#isExcessSaid) {
+      records.push(this.#bad('a bracket closes the array and something follows it', this.#line));
+      this.#isExcessSaid = true;
+    }
+    if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) return;
+    this.#phase = 'between';
+    if (byte !== OPEN_BRACKET) this.#openValue(byte, records);
   }
 
   #openValue(byte: number, records: SourceRecord[]): void {
@@ -165,7 +206,7 @@ export class JsonReader implements RecordReader {
     this.#value = { start, line: this.#line, opener: byte, column: start - this.#lineStart };
     this.#phase = 'value';
     this.#stack.clear();
-    this.#isBroken = this.#isSettled = this.#escaped = false;
+    this.#isBroken = this.#isPassing = this.#escaped = false;
     this.#restart = null;
     this.#insideValue(byte, records);
   }
@@ -179,6 +220,15 @@ export class JsonReader implements RecordReader {
         this.#stack.push(CLOSE_BRACKET);
         return;
       case OPEN_BRACE:
+        // An object in an object has a name before it: this one begins the next value.
+        if (this.#last === COMMA && this.#stack.top === CLOSE_BRACE) {
+          const offset = this.#at - 1;
+          const here = { offset, line: this.#line, column: offset - this.#lineStart };
+          // What was passed over is not held any more.
+          this.#restart = this.#isPassing ? here : (this.#restart ?? here);
+          this.#isBroken = true;
+          if (this.#goBack('the record is not closed', records)) return;
+        }
         this.#stack.push(CLOSE_BRACE);
         return;
       case COMMA:
@@ -197,9 +247,9 @@ export class JsonReader implements RecordReader {
       if (this.#stack.depth === 0) this.#finish(this.#at, records);
       return;
     }
-    // Nothing in the value owes this bracket, so it closes the array around it.
-    if (byte !== CLOSE_BRACKET || !this.#isArray) return;
-    this.#isBroken = this.#stack.depth > 0;
+    // Nothing in the value owes this bracket. After a bare value it closes the array; else it is left over.
+    if (byte !== CLOSE_BRACKET || !this.#isArray || this.#stack.depth > 0) return;
+    this.#isBroken = false;
     this.#at--;
     this.#finish(this.#at, records);
   }
@@ -217,48 +267,58 @@ export class JsonReader implements RecordReader {
     if (this.#phase === 'value' && this.#stack.depth === 0 && !this.#isArray) this.#finish(end, records);
   }
 
-  #beginLine(byte: number): void {
+  /** Notes where a value may begin; true when reading goes on there at once, since the current one is passed over. */
+  #beginLine(byte: number, records: SourceRecord[]): boolean {
     this.#lineIsBlank = false;
-    if (this.#phase !== 'value' || this.#restart !== null || this.#stack.depth === 0) return;
+    if (this.#phase !== 'value' || this.#stack.depth === 0) return false;
+    if (this.#restart !== null && !this.#isPassing) return false;
     const column = this.#at - 1 - this.#lineStart;
-    if (byte === this.#value.opener && column <= this.#value.column) {
-      this.#restart = { offset: this.#at - 1, line: this.#line, column };
-    }
+    if (byte !== this.#value.opener || column > this.#value.column) return false;
+    this.#restart = { offset: this.#at - 1, line: this.#line, column };
+    return this.#isPassing && this.#goBack('the record is not closed', records);
   }
 
   /** Ends the current value at `end`. */
   #finish(end: number, records: SourceRecord[]): void {
-    if (!this.#isSettled) {
-      const { start, line } = this.#value;
-      if (end - start > this.#limit) {
-        this.#settleLong(records);
-        if (!this.#isSettled) return;
-      } else {
-        const record = jsonRecord(this.#window.slice(start, end), this.#row + 1, line);
-        if (record.error !== null && this.#isBroken && this.#canRestart()) {
-          this.#settle(record.error, records);
-          return;
-        }
-        this.#row++;
-        records.push(record);
-      }
+    const { start, line } = this.#value;
+    if (this.#isPassing) {
+      const error = itemError(
+        'ITEM_TOO_LARGE',
+        `the record has ${end - start} bytes of at most ${this.#limit}`,
+      );
+      records.push(badRecord(++this.#row, line, error));
+    } else {
+      const record = jsonRecord(this.#window.slice(start, end), this.#row + 1, line);
+      if (record.error !== null && this.#isBroken && this.#goBack(record.error.message, records)) return;
+      this.#row++;
+      records.push(record);
     }
     this.#phase = 'between';
     this.#inString = false;
   }
 
-  #settleLong(records: SourceRecord[]): void {
-    this.#settle(itemError('ITEM_TOO_LARGE', `the record is larger than ${this.#limit} bytes`), records);
+  /** The value has reached the limit. */
+  #passOver(records: SourceRecord[]): void {
+    if (!this.#goBack(`the record is not closed within ${this.#limit} bytes`, records))
+      this.#isPassing = true;
   }
 
-  /** Settles the value with an error, and sets the position back to where the next one seems to begin. */
-  #settle(error: ItemError, records: SourceRecord[]): void {
-    records.push(badRecord(++this.#row, this.#value.line, error));
-    if (!this.#canRestart()) {
-      this.#isSettled = true;
-      return;
-    }
-    const { offset, line, column } = this.#restart!;
+  /** The file ends inside a value. */
+  #endInValue(records: SourceRecord[]): void {
+    const what = 'the record is not closed when the file ends';
+    if (!this.#isPassing && this.#goBack(what, records)) return;
+    const bytes = this.#window.end - this.#value.start;
+    records.push(this.#bad(`${what}: ${bytes} bytes were not read`, this.#value.line));
+    this.#phase = 'after';
+  }
+
+  /** Gives the value up and sets the position back to where the next one seems to begin; false when nothing tells. */
+  #goBack(what: string, records: SourceRecord[]): boolean {
+    if (this.#restart === null) return false;
+    const { offset, line, column } = this.#restart;
+    if (this.#rescanned > 4 * offset + RESCAN_BYTES) return false;
+    const bytes = offset - this.#value.start;
+    records.push(this.#bad(`${what}: ${bytes} bytes were not read`, this.#value.line));
     this.#rescanned += this.#at - offset;
     this.#at = offset;
     this.#line = line;
@@ -266,9 +326,10 @@ export class JsonReader implements RecordReader {
     this.#lineIsBlank = false;
     this.#inString = this.#escaped = false;
     this.#phase = 'between';
+    return true;
   }
 
-  #canRestart(): boolean {
-    return this.#restart !== null && this.#rescanned < 4 * this.#window.end + RESCAN_BYTES;
+  #bad(message: string, line: number): SourceRecord {
+    return badRecord(++this.#row, line, itemError('MALFORMED_ROW', message));
   }
 }

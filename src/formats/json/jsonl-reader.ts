@@ -1,27 +1,27 @@
 import { itemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
-import { badRecord, type RecordReader, type SourceRecord } from '../record.ts';
+import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { jsonRecord } from './json-record.ts';
 
 const NEWLINE = 0x0a;
 
 /** Reads JSON Lines: one JSON value a line. Blank lines are no records. Holds one line of up to `limit` bytes. */
 export class JsonlReader implements RecordReader {
+  readonly again = null;
   readonly #limit: number;
   readonly #window = new ByteWindow();
   #lineStart = 0;
   #line = 1;
   #row = 0;
-  /** The rest of the current line belongs to a record that is already settled. */
-  #skippingLine = false;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  push(chunk: Buffer): SourceRecord[] {
-    const records: SourceRecord[] = [];
+  *push(chunk: Buffer): Generator<RecordBatch, void> {
+    let records: SourceRecord[] = [];
     let searchFrom = this.#window.end;
+    let batchStart = searchFrom;
     this.#window.append(chunk);
     for (;;) {
       const newline = this.#window.indexOf(NEWLINE, searchFrom);
@@ -29,37 +29,31 @@ export class JsonlReader implements RecordReader {
       this.#takeLine(newline, records);
       this.#lineStart = searchFrom = newline + 1;
       this.#line++;
+      if (searchFrom - batchStart < BATCH_BYTES) continue;
+      yield records;
+      records = [];
+      batchStart = searchFrom;
     }
-    if (this.#skippingLine) {
-      this.#lineStart = this.#window.end;
-    } else if (this.#window.end - this.#lineStart > this.#limit) {
-      const error = itemError('ITEM_TOO_LARGE', `the record is larger than ${this.#limit} bytes`);
-      records.push(badRecord(++this.#row, this.#line, error));
-      this.#skippingLine = true;
-      this.#lineStart = this.#window.end;
-    }
-    this.#window.dropBefore(this.#lineStart);
-    return records;
+    const isLong = this.#window.end - this.#lineStart > this.#limit;
+    this.#window.dropBefore(isLong ? this.#window.end : this.#lineStart);
+    if (records.length > 0) yield records;
   }
 
-  end(): SourceRecord[] {
+  *end(): Generator<RecordBatch, void> {
     const records: SourceRecord[] = [];
     this.#takeLine(this.#window.end, records);
-    return records;
+    yield records;
   }
 
   #takeLine(end: number, records: SourceRecord[]): void {
-    if (this.#skippingLine) {
-      this.#skippingLine = false;
-      return;
-    }
-    if (end - this.#lineStart > this.#limit) {
-      const error = itemError('ITEM_TOO_LARGE', `the record is larger than ${this.#limit} bytes`);
+    const bytes = end - this.#lineStart;
+    if (bytes > this.#limit) {
+      const error = itemError('ITEM_TOO_LARGE', `the record has ${bytes} bytes of at most ${this.#limit}`);
       records.push(badRecord(++this.#row, this.#line, error));
       return;
     }
-    const bytes = this.#window.slice(this.#lineStart, end);
-    if (!isBlank(bytes)) records.push(jsonRecord(bytes, ++this.#row, this.#line));
+    const line = this.#window.slice(this.#lineStart, end);
+    if (!isBlank(line)) records.push(jsonRecord(line, ++this.#row, this.#line));
   }
 }
 

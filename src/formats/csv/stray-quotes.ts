@@ -1,0 +1,59 @@
+import type { ByteWindow } from '../byte-window.ts';
+import type { CsvDialect } from './csv-dialect.ts';
+import { RowScanner } from './row-scanner.ts';
+
+/** What may be scanned again after rows that were given up, in files and in longest rows: keeps the whole linear. */
+const RESCANS = 4;
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Tells rows that a stray quote joined from a cell of several lines, and bounds what is read again because of such
+ * quotes: beyond the bound, no cell runs on to another line in what was scanned before.
+ */
+export class StrayQuotes {
+  readonly #probe: RowScanner;
+  readonly #endsWithCr: boolean;
+  readonly #limit: number;
+  #rescanned = 0;
+  #linewiseUntil = 0;
+
+  /** `limit`: of bytes in a row. */
+  constructor(dialect: CsvDialect, limit: number) {
+    this.#limit = limit;
+    this.#probe = new RowScanner(dialect);
+    this.#endsWithCr = dialect.lineBreak === '\r';
+  }
+
+  /** Whether a row that begins at an offset has to end on its line. */
+  isLinewise(offset: number): boolean {
+    return offset < this.#linewiseUntil;
+  }
+
+  /** Notes that what was scanned up to `reached` is read again from `offset` on. */
+  goBack(offset: number, reached: number): void {
+    this.#rescanned += reached - offset;
+    if (this.#rescanned > RESCANS * (offset + this.#limit))
+      this.#linewiseUntil = Math.max(this.#linewiseUntil, reached);
+  }
+
+  /** Whether the line that begins at `from` is a whole row of a table of several columns. */
+  isRow(window: ByteWindow, from: number, to: number, columns: number): boolean {
+    const end = this.#lineEnd(window, from, to);
+    return columns > 1 && this.#isSound(window.slice(from, end < 0 ? to : end), columns);
+  }
+
+  #isSound(line: Buffer, columns: number): boolean {
+    this.#probe.begin(0);
+    const isWhole = this.#probe.scan(line, 0) < 0 && this.#probe.finish(line.length);
+    return isWhole && this.#probe.count === columns;
+  }
+
+  /** Offset of the line break that ends the line at `from`; -1 when there is none before `to`. */
+  #lineEnd(window: ByteWindow, from: number, to: number): number {
+    const lf = window.indexOf(LF, from, to);
+    const cr = this.#endsWithCr ? window.indexOf(CR, from, lf < 0 ? to : lf) : -1;
+    return cr < 0 ? lf : cr;
+  }
+}
