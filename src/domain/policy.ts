@@ -12,7 +12,7 @@ export interface Policy {
   /** Thresholds of a category; `default` applies to SCORE and to categories without their own. Null: no policy
    *  file, so the guard's own FLAGGED decides between block and allow. */
   readonly thresholds: Readonly<Partial<Record<CategoryKey | 'default', Thresholds>>> | null;
-  /** Lifts the floor that anything the guard flagged is at least reviewed. */
+  /** Lifts the floor that anything the guard flagged, as a whole or for a category, is at least reviewed. */
   readonly allowFlagged: boolean;
   /** Lifts the floor that anything judged only in part is at least reviewed. */
   readonly allowPartial: boolean;
@@ -78,6 +78,9 @@ export function decide(policy: Policy, scored: Scored): Decided {
   if (flags.includes('child_sexual_exploitation')) consider('block', 'child_sexual_exploitation flagged');
   if (flags.some((key) => !isCategoryKey(key))) consider('review', 'unknown category flagged');
   if (scored.partial && !policy.allowPartial) consider('review', 'partial coverage');
-  if (scored.flagged && !policy.allowFlagged) consider('review', 'flagged');
+  if (!policy.allowFlagged) {
+    if (scored.flagged) consider('review', 'flagged');
+    else if (flags.length > 0) consider('review', `${flags[0]} flagged`);
+  }
   return { decision, decidedBy, thresholdUnapplied };
 }

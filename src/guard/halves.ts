@@ -79,7 +79,7 @@ function together(first: Judgement, second: Judgement, are: HalfRequests['are'])
   return {
     ...worse,
     flagged: first.flagged || second.flagged,
-    subcategoryFlags: worstFlags(worse.subcategoryFlags, other.subcategoryFlags),
+    subcategoryFlags: worstFlags(worse, other),
     attempts: Math.max(first.attempts, second.attempts),
     coverage: { unit: 'chars', judged: total, total, worst_at: secondIsWorse ? firstChars : 0 },
   };

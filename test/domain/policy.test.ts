@@ -82,6 +82,14 @@ describe('decide', () => {
     });
   });
 
+  it('reviews a flagged category of something that is not flagged, unless flags may pass', () => {
+    const scored: Scored = { ...clean, subcategoryFlags: ['hate', 'privacy'] };
+    for (const rules of [DEFAULT_POLICY, policy]) {
+      expect(decide(rules, scored)).toMatchObject({ decision: 'review', decidedBy: 'hate flagged' });
+    }
+    expect(decide({ ...DEFAULT_POLICY, allowFlagged: true }, scored).decision).toBe('allow');
+  });
+
   it('says when a category threshold could not be applied, and never reads absent as zero', () => {
     expect(decide(policy, clean).thresholdUnapplied).toBe(true);
     const zeroBlocks: Policy = { ...policy, thresholds: { hate: { block: 0 } } };

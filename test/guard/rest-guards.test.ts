@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { GuardRequest } from '../../src/domain/request.ts';
@@ -34,7 +35,11 @@ test('texts go as JSON, images and clips as files named after what they are, wit
   const seen = new Map(server.seen.map((request) => [request.modality, request]));
   expect(seen.get('text')).toMatchObject({
     content: 'é "quoted"',
-    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    headers: {
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    },
   });
   expect(seen.get('image')!.file).toEqual({ name: 'item.png', type: 'image/png', bytes: png });
   expect(seen.get('audio')!.file).toEqual({ name: 'item.wav', type: 'audio/wav', bytes: wav });
@@ -196,6 +201,67 @@ test('an item on which the guard drops the connection again and again ends as an
     if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
     else verdict(outcome);
   });
+});
+
+test('a server that hangs up after each reply costs no tries, and stays in use', async () => {
+  const server = await restGuard({ script: ofItems(() => 'hang up after') });
+  const pool = await connect([server]);
+  let changes = 0;
+  pool.onStateChange(() => changes++);
+  for (const outcome of await judge(pool, prompts(100))) expect(verdict(outcome).attempts).toBe(1);
+  expect(changes).toBe(0);
+});
+
+test('a reply that is not HTTP costs one item', async () => {
+  const script = ofItems(({ content }) => (content === 'text 7' ? 'garbage' : undefined));
+  const pool = await connect([await restGuard({ script })]);
+  const outcomes = await judge(pool, prompts(20));
+  outcomes.forEach((outcome, index) => {
+    if (index === 7)
+      expect(failure(outcome)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+    else expect(verdict(outcome).attempts).toBe(1);
+  });
+});
+
+test('a server that does not speak HTTP is named at once', async () => {
+  const server = await restGuard({ script: () => 'garbage' });
+  await expect(connect([server])).rejects.toMatchObject({
+    kind: 'service',
+    message: expect.stringContaining('does not speak the protocol') as string,
+  });
+});
+
+test('a body that is refused before it was taken in is the error of its item', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (head) => {
+      const length = Number(/content-length: (\d+)/i.exec(head.toString('latin1'))![1]);
+      const body = '{"flagged":false,"score":0.1,"subcategory_flags":{},"latency_ms":1}';
+      if (length < 1_000_000) {
+        socket.end(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        );
+        return;
+      }
+      socket.pause();
+      socket.write('HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n', () =>
+        socket.resetAndDestroy(),
+      );
+    });
+  });
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+  );
+  try {
+    const pool = await connect([{ address: `http://127.0.0.1:${port}` }]);
+    const outcomes = await judge(pool, [prompt('a'), image(Buffer.alloc(20_000_000)), prompt('b')]);
+    verdict(outcomes[0]);
+    expect(failure(outcomes[1])).toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
+    verdict(outcomes[2]);
+    await pool.close();
+  } finally {
+    server.close();
+  }
 });
 
 test('an item the guard never answers in time ends as TIMEOUT, and its requests are given up', async () => {

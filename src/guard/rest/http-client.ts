@@ -1,4 +1,5 @@
 import {
+  type AgentOptions,
   type ClientRequest,
   Agent as HttpAgent,
   type IncomingMessage,
@@ -12,7 +13,7 @@ import { connectionFault } from './http-fault.ts';
 
 /** Longest reply that is read, in bytes: a verdict takes a few hundred. */
 const MAX_REPLY_BYTES = 256 * 1024;
-/** A connection idle for so long is closed: well before servers close it, which could meet the next request. */
+/** A connection idle for so long is closed: well before most servers close it, which could meet the next request. */
 const IDLE_MS = 1500;
 
 export interface HttpBody {
@@ -37,27 +38,37 @@ export class HttpClient {
   readonly #base: BaseAddress;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: HttpAgent;
+  /** Its connections serve one request each. */
+  readonly #freshAgent: HttpAgent;
 
   /** Nothing is connected until the first request. */
   constructor(base: BaseAddress, key: string | null, maxConnections: number) {
     this.#base = base;
     this.#headers = {
       accept: 'application/json',
+      'accept-encoding': 'identity',
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     };
-    const options = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
-    this.#agent = base.secure ? new HttpsAgent(options) : new HttpAgent(options);
+    const agent = (options: AgentOptions): HttpAgent =>
+      base.secure ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent = agent({ keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS });
+    this.#freshAgent = agent({ keepAlive: false, maxSockets: maxConnections });
   }
 
-  /** Posts below the base address. Rejects with `CallError` without a reply, and with the signal's reason when aborted. */
+  /**
+   * Posts below the base address; once more when the server had closed the kept connection meanwhile. Rejects with `CallError`
+   * without a reply, and with the signal's reason when aborted.
+   */
   post(path: string, body: HttpBody, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
         return;
       }
-      const request = this.#request(path, body);
+      let request: ClientRequest;
+      let over = false;
       const settle = (): void => {
+        over = true;
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
@@ -67,40 +78,55 @@ export class HttpClient {
         reject(error);
         request.destroy();
       };
-      const lost = (error: Error): void => fail(connectionLost(error));
       const abort = (): void => fail(signal.reason as Error);
       const timer = setTimeout(() => {
         fail(new CallError('no answer in time', { kind: 'attempt', code: 'TIMEOUT' }));
       }, timeoutMs);
       signal.addEventListener('abort', abort, { once: true });
-      request.on('error', lost);
-      request.on('response', (response) => {
-        // From here on the response tells how it ends: a guard may answer before it has taken in all of the body.
-        request.off('error', lost).on('error', () => {});
-        readBody(response).then((bytes) => {
-          settle();
-          if (bytes === null || !request.writableFinished) request.destroy();
-          resolve({
-            status: response.statusCode!,
-            contentType: response.headers['content-type'] ?? '',
-            retryAfter: response.headers['retry-after'] ?? null,
-            body: bytes,
-          });
-        }, lost);
-      });
-      for (const chunk of body.chunks) request.write(chunk);
-      request.end();
+      const send = (agent: HttpAgent): void => {
+        const sent = this.#request(path, body, agent);
+        request = sent;
+        let readBefore = 0;
+        sent.once('socket', (socket) => (readBefore = socket.bytesRead));
+        const lost = (error: Error): void => {
+          if (over) return;
+          const unseen = sent.reusedSocket && sent.socket?.bytesRead === readBefore;
+          if (unseen && isClosed(error)) send(this.#freshAgent);
+          else fail(connectionLost(error));
+        };
+        sent.on('error', lost);
+        sent.on('response', (response) => {
+          // From here on the response tells how it ends: a guard may answer before it has taken in all of the body.
+          sent.off('error', lost).on('error', () => {});
+          readBody(response).then(
+            (bytes) => {
+              settle();
+              if (bytes === null || !sent.writableFinished) sent.destroy();
+              resolve({
+                status: response.statusCode!,
+                contentType: response.headers['content-type'] ?? '',
+                retryAfter: response.headers['retry-after'] ?? null,
+                body: bytes,
+              });
+            },
+            (error: Error) => fail(connectionLost(error)),
+          );
+        });
+        for (const chunk of body.chunks) sent.write(chunk);
+        sent.end();
+      };
+      send(this.#agent);
     });
   }
 
-  #request(path: string, { contentType, chunks }: HttpBody): ClientRequest {
+  #request(path: string, { contentType, chunks }: HttpBody, agent: HttpAgent): ClientRequest {
     const { secure, host, port, path: base } = this.#base;
     return (secure ? httpsRequest : httpRequest)({
       host,
       port,
       path: `${base}${path}`,
       method: 'POST',
-      agent: this.#agent,
+      agent,
       headers: {
         ...this.#headers,
         'content-type': contentType,
@@ -112,6 +138,7 @@ export class HttpClient {
   /** Drops every connection. */
   close(): void {
     this.#agent.destroy();
+    this.#freshAgent.destroy();
   }
 }
 
@@ -125,6 +152,11 @@ async function readBody(response: IncomingMessage): Promise<Buffer | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Whether the server closed the connection: one that had been kept may have been closed before the request came. */
+function isClosed(error: Error): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 /** The foreign error is not kept: what it says of the connection is in the fault. */

@@ -91,6 +91,8 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 
 /** Classifies the code of a Node error that ended a request without a reply. */
 export function connectionFault(code: string): Fault {
+  // What came back is not HTTP, or has headers beyond all bounds.
+  if (code.startsWith('HPE_')) return { kind: 'refused', code: 'INVALID_REPLY', named: false };
   if (CERTIFICATE.test(code)) {
     return { kind: 'endpoint', reason: 'certificate not trusted', reached: false };
   }

@@ -52,13 +52,13 @@ function inOrder(keys: ReadonlySet<string>): string[] {
 
 /**
  * One answer for an image and its caption, or a clip and its transcript, judged apart: that of the higher score,
- * flagged if either is, and with those flags of the other that the policy never lets pass.
+ * flagged if either is, and with those flags of the other that alone raise a decision.
  */
 export function worstOf(first: Answer, second: Answer): Answer {
   const [worse, other] = second.score > first.score ? [second, first] : [first, second];
   return {
     ...worse,
     flagged: first.flagged || second.flagged,
-    subcategoryFlags: worstFlags(worse.subcategoryFlags, other.subcategoryFlags),
+    subcategoryFlags: worstFlags(worse, other),
   };
 }

@@ -11,7 +11,7 @@ export class Combination {
   #latencyMs = 0;
   #attempts = 0;
   #moderatedAt = '';
-  /** Flags that the policy never lets pass, whichever part they are of. */
+  /** Flags that alone raise a decision, whichever part they are of. */
   readonly #floorFlags = new Set<string>();
 
   /** `at`: where in the item the part begins, in the unit of the item's coverage. */
@@ -25,7 +25,9 @@ export class Combination {
     this.#latencyMs = Math.max(this.#latencyMs, judgement.latencyMs);
     this.#attempts = Math.max(this.#attempts, judgement.attempts);
     if (judgement.moderatedAt > this.#moderatedAt) this.#moderatedAt = judgement.moderatedAt;
-    for (const key of judgement.subcategoryFlags ?? []) if (hasFloor(key)) this.#floorFlags.add(key);
+    for (const key of judgement.subcategoryFlags ?? []) {
+      if (hasFloor(key) || !judgement.flagged) this.#floorFlags.add(key);
+    }
   }
 
   /** Of the first part added; undefined before that. Null when its guard has none. */

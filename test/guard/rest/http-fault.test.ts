@@ -69,6 +69,8 @@ test.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', out('no connection')],
   ['ECONNRESET', out('connection lost', true)],
   ['EPIPE', out('connection lost', true)],
+  ['HPE_INVALID_CONSTANT', refused('INVALID_REPLY', false)],
+  ['HPE_HEADER_OVERFLOW', refused('INVALID_REPLY', false)],
   ['', out('connection lost', true)],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', out('certificate not trusted')],
   ['ERR_TLS_CERT_ALTNAME_INVALID', out('certificate not trusted')],

@@ -110,3 +110,10 @@ test('of an image and its caption the worst counts, and no flag is lost that the
   expect(worstOf(image, clean)).toEqual(image);
   expect(worstOf({ ...clean, score: 0.95 }, caption)).toMatchObject({ score: 0.95, flagged: true });
 });
+
+test('a flag of a part that is not flagged is kept, since it alone asks for a review', () => {
+  const part = decode({ flagged: false, score: 0.1, subcategory_flags: { hate: true } })!;
+  const worse = decode({ flagged: false, score: 0.3, subcategory_flags: { hate: false } })!;
+  expect(worstOf(part, worse)).toMatchObject({ score: 0.3, flagged: false, subcategoryFlags: ['hate'] });
+  expect(worstOf(worse, part)).toMatchObject({ score: 0.3, flagged: false, subcategoryFlags: ['hate'] });
+});
