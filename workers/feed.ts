@@ -7,6 +7,8 @@ import type { Service } from './service.ts';
 
 export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
   readonly redis: RedisAddress;
+  /** How long Redis may take to be there, in milliseconds. */
+  readonly startWaitMs: number;
   /** The run to be fed; it is asked for once Redis is known to be there. */
   readonly run: () => Promise<Run>;
 }
@@ -18,7 +20,11 @@ export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say
 export const feed: Service<FeedOptions, Continued> = async (options, { drain, stop }) => {
   const { say, retry, watch } = options;
   const ending = AbortSignal.any([drain, stop]);
-  const link = await RedisLink.open(options.redis, { say, signal: ending });
+  const link = await RedisLink.open(options.redis, {
+    say,
+    signal: ending,
+    startTimeoutMs: options.startWaitMs,
+  });
   try {
     return await continueOnFleet(await options.run(), { retry, link, stop: ending, say, watch });
   } finally {

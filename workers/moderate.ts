@@ -19,6 +19,8 @@ const FORGOTTEN_SHARE = 0.5;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
+  /** How long Redis may take to be there, in milliseconds. */
+  readonly startWaitMs: number;
   /** Connects to the guards, once Redis is known to be there. */
   readonly openGuards: (signal: AbortSignal) => Promise<Guards>;
   readonly lanes: readonly Lane[];
@@ -45,7 +47,11 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
   const { say, lockMs } = options;
   const opened = new Opened();
   try {
-    const link = await RedisLink.open(options.redis, { say, signal: drain });
+    const link = await RedisLink.open(options.redis, {
+      say,
+      signal: drain,
+      startTimeoutMs: options.startWaitMs,
+    });
     opened.closedBy(() => link.close());
     const guards = await options.openGuards(drain);
     opened.closedBy(() => guards.close());

@@ -14,6 +14,8 @@ const FORGOTTEN_AFTER_MS = 10_000;
 
 export interface SinkOptions {
   readonly redis: RedisAddress;
+  /** How long Redis may take to be there, in milliseconds. */
+  readonly startWaitMs: number;
   /** Absolute folders in which run directories are. */
   readonly roots: readonly string[];
   /** Null: none are served. */
@@ -26,7 +28,11 @@ export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
   const { say, roots } = options;
   const opened = new Opened();
   try {
-    const link = await RedisLink.open(options.redis, { say, signal: drain });
+    const link = await RedisLink.open(options.redis, {
+      say,
+      signal: drain,
+      startTimeoutMs: options.startWaitMs,
+    });
     opened.closedBy(() => link.close());
     const { registry, observer, fullDisks } = sinkMetrics();
     addQueueMetrics(registry, link);

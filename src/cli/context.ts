@@ -30,6 +30,8 @@ export interface FeedUi extends RunUi {
   readonly redis: RedisAddress | null;
   /** Leave the feeder running in the background. */
   readonly detach: boolean;
+  /** How long Redis and guards may take to be there at the start, in milliseconds. */
+  readonly startWaitMs: number;
 }
 
 /**

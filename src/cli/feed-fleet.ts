@@ -21,7 +21,7 @@ export async function feedFleet(
 ): Promise<number> {
   tell(ui, `the fleet of Redis at ${redis.shown} judges (${redis.place})`);
   if (ui.detach) {
-    await checkServer(redis, ui.interrupts.drain);
+    await checkServer(redis, ui.interrupts.drain, ui.startWaitMs);
     const run = await open();
     await detachFeeder(run, retry, redis, ui);
     ui.stdout.write(ui.json ? `${JSON.stringify({ run: run.record.run, dir: run.dir })}\n` : `${run.dir}\n`);
@@ -41,6 +41,7 @@ export async function feedFleet(
     const { summary, worked } = await feed(
       {
         redis,
+        startWaitMs: ui.startWaitMs,
         retry,
         say,
         run: async () => (run = await open()),

@@ -54,6 +54,13 @@ export const redisFlag = (fallback = 'REDIS_URL, else none'): Option =>
     example: 'redis://queue-1:6379',
   });
 
+export const startWaitFlag = (fallback = '30s'): Option =>
+  flag('--start-wait <duration>', {
+    what: 'how long Redis and guards may take to be there at the start, in s, m or h, before status 4',
+    fallback,
+    example: '10m',
+  });
+
 export const detachFlag = (): Option =>
   flag('--detach', {
     what: 'leave the feeder running in the background, its log in the run directory (with Redis only)',

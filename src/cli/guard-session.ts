@@ -17,7 +17,7 @@ export interface GuardSession {
  * Failure `service` when an endpoint is not ready in time, or not what was expected.
  */
 export async function openGuardSession(
-  config: Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'>,
+  config: Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & { readonly startWaitMs: number },
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<GuardSession> {
@@ -31,6 +31,7 @@ export async function openGuardSession(
       {
         expectFingerprint: config.expectFingerprint,
         maxWaitMs: config.maxWaitMs,
+        startTimeoutMs: config.startWaitMs,
         token: guardToken(env, config.guards),
       },
       AbortSignal.any([signal, died.signal]),

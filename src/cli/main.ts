@@ -1,24 +1,25 @@
-import { reportFailure, runCli } from './run-cli.ts';
-import { runCommands } from './run-commands.ts';
+import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from './interrupt.ts';
 
-/** A reader that went away, as in `guardsweep … | head`, ends its stream and nothing else. */
-function survivePipeEnd(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-}
+// Before the rest is loaded, which takes a moment, and to the very end: an interrupt never ends the process by itself.
+const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
+const lost = dropLostOutput(process);
+
+const { reportFailure, runCli } = await import('./run-cli.ts');
+const { runCommands } = await import('./run-commands.ts');
 
 // Node would print the message of what nobody caught, and that can quote content.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, process)));
 
-process.stdout.on('error', survivePipeEnd);
-process.stderr.on('error', survivePipeEnd);
-
-const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
-
-// The only place that sets the exit status.
-process.exitCode = await runCli(
-  process.argv.slice(2),
-  { cwd: process.cwd(), env: process.env, stdout: process.stdout, stderr: process.stderr, interrupts },
+const { argv, env, stdout, stderr } = process;
+const status = await runCli(
+  argv.slice(2),
+  { cwd: process.cwd(), env, stdout, stderr, interrupts },
   runCommands,
 );
-interrupts.end();
+
+// Taking itself apart, Node would let go of signals before it has ended, and one more interrupt would end it.
+process.on('exit', (code) => process.exit(code));
+
+// The only place that sets the exit status.
+process.exitCode = await lost.exitStatus(status);

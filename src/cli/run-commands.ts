@@ -37,7 +37,7 @@ export const runCommands: RunCommands = {
     };
     const notes = columnNotes(inspection);
     if (ui.redis !== null) return (await fleet()).feedFleet(create, false, ui.redis, ui, notes);
-    const guards = await openGuardSession(config, ui.env, drain);
+    const guards = await openGuardSession({ ...config, startWaitMs: ui.startWaitMs }, ui.env, drain);
     try {
       return await work(await create(), false, async () => guards, ui, notes);
     } finally {
@@ -92,7 +92,11 @@ async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Pro
   const config = { ...run.record.config, guards: guardsFor(run, ui.env) };
   let guards: GuardSession | null = null;
   const open = async (): Promise<GuardSession> =>
-    (guards = await openGuardSession(config, ui.env, ui.interrupts.drain));
+    (guards = await openGuardSession(
+      { ...config, startWaitMs: ui.startWaitMs },
+      ui.env,
+      ui.interrupts.drain,
+    ));
   try {
     return await work(run, retry, open, ui);
   } finally {

@@ -57,6 +57,17 @@ describe('an embedded run that is interrupted', () => {
     },
   );
 
+  it('by any number of signals, as fast as they come, ends with status 130 and not by a signal', async () => {
+    const { corpus: path, out } = await corpus();
+    const cli = new Cli(['enqueue', path, '--out', out]);
+    await progressed(cli, out, 2);
+    const timer = setInterval(() => cli.kill('SIGINT'), 5);
+    const { status, signal, stderr } = await cli.finished();
+    clearInterval(timer);
+    expect({ status, signal }).toEqual({ status: 130, signal: null });
+    expect(stderr).toContain('interrupted');
+  });
+
   it('resumed by two processes at once, loses nothing and doubles nothing', async () => {
     const { folder, corpus: path, out } = await corpus();
     const first = new Cli(['enqueue', path, '--out', out, '--quiet']);

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Judge } from '../../src/moderate/judge.ts';
@@ -112,6 +113,29 @@ describe('a run that another process takes over', () => {
       return plan;
     });
     await expect(go(run, judge())).rejects.toMatchObject({ kind: 'superseded' });
+  });
+});
+
+describe('a run that is resumed on a full disk', () => {
+  it.each([
+    ['a full disk', { code: 'ENOSPC', errno: -28 }],
+    ['a full quota', { code: 'Unknown system error -122', errno: -constants.errno.EDQUOT }],
+  ])('waits for room, then ends in words, and leaves alone whoever feeds it: %s', async (_, full) => {
+    const living = await FeedClaim.take(run.dir, { fleet: true });
+    const handle = await open(join(run.dir, 'run.json'));
+    await handle.close();
+    const handles = Object.getPrototypeOf(handle) as FileHandle;
+    vi.spyOn(handles, 'write').mockImplementation(() =>
+      Promise.reject(Object.assign(new Error('full'), full)),
+    );
+    const said: string[] = [];
+    const going = go(run, judge(), { say: (line) => said.push(line) });
+    await expect(going).rejects.toMatchObject({ kind: 'service' });
+    vi.restoreAllMocks();
+    expect(said).toEqual([expect.stringContaining('The disk is full')]);
+    await living.assertCurrent();
+    await living.release();
+    expect((await go(run, judge())).summary).toMatchObject({ status: 'finished' });
   });
 });
 

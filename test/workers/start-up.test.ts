@@ -56,7 +56,14 @@ it('a worker whose guards cannot be opened leaves no connection to Redis behind'
   const options = {
     redis: redis.address,
     openGuards: () => Promise.reject(new Failure('service', 'no guard')),
-    ...{ lanes: ['text'] as const, roots: new Map(), concurrency: 1, lockMs: 2000, metrics: null },
+    ...{
+      lanes: ['text'] as const,
+      roots: new Map(),
+      concurrency: 1,
+      startWaitMs: 1000,
+      lockMs: 2000,
+      metrics: null,
+    },
     say: () => {},
   };
   await expect(moderate(options, { drain: never, stop: never })).rejects.toThrow('no guard');

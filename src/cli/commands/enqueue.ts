@@ -11,6 +11,7 @@ import {
   quietFlag,
   redisFlag,
   repeatableFlag,
+  startWaitFlag,
 } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -142,6 +143,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     )
     .addOption(redisFlag())
     .addOption(detachFlag())
+    .addOption(startWaitFlag('--max-wait where it is given, else 30s'))
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
@@ -164,9 +166,9 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       ]),
     )
     .action(async (paths: string[], options: EnqueueOptions) => {
-      const { json = false, quiet = false, redis, detach, ...flags } = options;
+      const { json = false, quiet = false, redis, detach, startWait, ...flags } = options;
       const { env, cwd } = context;
-      const fleet = fleetOf({ redis, detach }, env);
+      const fleet = fleetOf({ redis, detach, startWait }, env, flags.maxWait);
       const config = await resolveRunConfig({ paths, flags, env, cwd, fleet: fleet.redis !== null });
       report(await runs.enqueue(config, { ...context, json, quiet, ...fleet }));
     });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
-import { detachFlag, jsonFlag, quietFlag, redisFlag } from '../flags.ts';
+import { detachFlag, jsonFlag, quietFlag, redisFlag, startWaitFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 interface Options extends FleetFlags {
@@ -20,6 +20,7 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
     .argument('<run-dir>', 'run directory, as enqueue printed it')
     .addOption(redisFlag())
     .addOption(detachFlag())
+    .addOption(startWaitFlag())
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
@@ -27,8 +28,8 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
       examples([['guardsweep resume runs/20261121T020000Z-nightly-ab12', 'finish this run']]),
     )
     .action(async (runDir: string, options: Options) => {
-      const { json = false, quiet = false, redis, detach } = options;
-      const ui = { ...context, json, quiet, ...fleetOf({ redis, detach }, context.env) };
+      const { json = false, quiet = false, redis, detach, startWait } = options;
+      const ui = { ...context, json, quiet, ...fleetOf({ redis, detach, startWait }, context.env) };
       report(await runs.resume(resolve(context.cwd, runDir), ui));
     });
 }

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
-import { metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
+import { metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag, startWaitFlag } from '../flags.ts';
+import { startWaitOf } from '../fleet-flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { metricsOf, redisOf, type MetricsFlags } from '../service-flags.ts';
 
 interface SinkOptions extends MetricsFlags {
   readonly redis?: string;
+  readonly startWait?: string;
   readonly root?: readonly string[];
 }
 
@@ -27,6 +29,7 @@ export function sinkCommand(context: CommandContext): Command {
         example: '/data/runs',
       }),
     )
+    .addOption(startWaitFlag())
     .addOption(metricsPortFlag())
     .addOption(metricsHostFlag())
     .addHelpText(
@@ -42,6 +45,7 @@ export function sinkCommand(context: CommandContext): Command {
       await sink(
         {
           redis: redisOf(options.redis, env),
+          startWaitMs: startWaitOf(options.startWait),
           roots: (options.root ?? ['runs']).map((root) => resolve(cwd, root)),
           metrics: metricsOf(options),
           say: (line) => context.stderr.write(`guardsweep: ${line}\n`),

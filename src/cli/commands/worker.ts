@@ -7,7 +7,15 @@ import { oneOf } from '../../config/mistake.ts';
 import { Failure } from '../../domain/failure.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import type { CommandContext } from '../context.ts';
-import { flag, metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag } from '../flags.ts';
+import {
+  flag,
+  metricsHostFlag,
+  metricsPortFlag,
+  redisFlag,
+  repeatableFlag,
+  startWaitFlag,
+} from '../flags.ts';
+import { startWaitOf } from '../fleet-flags.ts';
 import { openGuardSession } from '../guard-session.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { metricsOf, redisOf, wholeNumber, type MetricsFlags } from '../service-flags.ts';
@@ -20,6 +28,7 @@ interface WorkerOptions extends MetricsFlags {
   readonly concurrency?: string;
   readonly lock?: string;
   readonly maxWait?: string;
+  readonly startWait?: string;
   readonly expectFingerprint?: string;
 }
 
@@ -84,6 +93,7 @@ export function workerCommand(context: CommandContext): Command {
         example: '10m',
       }),
     )
+    .addOption(startWaitFlag('--max-wait where it is given, else 30s'))
     .addOption(
       flag('--expect-fingerprint <id>', {
         what: 'stop with status 4 unless every guard has this fingerprint id',
@@ -128,12 +138,14 @@ export function workerCommand(context: CommandContext): Command {
           options.expectFingerprint === undefined
             ? null
             : parseFingerprintId({ value: options.expectFingerprint, place: '--expect-fingerprint' }),
+        startWaitMs: startWaitOf(options.startWait, options.maxWait),
         maxWaitMs: duration('--max-wait', options.maxWait, DEFAULT_MAX_WAIT_MS),
       };
       const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(
         {
           redis: redisOf(options.redis, env),
+          startWaitMs: config.startWaitMs,
           openGuards: (signal) => openGuardSession(config, env, signal),
           lanes: [...new Set(lanes)],
           roots,
