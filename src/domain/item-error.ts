@@ -1,6 +1,6 @@
 /**
  * Item errors: the outcome of an item that got no verdict. The code is stable and part of the record format;
- * whether it is worth trying again belongs to the code, never to the message.
+ * whether it is worth trying again belongs to the code, or to what caused it, never to the message.
  */
 
 const RETRYABLE_BY_CODE = {
@@ -42,11 +42,26 @@ export interface ItemError {
    * can quote content, and this string is persisted.
    */
   readonly message: string;
+  /** Set where the code is final as a rule and the cause may pass: a file that this process may not read now. */
+  readonly retryable?: boolean;
 }
 
-/** Whether `retry` may try an item with this code again. */
-export function isRetryable(code: ItemCode): boolean {
-  return RETRYABLE_BY_CODE[code];
+/** Codes whose cause decides whether they may be tried again. */
+const BY_CAUSE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE']);
+
+/** Whether `retry` may try an item with this error again. */
+export function isRetryable({ code, retryable = false }: Omit<ItemError, 'message'>): boolean {
+  return RETRYABLE_BY_CODE[code] || retryable;
+}
+
+/** Whether a record may say so of a code: most codes leave no choice. */
+export function mayBeRetryable(code: ItemCode, retryable: boolean): boolean {
+  return BY_CAUSE.has(code) || RETRYABLE_BY_CODE[code] === retryable;
+}
+
+/** An error whose cause may pass, though its code is final as a rule. */
+export function passingError(code: ItemCode, message: string): ItemError {
+  return { code, message, retryable: true };
 }
 
 export function itemError(code: ItemCode, message: string): ItemError {

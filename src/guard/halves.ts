@@ -60,7 +60,7 @@ class Halves implements TaskOwner {
   /** As refused, unless a half may yet be judged: then with that half's code. */
   #settleFailed(outcomes: readonly Outcome[]): void {
     const failures = outcomes.flatMap(({ failure }) => failure ?? []);
-    const final = failures.find(({ error }) => !isRetryable(error.code));
+    const final = failures.find(({ error }) => !isRetryable(error));
     if (final === undefined) this.#whole.settle({ judgement: null, failure: failures[0]! });
     else {
       this.#whole.attempts = final.attempts;

@@ -5,20 +5,23 @@ import { GivenBack, LONGEST_REST_MS } from '../queue/given-back.ts';
 import { DeathNotes, notedShard } from '../queue/redis/death-notes.ts';
 import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
+import { LackingWorkers } from '../queue/redis/lacking-workers.ts';
 import type { RedisLink } from '../queue/redis/link.ts';
 import type { ShardJob } from '../queue/redis/shard-job.ts';
 import type { Judge } from './judge.ts';
 import type { CorpusFolders } from './media/corpus-folders.ts';
 import type { MediaNormalizer } from './media/media-judge.ts';
-import { unseenCorpus } from './media/unseen-corpus.ts';
+import { unseenMedia } from './media/unseen-corpus.ts';
 import { Moderator } from './moderate-shard.ts';
 import { ResultOutlets } from './result-outlets.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
 /** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
 const OTHER_GUARD_MS = LONGEST_REST_MS;
-/** The same for a shard whose media this worker does not have. */
+/** The same for a shard whose corpus this worker does not have. */
 const OTHER_CORPUS_MS = LONGEST_REST_MS;
+/** The same for one of whose corpus this worker lacks files: others are asked soon, until one has them or none does. */
+const OTHER_FILES_MS = 2_000;
 
 export interface FleetWorkerOptions {
   readonly link: RedisLink;
@@ -67,6 +70,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     notes: new DeathNotes(link, options.id),
     worker: options.id,
   });
+  const lacking = new LackingWorkers(link, options.id);
   const failed = new AbortController();
   const ending = AbortSignal.any([drain, stop, failed.signal]);
   setMaxListeners(0, ending, stop);
@@ -76,17 +80,24 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const fed = await runs.find(run, stop);
     // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
     if (fed === null || epoch < fed.epoch) return null;
-    const unseen = await unseenCorpus(shard, job.landmarks, options.folders);
-    if (unseen !== null) {
-      const quoted = JSON.stringify(unseen);
-      await runs.noteObstacle(
-        run,
-        `a worker does not have the corpus ${quoted}: --root ${quoted}=<its folder there>`,
-        stop,
-      );
-      throw new GivenBack(OTHER_CORPUS_MS);
-    }
     const name = notedShard(run, shard);
+    const unseen = await unseenMedia(shard, job.landmarks, options.folders);
+    if (unseen !== null) {
+      const quoted = JSON.stringify(unseen.corpus);
+      const nobodyHasThem = await lacking.note(name, shard.lane, stop);
+      if (!unseen.isPartial) {
+        await runs.noteObstacle(
+          run,
+          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its folder there>`,
+          stop,
+        );
+        throw new GivenBack(OTHER_CORPUS_MS);
+      }
+      if (!nobodyHasThem) {
+        await runs.noteObstacle(run, `a worker lacks files of the corpus ${quoted}`, stop);
+        throw new GivenBack(OTHER_FILES_MS);
+      }
+    }
     const result = await moderator.moderate(name, { ...shard, judging }, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {

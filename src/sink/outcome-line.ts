@@ -78,7 +78,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     cache_usage: null,
     moderated_at: failure.moderatedAt,
     reused_from: null,
-    error: { code, message, retryable: isRetryable(code) },
+    error: { code, message, retryable: isRetryable(failure.error) },
   };
 }
 

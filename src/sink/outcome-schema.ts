@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../domain/item.ts';
-import { ITEM_CODES, isRetryable } from '../domain/item-error.ts';
+import { ITEM_CODES, mayBeRetryable } from '../domain/item-error.ts';
 import { DECISIONS, type OutcomeLine } from '../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../domain/request.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
@@ -58,7 +58,7 @@ export function parseOutcomeLine(text: string): OutcomeLine {
   const whole =
     line.status === 'ok'
       ? isVerdict && line.error === null
-      : isNone && line.error !== null && line.error.retryable === isRetryable(line.error.code);
+      : isNone && line.error !== null && mayBeRetryable(line.error.code, line.error.retryable);
   if (!whole) throw new Error('neither a whole verdict nor a whole error');
   return line;
 }

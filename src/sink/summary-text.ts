@@ -19,7 +19,7 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
   CORRUPT_MEDIA: 'cannot be decoded; get the original again',
   MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
   UNREADABLE_SOURCE:
-    'the file is not there or could not be read to its end; check it, its permissions or the manifest, then run again',
+    'the file is not there or could not be read to its end; check it, its permissions or the manifest, then run again (media that were found, but could not be opened to be judged: retry)',
   SOURCE_CHANGED: 'the file changed during the run; start a new run on it',
   GUARD_REJECTED: 'the guard refused it; judge it by hand',
   PROBE_NOT_LOADED: 'this guard cannot judge this kind of content; use one that can',
@@ -72,7 +72,7 @@ function headlines(summary: Summary): string[] {
 function notJudged(summary: Summary): string[] {
   const lines = Object.entries(summary.by_error_code).map(([code, count]) => {
     const advice = ADVICE[code as ItemCode];
-    const retry = isRetryable(code as ItemCode) ? '; try these again with retry' : '';
+    const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
     return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
   });
   const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);

@@ -1,4 +1,4 @@
-import { cp, mkdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
@@ -94,6 +94,32 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
     fleet.worker({ args: ['--root', corpus.path] });
     expectStatus(await feeder.finished(), 5);
     expect(textOnly.child.exitCode).toBeNull();
+    await expectUndisturbed(run, all);
+  });
+
+  it('are left to a worker that has all files of a shard; those that none has end retryably', async () => {
+    const all = await setup(70);
+    const { fleet, folder, corpus } = all;
+    const [whole, part] = ['whole', 'part'].map((name) => join(folder, name)) as [string, string];
+    for (const mirror of [whole, part]) await cp(corpus.path, mirror, { recursive: true });
+    const names = (await readdir(join(part, 'pictures'))).filter((name) => name.endsWith('.png')).sort();
+    expect(names.length).toBeGreaterThan(1);
+    for (const name of names.slice(1)) await rm(join(part, 'pictures', name));
+    const workers = [part, whole].map((mirror) => fleet.worker({ args: ['--root', `uploads=${mirror}`] }));
+    for (const worker of workers) await until(async () => /takes .*image/.test(worker.stderr), 'a worker');
+    fleet.sink();
+    const gone = join(whole, 'pictures', names[1]!);
+    await rename(gone, `${gone}.away`);
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    expectStatus(await feeder.finished(), 5);
+    const unreadable = (await outcomes(run)).filter(
+      ({ error, source }) => error?.code === 'UNREADABLE_SOURCE' && source.row === null,
+    );
+    expect(unreadable.map(({ source }) => source.path)).toContain(`uploads/pictures/${names[1]!}`);
+    expect(unreadable.every(({ error }) => error!.retryable)).toBe(true);
+    await rename(`${gone}.away`, gone);
+    expectStatus(await fleet.retry(run).finished(), 5);
     await expectUndisturbed(run, all);
   });
 });

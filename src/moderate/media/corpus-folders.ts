@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { open, realpath, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { isRecordedPath, recordedPath, systemPath } from '../../domain/file-path.ts';
-import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { itemError, passingError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
 
 /** A file of a corpus, by which the corpus is recognised. */
@@ -17,20 +17,20 @@ export class CorpusFolders {
     this.#roots = roots;
   }
 
-  /** Whether a corpus is here: one of the files is, with its size. */
-  async has(corpus: string, landmarks: readonly Landmark[]): Promise<boolean> {
-    for (const { path, bytes } of landmarks) {
-      const real = await this.#locate(corpus, path).catch(() => null);
-      if (real === null) continue;
-      const stats = await stat(systemPath(real)).catch(() => null);
-      if (stats?.isFile() === true && stats.size === bytes) return true;
+  /** Whether a file of a corpus is here, with its size, and may be read. */
+  async has(corpus: string, { path, bytes }: Landmark): Promise<boolean> {
+    const file = await this.open({ corpus, path });
+    if ('code' in file) return false;
+    try {
+      return (await file.stat()).size === bytes;
+    } finally {
+      await file.close();
     }
-    return false;
   }
 
   /**
    * Opens a media file for reading. What stands in the way is the item's error; a path or a link that leads out of its
-   * corpus is refused like a file that cannot be read.
+   * corpus is refused like a file that cannot be read, but for good: what the system says may be otherwise later.
    */
   async open({ corpus, path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
     let handle: FileHandle | null = null;
@@ -42,7 +42,7 @@ export class CorpusFolders {
       if ((await handle.stat()).isFile()) return handle;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
-      return itemError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
+      return passingError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
     }
     await handle.close();
     return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');

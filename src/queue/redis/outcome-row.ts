@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/item.ts';
-import { ITEM_CODES } from '../../domain/item-error.ts';
+import { ITEM_CODES, passingError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { named, namedOrNull, type Names } from './names.ts';
@@ -35,18 +35,30 @@ const isFailed = row(
   place, // moderatedAt
 );
 
-type OutcomeRow = Checked<typeof isJudged> | Checked<typeof isFailed>;
+/** The same with an error whose cause may pass. */
+const isPassing = row(oneOf(ITEM_CODES), text, count, nullOr(place), place, flag);
+
+type OutcomeRow = Checked<typeof isJudged> | Checked<typeof isFailed> | Checked<typeof isPassing>;
 
 /**
  * An outcome as it travels: without the keys, which are two thirds of its JSON, and with what it shares with its
  * neighbours named.
  */
-export const OUTCOME_ROW = z.custom<OutcomeRow>((value) => isJudged(value) || isFailed(value));
+export const OUTCOME_ROW = z.custom<OutcomeRow>(
+  (value) => isJudged(value) || isFailed(value) || isPassing(value),
+);
 
 export function packOutcome({ judgement, failure }: Outcome, names: Names): OutcomeRow {
   if (failure !== null) {
     const { error, attempts, endpoint, moderatedAt } = failure;
-    return [error.code, error.message, attempts, names.placeOrNull(endpoint), names.place(moderatedAt)];
+    const failed = [
+      error.code,
+      error.message,
+      attempts,
+      names.placeOrNull(endpoint),
+      names.place(moderatedAt),
+    ] as const;
+    return error.retryable === true ? [...failed, true] : [...failed];
   }
   const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage } = judgement;
   return [
@@ -69,12 +81,12 @@ export function packOutcome({ judgement, failure }: Outcome, names: Names): Outc
 
 /** Throws when it names what is not in the list. */
 export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome {
-  if (row.length === 5) {
+  if (row.length === 5 || row.length === 6) {
     const [code, message, attempts, endpoint, moderatedAt] = row;
     return {
       judgement: null,
       failure: {
-        error: { code, message },
+        error: row[5] === true ? passingError(code, message) : { code, message },
         attempts,
         endpoint: namedOrNull(list, endpoint),
         moderatedAt: named(list, moderatedAt),

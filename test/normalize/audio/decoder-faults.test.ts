@@ -38,7 +38,7 @@ describe('a machine without ffmpeg', () => {
     const { end, windows } = await hear(normalizer({ env: { PATH: await folder() } }), MP3);
     expect({ end, windows }).toEqual({ end: REFUSALS.ffmpegMissing, windows: [] });
     expect((end as ItemError).message).toContain('apt-get install ffmpeg');
-    expect(isRetryable((end as ItemError).code)).toBe(true);
+    expect(isRetryable(end as ItemError)).toBe(true);
   });
 
   it('says so whether ffmpeg or only ffprobe is missing, may not be run, or lacks a library', async () => {
@@ -103,7 +103,7 @@ describe('a decoder that goes wrong', () => {
     const bin = await programs({ ffmpeg: `PATH=/usr/bin:/bin; export PATH\n${script}` });
     const { end } = await hear(normalizer({ env: { PATH: bin }, time: LENIENT }), MP3);
     expect(code(end)).toBe(expected);
-    expect(isRetryable('MEDIA_TOO_LARGE')).toBe(false);
+    expect(isRetryable({ code: 'MEDIA_TOO_LARGE' })).toBe(false);
   });
 
   /** A script that runs another one, and is killed the first time. */
