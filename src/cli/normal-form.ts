@@ -29,7 +29,7 @@ const ANY_FILE = {
 } as const;
 
 /** Opens a file that was named; Failure('usage') when it is none that can be read. */
-export async function openOrdinary(path: string, shown: string): Promise<FileHandle> {
+export async function openOrdinary(path: string | Buffer, shown: string): Promise<FileHandle> {
   let file: FileHandle | null = null;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -47,7 +47,7 @@ export async function openOrdinary(path: string, shown: string): Promise<FileHan
  * Failure('usage') when it cannot be opened; rejects on abort.
  */
 export async function normalForm(
-  path: string,
+  path: string | Buffer,
   shown: string,
   normalizer: Normalizer,
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export async function normalForm(
   signal.throwIfAborted();
   const file = await openOrdinary(path, shown);
   try {
-    const found = await normalized(file, path, normalizer, signal);
+    const found = await normalized(file, shown, normalizer, signal);
     if (!('code' in found)) return { ...found, code: null };
     return { extension: 'error', bytes: Buffer.from(`${found.code}\n`), code: found.code };
   } finally {
@@ -65,7 +65,7 @@ export async function normalForm(
 
 async function normalized(
   file: FileHandle,
-  path: string,
+  name: string,
   normalizer: Normalizer,
   signal: AbortSignal,
 ): Promise<{ readonly extension: 'png' | 'wav'; readonly bytes: Buffer } | ItemError> {
@@ -73,7 +73,7 @@ async function normalized(
   const head = await readAt(file, Math.min(size, HEAD_BYTES));
   const examined = examine(
     { raw: head, text: head, isComplete: size <= HEAD_BYTES, encoding: null },
-    path,
+    name,
     ANY_FILE,
     true,
   );

@@ -43,6 +43,36 @@ describe('the names of normal forms', () => {
   });
 });
 
+describe('names that would not do', () => {
+  const next = (names: OutputNames, path: string): string => names.next(path, 'png');
+
+  it('are cut to what file systems take, each still once, and between characters', () => {
+    const names = new OutputNames();
+    for (const character of ['a', 'é', '日', '🎈']) {
+      const long = character.repeat(Math.floor(255 / Buffer.byteLength(character)));
+      const made = [next(names, `${long}.jpg`), next(names, long), names.next(long, 'error')];
+      expect(new Set(made).size).toBe(3);
+      for (const name of made) {
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+        expect(Buffer.byteLength(name)).toBeGreaterThan(248);
+        expect(name).toMatch(new RegExp(`^${character}+(?:-2)?[.](?:png|error)$`, 'u'));
+      }
+    }
+  });
+
+  it('are numbered when a file system takes them for the same, however many there are', () => {
+    const names = new OutputNames();
+    expect([next(names, 'caf\u00e9.jpg'), next(names, 'CAFE\u0301.gif')]).toEqual([
+      'caf\u00e9.png',
+      'CAFE\u0301-2.png',
+    ]);
+    const many = Array.from({ length: 20_000 }, (_, folder) => next(names, `${folder}/photo.jpg`));
+    expect(new Set(many).size).toBe(20_000);
+    expect(many.at(-1)).toBe('photo-20000.png');
+    expect(next(names, 'photo-7.jpg')).toBe('photo-7-2.png');
+  });
+});
+
 async function pixelsOf(bytes: Buffer): Promise<unknown> {
   const pixels = await normalPixels(bytes);
   return 'code' in pixels ? pixels : { ...pixels, rgb: Buffer.from(pixels.rgb) };
@@ -93,5 +123,49 @@ describe('guardsweep normalize', () => {
       expect(status).toBe(2);
       expect(readdirSync(folder)).toEqual([]);
     }
+  });
+
+  it('makes the others when one has a name of 255 bytes, one that is not UTF-8, or one that is in the way', async () => {
+    const folder = await temporaryFolder();
+    const out = join(folder, 'out');
+    const photo = await sharp({ create: { width: 4, height: 2, channels: 3, background: '#f80' } })
+      .png()
+      .toBuffer();
+    const long = 'n'.repeat(255);
+    mkdirSync(join(out, 'blocked.png'), { recursive: true });
+    const latin1 = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('gr\u00fcn.png', 'latin1')]);
+    for (const path of [latin1, ...[long, 'blocked.png', 'last.png'].map((name) => join(folder, name))]) {
+      writeFileSync(path, photo);
+    }
+    // as an argument that is not UTF-8 arrives
+    const files = [long, 'blocked.png', 'gr\ufffdn.png', String.raw`gr\xfcn.png`, 'last.png'];
+    const { status, stdout, stderr } = await guardsweep(['normalize', ...files, '--out', out], {
+      cwd: folder,
+    });
+    expect(stderr).toMatch(
+      /^"blocked\.png": no normal form could be written \(\w+\)\n.*1 of 5 normal forms/s,
+    );
+    expect(status).toBe(1);
+    expect(stdout.trim().split('\n')).toHaveLength(4);
+    const made = readdirSync(out).sort();
+    expect(made).toHaveLength(5);
+    expect(made).toContain(`${'n'.repeat(251)}.png`);
+    expect(made).toContain('last.png');
+    expect(made).toContain('gr\ufffdn.png');
+    expect(made).toContain(String.raw`gr\xfcn.png`);
+  });
+
+  it('is refused for a name that two files can have', async () => {
+    const folder = await temporaryFolder();
+    for (const byte of [0xe4, 0xfc]) {
+      writeFileSync(
+        Buffer.concat([Buffer.from(`${folder}/gr`), Buffer.from([byte]), Buffer.from('n.png')]),
+        '',
+      );
+    }
+    const { status, stderr } = await guardsweep(['normalize', 'gr\ufffdn.png', '--out', 'out'], {
+      cwd: folder,
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('2 files can be meant')]);
   });
 });

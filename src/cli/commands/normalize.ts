@@ -3,10 +3,12 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
+import { isDiskFull } from '../../ingest/disk-full.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
 import { flag } from '../flags.ts';
-import { normalForm, openOrdinary } from '../normal-form.ts';
+import { pathOfNamed } from '../named-file.ts';
+import { type NormalForm, normalForm, openOrdinary } from '../normal-form.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { OutputNames, writeInPlace } from '../output-names.ts';
 
@@ -18,7 +20,7 @@ export function normalizeCommand(context: CommandContext): Command {
       'Write the form in which the guard gets media: PNG of the first frame of an image (RGB, longest\n' +
         'edge at most 512 pixels), WAV of the first 300 s of a clip (16 kHz, mono). Where a file has none,\n' +
         'NAME.error holds the code of why. photo.jpg becomes photo.png; of files with one name the later\n' +
-        'ones are numbered.',
+        'ones are numbered, and names that would be too long are cut.',
     )
     .argument('<file...>', 'images and audio files')
     .addOption(
@@ -31,23 +33,41 @@ export function normalizeCommand(context: CommandContext): Command {
     .addHelpText('after', examples([['guardsweep normalize photo.jpg clip.mp3 --out normal', 'two files']]))
     .action(async (files: string[], options: { out?: string }) => {
       if (options.out === undefined) throw new Failure('usage', 'name a folder to write in with --out');
-      const { cwd, interrupts, stdout } = context;
+      const { cwd, interrupts, stdout, stderr } = context;
       const out = resolve(cwd, options.out);
-      for (const file of files) await (await openOrdinary(resolve(cwd, file), file)).close();
+      const paths: (readonly [file: string, path: string | Buffer])[] = [];
+      for (const file of files) {
+        const path = await pathOfNamed(resolve(cwd, file));
+        await (await openOrdinary(path, file)).close();
+        paths.push([file, path]);
+      }
       await makeFolder(out, options.out);
       const normalizer = Normalizer.open();
       const names = new OutputNames();
+      let unwritten = 0;
+      /** Gives what went wrong; null for nothing. */
+      const write = async (file: string, { extension, bytes, code }: NormalForm): Promise<string | null> => {
+        const name = names.next(file, extension);
+        const written = await unlessBroken(interrupts.drain, () => writeInPlace(join(out, name), bytes));
+        if (written !== undefined) return written.wrong;
+        stdout.write(`${file} -> ${join(options.out!, name)}${code === null ? '' : ` (${code})`}\n`);
+        return null;
+      };
       try {
-        const forms = inOrder(files, availableParallelism(), (file) =>
-          normalForm(resolve(cwd, file), file, normalizer, interrupts.drain),
+        const forms = inOrder(paths, availableParallelism(), ([file, path]) =>
+          unlessBroken(interrupts.drain, () => normalForm(path, file, normalizer, interrupts.drain)),
         );
-        for await (const [file, { extension, bytes, code }] of forms) {
-          const name = names.next(file, extension);
-          await writeInPlace(join(out, name), bytes);
-          stdout.write(`${file} -> ${join(options.out, name)}${code === null ? '' : ` (${code})`}\n`);
+        for await (const [[file], form] of forms) {
+          const wrong = 'wrong' in form ? form.wrong : await write(file, form);
+          if (wrong === null) continue;
+          unwritten++;
+          stderr.write(`${JSON.stringify(file)}: ${wrong}\n`);
         }
       } finally {
         await normalizer.close();
+      }
+      if (unwritten > 0) {
+        throw new Failure('internal', `${unwritten} of ${files.length} normal forms could not be written`);
       }
     });
 }
@@ -61,12 +81,30 @@ async function makeFolder(folder: string, shown: string): Promise<void> {
   }
 }
 
+/** What went wrong with one file, which must not stop the others; an abort does. */
+async function unlessBroken<T>(
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T | { readonly wrong: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isDiskFull(error))
+      throw new Failure('service', 'there is no room left to write in', { cause: error });
+    if (error instanceof Failure) return { wrong: error.message };
+    if (error instanceof Error && 'code' in error)
+      return { wrong: `no normal form could be written (${String(error.code)})` };
+    throw error;
+  }
+}
+
 /** What `work` makes of each file, in the order of the files, some of them ahead of the one that is waited for. */
-async function* inOrder<T>(
-  files: readonly string[],
+async function* inOrder<F, T>(
+  files: readonly F[],
   ahead: number,
-  work: (file: string) => Promise<T>,
-): AsyncGenerator<readonly [file: string, result: T]> {
+  work: (file: F) => Promise<T>,
+): AsyncGenerator<readonly [file: F, result: T]> {
   const begun: Promise<T>[] = [];
   let next = 0;
   for (const file of files) {
