@@ -26,7 +26,10 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
   const record = await readRunRecord(dir);
   if (record === null)
-    throw new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
+    throw new Failure(
+      'usage',
+      `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
+    );
   await checkSources(join(dir, RUN_FILES.sources), record.sources_sha256, path);
   const sources: FrozenSource[] = [];
   for await (const batch of readSources(join(dir, RUN_FILES.sources), { signal })) sources.push(...batch);

@@ -49,7 +49,10 @@ export type VerifyReport =
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
   if (!existsSync(join(runDir, RUN_FILES.run)) && !existsSync(join(runDir, RUN_FILES.manifest))) {
-    throw new Failure('usage', `${runDir} is not a run directory`);
+    throw new Failure(
+      'usage',
+      `${runDir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,
+    );
   }
   try {
     return await verify(runDir, options.head ?? null, signal);

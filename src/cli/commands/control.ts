@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { readRunState } from '../../runs/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
 import { quietFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run-directory.ts';
 
 interface ControlCommand {
   readonly name: string;
@@ -71,11 +71,11 @@ function controlCommand(
   return newCommand(name, context)
     .summary(summary)
     .description(description)
-    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addOption(quietFlag())
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, options: { readonly quiet?: boolean }) => {
-      const dir = resolve(context.cwd, runDir);
+      const dir = runDirectoryOf(runDir, context.cwd);
       const state = await readRunState(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
       if (options.quiet !== true) context.stderr.write(`guardsweep: ${said}\n`);

@@ -3,10 +3,19 @@ import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
-import { guardFlag, jsonFlag, outFlag } from '../flags.ts';
+import { guardUrlsOf } from '../../config/guard-url.ts';
+import { redisAddressOf } from '../../config/redis-url.ts';
+import { guardFlag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
 import { checkGuard } from '../guard-checks.ts';
 import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../machine-checks.ts';
 import { examples, newCommand } from '../new-command.ts';
+
+interface DoctorOptions {
+  readonly guard?: readonly string[];
+  readonly redis?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
 
 function asText({ what, ok, found, todo }: Check): string {
   return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}\n`;
@@ -17,10 +26,12 @@ export function doctorCommand(context: CommandContext): Command {
   return newCommand('doctor', context)
     .summary('check that everything a run needs is there')
     .description(
-      'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards.\n' +
+      'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
+        'and the Redis of a fleet where one is named.\n' +
         'Each line says ok or missing, and what to do. Status 4 when anything is missing. Leaves nothing behind.',
     )
     .addOption(guardFlag())
+    .addOption(redisFlag())
     .addOption(outFlag())
     .addOption(jsonFlag('print a JSON array with one object for each check'))
     .addHelpText(
@@ -28,10 +39,14 @@ export function doctorCommand(context: CommandContext): Command {
       examples([
         ['guardsweep doctor', 'before a first run'],
         ['guardsweep doctor --guard grpc://gpu-1:8001 --out /data/runs', 'before a run on a real guard'],
+        ['guardsweep doctor --redis redis://queue-1:6379', 'before a run on a fleet'],
       ]),
     )
-    .action(async (options: { guard?: readonly string[]; out?: string; json?: boolean }) => {
-      const urls = endpointUrls(options.guard, context.env);
+    .action(async (options: DoctorOptions) => {
+      const redis = redisAddressOf(options.redis, context.env);
+      // On a fleet the workers name the guards; this machine may have none.
+      const named = options.guard !== undefined || guardUrlsOf(context.env) !== null;
+      const urls = redis === null || named ? endpointUrls(options.guard, context.env) : [];
       const checks: Check[] = [];
       const add = (check: Check): void => {
         checks.push(check);
@@ -42,6 +57,10 @@ export function doctorCommand(context: CommandContext): Command {
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
       const { env, interrupts } = context;
       add(await checkFfmpeg(env, interrupts.drain));
+      if (redis !== null) {
+        const { checkRedis } = await import('../redis-check.ts');
+        add(await checkRedis(redis, interrupts.drain));
+      }
       for (const url of urls) add(await checkGuard(url, { guards: urls, env, signal: interrupts.drain }));
       if (options.json) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
       const missing = checks.filter(({ ok }) => !ok).length;

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
 import { detachFlag, jsonFlag, quietFlag, redisFlag, startWaitFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run-directory.ts';
 
 interface Options extends FleetFlags {
   readonly json?: boolean;
@@ -17,7 +17,7 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
     .description(
       'Finish an interrupted run with the configuration it was created with. What was judged is not judged again.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addOption(redisFlag())
     .addOption(detachFlag())
     .addOption(startWaitFlag())
@@ -30,6 +30,6 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
     .action(async (runDir: string, options: Options) => {
       const { json = false, quiet = false, redis, detach, startWait } = options;
       const ui = { ...context, json, quiet, ...fleetOf({ redis, detach, startWait }, context.env) };
-      report(await runs.resume(resolve(context.cwd, runDir), ui));
+      report(await runs.resume(runDirectoryOf(runDir, context.cwd), ui));
     });
 }

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
 import { detachFlag, jsonFlag, quietFlag, redisFlag, startWaitFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run-directory.ts';
 
 interface Options extends FleetFlags {
   readonly json?: boolean;
@@ -18,7 +18,7 @@ export function retryCommand(context: CommandContext, runs: RunCommands, report:
       'Judge again the items of a finished run that ended in a retryable error, as a new pass of the same run.\n' +
         'Everything else keeps its outcome.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addOption(redisFlag())
     .addOption(detachFlag())
     .addOption(startWaitFlag())
@@ -33,6 +33,6 @@ export function retryCommand(context: CommandContext, runs: RunCommands, report:
     .action(async (runDir: string, options: Options) => {
       const { json = false, quiet = false, redis, detach, startWait } = options;
       const ui = { ...context, json, quiet, ...fleetOf({ redis, detach, startWait }, context.env) };
-      report(await runs.retry(resolve(context.cwd, runDir), ui));
+      report(await runs.retry(runDirectoryOf(runDir, context.cwd), ui));
     });
 }

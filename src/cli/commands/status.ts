@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { redisAddressOf, type RedisAddress } from '../../config/redis-url.ts';
@@ -10,6 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { flag, jsonFlag, redisFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLine } from '../progress-line.ts';
+import { runDirectoryOf } from '../run-directory.ts';
 
 interface StatusOptions {
   readonly out?: string;
@@ -17,6 +18,19 @@ interface StatusOptions {
   readonly watch?: boolean;
   readonly json?: boolean;
 }
+
+/** One of many runs of which nothing else can be told. */
+interface Unreadable {
+  readonly run: string;
+  readonly dir: string;
+  readonly state: 'unreadable';
+  readonly problem: string;
+}
+
+type Shown = RunStatus | Unreadable;
+
+/** States of runs that change only by what somebody does. */
+const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unreadable']);
 
 /** Runs that are listed, newest first. */
 const MOST_LISTED = 20;
@@ -33,7 +47,10 @@ export function statusCommand(context: CommandContext): Command {
         'With the Redis of its fleet also what else holds a run up: no worker, no sink, no guard that is ready, ' +
         'a full disk, a full Redis. Changes nothing.',
     )
-    .argument('[run-dir]', 'run directory; without it, the newest runs of the output folder')
+    .argument(
+      '[run-dir]',
+      'run directory, or the name of a run in the output folder; without it, the newest runs there',
+    )
     .addOption(
       flag('--out <dir>', { what: 'folder whose runs are listed', fallback: 'runs', example: '/data/runs' }),
     )
@@ -57,19 +74,29 @@ export function statusCommand(context: CommandContext): Command {
         watches.set(dir, watch);
         return watch.look(link, drain);
       };
+      const lookOrSay = async (dir: string): Promise<Shown> => {
+        try {
+          return await look(dir);
+        } catch (error) {
+          // Whoever asks for a run is told why it cannot be shown; of many, one must not hide the others.
+          if (drain.aborted || runDir !== undefined) throw error;
+          watches.delete(dir);
+          return { run: basename(dir), dir, state: 'unreadable', problem: problemOf(error) };
+        }
+      };
       try {
         for (;;) {
           const dirs =
             runDir === undefined
               ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MOST_LISTED)
-              : [resolve(context.cwd, runDir)];
+              : [runDirectoryOf(runDir, context.cwd, options.out)];
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
-          const statuses: RunStatus[] = [];
-          for (const dir of dirs) statuses.push(await look(dir));
+          const statuses: Shown[] = [];
+          for (const dir of dirs) statuses.push(await lookOrSay(dir));
           context.stdout.write(
             options.json === true ? `${JSON.stringify(statuses)}\n` : statuses.map(asText).join(''),
           );
-          const over = statuses.every(({ state }) => state === 'finished' || state === 'cancelled');
+          const over = statuses.every(({ state }) => OVER.has(state));
           if (options.watch !== true || over) return;
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });
         }
@@ -97,7 +124,14 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
   }
 }
 
-function asText(status: RunStatus): string {
+function problemOf(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return `its files cannot be read${code}`;
+}
+
+function asText(status: Shown): string {
+  if (status.state === 'unreadable') return `${status.run}: ${status.state}; ${status.problem}\n`;
   const { planned, plan_closed: planClosed, judged, errors, oldest_open_shard: oldest } = status;
   const progress = progressLine(
     { planned, planClosed, judged, errors, fraction: null, note: null },

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { flag, jsonFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run-directory.ts';
 
 /** A chain head as 64 lower-case hex digits. */
 function parseHead(head: string): string {
@@ -21,7 +21,7 @@ export function verifyCommand(context: CommandContext, runs: RunCommands, report
       "Check a finished run's hashes, chain and accounting, and name the first thing that does not hold.\n" +
         'Status 0 when everything holds, 1 when something does not. Changes nothing.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it')
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addOption(
       flag('--head <hash>', {
         what: 'chain head that was noted elsewhere, 64 hex digits; the record must end in it',
@@ -40,6 +40,6 @@ export function verifyCommand(context: CommandContext, runs: RunCommands, report
     .action(async (runDir: string, options: { head?: string; json?: boolean }) => {
       const head = options.head === undefined ? null : parseHead(options.head);
       const ui = { ...context, json: options.json ?? false, quiet: true };
-      report(await runs.verify(resolve(context.cwd, runDir), { head }, ui));
+      report(await runs.verify(runDirectoryOf(runDir, context.cwd), { head }, ui));
     });
 }

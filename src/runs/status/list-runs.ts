@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRunRecord } from '../open-run.ts';
+import { RUN_FILES } from '../../sink/run-files.ts';
 
-/** The run directories of a folder, newest first, at most `most`. */
+/** The run directories of a folder, newest first, at most `most`; damaged ones too. */
 export async function listRuns(folder: string, most: number): Promise<string[]> {
   let names: string[];
   try {
@@ -15,7 +16,7 @@ export async function listRuns(folder: string, most: number): Promise<string[]> 
   for (const name of names.sort().reverse()) {
     if (runs.length === most) break;
     const dir = join(folder, name);
-    if (!name.startsWith('.') && (await readRunRecord(dir)) !== null) runs.push(dir);
+    if (!name.startsWith('.') && existsSync(join(dir, RUN_FILES.run))) runs.push(dir);
   }
   return runs;
 }

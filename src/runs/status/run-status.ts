@@ -138,5 +138,8 @@ async function stateOf(dir: string, feeder: Feeder | null): Promise<RunState> {
 }
 
 function notARun(path: string): Failure {
-  return new Failure('usage', `${path} is not a run directory: it has no valid ${RUN_FILES.run}`);
+  return new Failure(
+    'usage',
+    `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
+  );
 }

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { RUN_FILES } from '../sink/run-files.ts';
+
+/**
+ * The run directory that somebody means, absolute: a path, or the name alone of a run below the output folder. What is
+ * neither is taken for a path, of which whoever opens it says that it is no run directory.
+ */
+export function runDirectoryOf(given: string, cwd: string, out = 'runs'): string {
+  const path = resolve(cwd, given);
+  if (/[/\\]/.test(given) || isRun(path)) return path;
+  const below = resolve(cwd, out, given);
+  return isRun(below) ? below : path;
+}
+
+/** Damaged ones too: whoever opens them says what is wrong. */
+function isRun(folder: string): boolean {
+  return existsSync(join(folder, RUN_FILES.run));
+}
