@@ -4,8 +4,11 @@ import type { FileColumns, Inspection } from '../ingest/inspect.ts';
 const MOST_LINES = 20;
 
 /** What the summary says of columns that were not judged, for people at a terminal. Files with equal ones share a line. */
-export function columnNotes({ unjudgedColumns, withoutText }: Inspection): string[] {
+export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
   return [
+    ...(withoutHeader.length === 0
+      ? []
+      : [`Read without a header, with the first row as data: ${filesOf(withoutHeader)} (--header yes|no)`]),
     ...lines(
       unjudgedColumns,
       (files, columns) => `Columns of ${files} that were not judged: ${columns} (--text-column)`,

@@ -26,6 +26,7 @@ const ANY_FILE = {
   audit: 'final',
   encoding: null,
   layout: null,
+  header: null,
 } as const;
 
 /** Opens a file that was named; Failure('usage') when it is none that can be read. */

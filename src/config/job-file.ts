@@ -1,7 +1,15 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { checkShape } from './check-shape.ts';
-import { AUDITS, LAYOUTS, LONG_AUDIO, LONG_TEXT, MOST_FRAMES, OUTPUT_FORMATS } from './run-config.ts';
+import {
+  AUDITS,
+  HEADERS,
+  LAYOUTS,
+  LONG_AUDIO,
+  LONG_TEXT,
+  MOST_FRAMES,
+  OUTPUT_FORMATS,
+} from './run-config.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 const text = z.string().min(1);
@@ -25,6 +33,9 @@ const SOURCE_SCHEMA = z.strictObject({
     description: 'WHATWG encoding label, such as windows-1252. Default: UTF-8, or UTF-16 by its mark.',
   }),
   layout: z.enum(LAYOUTS).optional().meta({ description: 'How to read it. Default: recognised by content.' }),
+  header: z.enum(HEADERS).optional().meta({
+    description: 'Whether the first row of a table names its columns. Default: told from the rows.',
+  }),
 });
 
 /** Shape of a job file. What a key means beyond its shape is checked where the configuration is resolved. */

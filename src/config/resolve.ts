@@ -28,6 +28,7 @@ export interface Flags extends JudgingFlags {
   readonly idColumn?: string;
   readonly encoding?: string;
   readonly layout?: string;
+  readonly header?: string;
   readonly audit?: string;
   readonly expectFingerprint?: string;
   readonly maxWait?: string;
@@ -83,6 +84,7 @@ function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[]
     audit: inFlag('--audit', flags.audit),
     encoding: inFlag('--encoding', flags.encoding),
     layout: inFlag('--layout', flags.layout),
+    header: inFlag('--header', flags.header),
   };
   if (file === null) {
     return paths.map((path) => ({ path: { value: path, place: 'argument' }, ...forced }));
@@ -97,6 +99,7 @@ function sourcesOf({ paths, flags }: Input, file: JobFile | null): SourceGiven[]
       audit: forced.audit ?? given('audit', source.audit),
       encoding: forced.encoding ?? given('encoding', source.encoding),
       layout: forced.layout ?? given('layout', source.layout),
+      header: forced.header ?? given('header', source.header),
     };
   });
 }

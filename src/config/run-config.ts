@@ -5,6 +5,11 @@ export type Layout = 'csv' | 'jsonl' | 'json' | 'text';
 
 export const LAYOUTS: readonly Layout[] = ['csv', 'jsonl', 'json', 'text'];
 
+/** Whether the first row of a table names its columns, or is data like the others. */
+export type Header = 'yes' | 'no';
+
+export const HEADERS: readonly Header[] = ['yes', 'no'];
+
 /** Whether a conversation is judged once, as a whole, or at every user and assistant turn. */
 export type Audit = 'final' | 'every-turn';
 
@@ -23,6 +28,8 @@ export interface SourceConfig {
   /** WHATWG encoding label; null: UTF-8, or UTF-16 by byte order mark. */
   readonly encoding: string | null;
   readonly layout: Layout | null;
+  /** Whether the first row of a table names its columns; null: told from the rows. */
+  readonly header: Header | null;
 }
 
 /** What becomes of a clip that is longer than the guard listens to: all of it is judged in windows, or its beginning. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { mistake, oneOf, quoted, type Located } from './mistake.ts';
-import { AUDITS, LAYOUTS, type SourceConfig } from './run-config.ts';
+import { AUDITS, HEADERS, LAYOUTS, type SourceConfig } from './run-config.ts';
 
 /** How to read a corpus, as given and not yet checked; absent where it is left open. */
 export interface SourceGiven {
@@ -11,6 +11,7 @@ export interface SourceGiven {
   readonly audit?: Located<string> | undefined;
   readonly encoding?: Located<string> | undefined;
   readonly layout?: Located<string> | undefined;
+  readonly header?: Located<string> | undefined;
 }
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;
@@ -68,5 +69,6 @@ export async function resolveSource(given: SourceGiven, folder: string): Promise
     audit: given.audit === undefined ? 'final' : oneOf(AUDITS, given.audit),
     encoding: given.encoding === undefined ? null : checkEncoding(given.encoding),
     layout,
+    header: given.header === undefined ? null : oneOf(HEADERS, given.header),
   };
 }

@@ -6,6 +6,7 @@ const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{N}_.()/-]*( [\p{L}\p{N}_.()/-]+){0,2
  * shown: what does not look like a name is given by its position, counted from 1.
  */
 export function columnLabel(name: string, position: number): string {
+  if (name === String(position)) return name;
   return looksLikeName(name) ? JSON.stringify(name) : `column ${position}`;
 }
 

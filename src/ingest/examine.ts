@@ -2,6 +2,7 @@ import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import type { Modality } from '../domain/request.ts';
 import { CsvReader } from '../formats/csv/csv-reader.ts';
+import { hasHeader } from '../formats/csv/header-guess.ts';
 import { encodingByMark } from '../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
 import { JsonReader } from '../formats/json/json-reader.ts';
@@ -9,6 +10,7 @@ import { JsonlReader } from '../formats/json/jsonl-reader.ts';
 import { isFields, recordsOf, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { textOf } from '../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import type { SourceHead } from './open-source.ts';
@@ -39,6 +41,10 @@ export interface Refused {
   readonly columns: readonly string[];
   readonly missing: readonly string[];
 }
+
+/** What is looked at to tell a header from a row of data. */
+const HEADER_SAMPLE_BYTES = 64 * 1024;
+const HEADER_SAMPLE_ROWS = 100;
 
 /** Largest record of a sample; the head is not much longer. */
 const SAMPLE_RECORD_BYTES = 1024 * 1024;
@@ -75,7 +81,24 @@ export function examine(head: SourceHead, path: string, config: SourceConfig, is
   }
   const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
   if (layout.kind === 'text') return layout;
-  return examineRecords(layout, head, config, isNamed);
+  return examineRecords(withHeader(layout, head, config), head, config, isNamed);
+}
+
+/** The layout of a table with the answer whether its first row names the columns. */
+function withHeader(layout: RecordLayout, head: SourceHead, config: SourceConfig): RecordLayout {
+  if (layout.kind !== 'csv') return layout;
+  if (config.header !== null) return { ...layout, header: config.header === 'yes' };
+  const reader = new CsvReader({ ...layout, header: false }, SAMPLE_RECORD_BYTES);
+  const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
+  const [first, ...below] = recordsOf(reader, head.text.subarray(0, HEADER_SAMPLE_BYTES), head.isComplete);
+  // A first row that cannot be read is the header's mistake, as long as nobody says that there is none.
+  if (first === undefined || !isFields(first.content)) return { ...layout, header: true };
+  const rows = [first.content, ...below.map(({ content }) => content).filter(isFields)];
+  return { ...layout, header: hasHeader(rows.slice(0, HEADER_SAMPLE_ROWS).map(cellsOf), wanted) };
+}
+
+function cellsOf(row: Fields): string[] {
+  return row.names().map((_, position) => textOf(row.at(position)) ?? '');
 }
 
 /** A reader for a layout, for records of up to `recordBytes`. */

@@ -24,6 +24,8 @@ export interface Inspection {
   readonly unjudgedColumns: FileColumns[];
   /** Tables that were found and have no column recognised as their text, with all columns. */
   readonly withoutText: FileColumns[];
+  /** Paths of tables whose first row seems to be data. */
+  readonly withoutHeader: string[];
 }
 
 /** Records of a file that are looked at for what is not judged. */
@@ -48,6 +50,7 @@ export async function inspectSources(
 ): Promise<Inspection> {
   const unjudgedColumns: FileColumns[] = [];
   const withoutText: FileColumns[] = [];
+  const withoutHeader: string[] = [];
   const wanted = new WantedColumns(configs);
   const others: FrozenSource[] = [];
   let found = 0;
@@ -68,12 +71,13 @@ export async function inspectSources(
       withoutText.push({ path: source.path, columns: labelled(examined.columns) });
       continue;
     }
+    if (examined.layout.kind === 'csv' && !examined.layout.header) withoutHeader.push(source.path);
     const columns = unjudged(examined.sample, examined.options, idNamesOf(config, isNamed));
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
   await lookFurther(others, configs, wanted, signal);
   wanted.refuse();
-  return { unjudgedColumns, withoutText };
+  return { unjudgedColumns, withoutText, withoutHeader };
 }
 
 /** Looks for columns that no table has in files that may be tables under other names. */

@@ -47,6 +47,7 @@ describe('a run’s configuration', () => {
           audit: 'final',
           encoding: null,
           layout: null,
+          header: null,
         },
       ],
       guards: ['embedded:'],

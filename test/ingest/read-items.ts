@@ -14,6 +14,7 @@ export function corpus(path: string, overrides: Partial<SourceConfig> = {}): Sou
     audit: 'final',
     encoding: null,
     layout: null,
+    header: null,
     ...overrides,
   };
 }

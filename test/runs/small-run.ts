@@ -64,7 +64,7 @@ export async function createdRun(folder: string): Promise<Run> {
   const source = { path: uploads, given: 'uploads', textColumns: null, idColumn: null } as const;
   const config: RunConfig = {
     name: 'test',
-    sources: [{ ...source, audit: 'final', encoding: null, layout: null }],
+    sources: [{ ...source, audit: 'final', encoding: null, layout: null, header: null }],
     guards: ['grpc://127.0.0.1:1'],
     expectFingerprint: null,
     policy: DEFAULT_POLICY,

@@ -85,6 +85,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
         audit: 'final',
         encoding: null,
         layout: null,
+        header: null,
       })),
       guards: ['grpc://127.0.0.1:8001'],
       expectFingerprint: null,

@@ -74,6 +74,13 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       }),
     )
     .addOption(
+      flag('--header <yes|no>', {
+        what: 'whether the first row of tables names their columns; without names, columns go by position: 1, 2',
+        fallback: 'told from the rows',
+        example: 'no',
+      }),
+    )
+    .addOption(
       flag('--audit <mode>', {
         what: 'judge a conversation once as a whole (final) or at every turn (every-turn)',
         fallback: 'final',
