@@ -19,6 +19,7 @@ import { makeSummary, summaryJson, type Summary } from './summary.ts';
 import type { Counts } from './tally.ts';
 import type { LogWriter } from './verdict-log/log-writer.ts';
 import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
+import { workingSeconds } from './verdict-log/working-time.ts';
 
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
@@ -196,7 +197,7 @@ class Finish {
       dir: resolve(this.#log.runDir),
       status,
       counts,
-      lastCommitAt: chain.lastCommit?.at ?? null,
+      seconds: workingSeconds(chain.parts),
       pass: plan.pass,
       chainHead: chain.position.head,
       lostToDamage: lostToDamage(chain),

@@ -18,6 +18,7 @@ import { makeSummary, summaryJson } from './summary.ts';
 import type { Counts } from './tally.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
+import { workingSeconds } from './verdict-log/working-time.ts';
 
 export interface VerifyOptions {
   /** Chain head that was kept elsewhere: 64 hex digits. */
@@ -244,7 +245,7 @@ async function checkSummary(
     dir: String(dir),
     status: 'finished',
     counts,
-    lastCommitAt: chain.lastCommit?.at ?? null,
+    seconds: workingSeconds(chain.parts),
     pass: plan.pass,
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),

@@ -11,7 +11,12 @@ const BEAT_MS = 2000;
 /** After so long without a sign a feeder counts as gone, in milliseconds. */
 const GONE_AFTER_MS = 15_000;
 
-const RECORD = z.looseObject({ host: z.string(), pid: z.int(), fleet: z.boolean() });
+const RECORD = z.looseObject({
+  host: z.string(),
+  pid: z.int(),
+  fleet: z.boolean(),
+  at: z.string().optional(),
+});
 
 /** Who feeds a run, or did last. */
 export interface Feeder {
@@ -20,6 +25,8 @@ export interface Feeder {
   readonly pid: number;
   /** Whether it feeds a fleet; else it judges in its own process. */
   readonly fleet: boolean;
+  /** When it began, ISO 8601, UTC. */
+  readonly at?: string | undefined;
   readonly alive: boolean;
 }
 
@@ -100,7 +107,9 @@ async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promis
     throw error;
   }
   try {
-    await file.write(`${JSON.stringify({ host: hostname(), pid: process.pid, fleet })}\n`);
+    await file.write(
+      `${JSON.stringify({ host: hostname(), pid: process.pid, fleet, at: new Date().toISOString() })}\n`,
+    );
   } catch (error) {
     await rm(path, { force: true });
     throw error;
@@ -116,9 +125,9 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
   if (epoch === 0) return null;
   const path = join(controlFolder(runDir), feedName(epoch));
   try {
-    const { host, pid, fleet } = RECORD.parse(JSON.parse(await readFile(path, 'utf8')));
+    const { host, pid, fleet, at } = RECORD.parse(JSON.parse(await readFile(path, 'utf8')));
     const age = Date.now() - (await stat(path)).mtimeMs;
-    return { epoch, host, pid, fleet, alive: age < GONE_AFTER_MS };
+    return { epoch, host, pid, fleet, at, alive: age < GONE_AFTER_MS };
   } catch {
     return null;
   }

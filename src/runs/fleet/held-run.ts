@@ -70,7 +70,8 @@ export class HeldRun {
       diskFull(full);
       say(message);
     };
-    return claimLog(run.dir, run.record, { signal: stop, report });
+    const since = (await readFeeder(run.dir))?.at;
+    return claimLog(run.dir, run.record, { signal: stop, report, since });
   }
 
   async #letGo(claim: Promise<LogWriter>): Promise<void> {

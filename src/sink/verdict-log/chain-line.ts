@@ -17,6 +17,8 @@ export interface ClaimLine {
   readonly continues: ChainPosition;
   /** ISO 8601, UTC. */
   readonly at: string;
+  /** When the work began that its commits come from, where that was before the claim. ISO 8601, UTC. */
+  readonly since?: string | undefined;
   /** What was found damaged when the epoch was claimed. */
   readonly damage?: Damage | undefined;
 }
@@ -67,6 +69,7 @@ const CLAIM = z.strictObject({
   claim: z.int().min(1),
   continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
   at: z.string(),
+  since: z.string().optional(),
   damage: z.strictObject({ at: z.string(), outcomes: count, shards: z.array(count) }).optional(),
 });
 

@@ -16,6 +16,8 @@ export interface ClaimOptions {
   readonly signal: AbortSignal;
   /** One line for people: the disk is full and commits wait; there is space again. */
   readonly report: DiskFullPolicy['report'];
+  /** When the work began that is to be committed, ISO 8601, UTC; default: now. */
+  readonly since?: string | undefined;
   /** How long commits wait for disk space, in milliseconds; default: the run's `maxWaitMs`. */
   readonly maxWaitMs?: number;
   /** Between two tries while the disk is full, in milliseconds; default 3 s. */
@@ -64,6 +66,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
       claim: epoch,
       continues: { epoch: position.epoch, lines: position.lines, head: position.head },
       at: new Date().toISOString(),
+      ...(options.since === undefined ? {} : { since: options.since }),
       ...(damage === null ? {} : { damage }),
     };
     const line = JSON.stringify(claim);

@@ -25,6 +25,9 @@ export interface ChainPart {
   /** Lines and bytes of its commits that count. */
   readonly lines: number;
   readonly bytes: number;
+  /** When the work began that its commits come from, and when it committed last; null: nothing. ISO 8601, UTC. */
+  readonly begunAt: string;
+  readonly lastCommitAt: string | null;
   /** Bytes that count of each of its segments, by name. */
   readonly segments: ReadonlyMap<string, number>;
   /** Bytes of each of its segments that were committed, those included that were found damaged later. */
@@ -45,8 +48,6 @@ export interface Chain {
   /** What earlier writers found damaged, oldest first. */
   readonly damages: readonly (Damage & { readonly epoch: number })[];
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
-  /** Null before the first commit. */
-  readonly lastCommit: CommitLine | null;
   /** Where the newest epoch goes on with something that is no part of the chain; null when it just ends. */
   readonly endsBefore: ChainEnd | null;
 }
@@ -104,7 +105,6 @@ export async function readChain(runDir: string, options: ReadChainOptions): Prom
     damaged: walk.damaged,
     damages: path.flatMap(({ claim, damage }) => (damage === undefined ? [] : [{ ...damage, epoch: claim }])),
     fingerprints: walk.fingerprints,
-    lastCommit: walk.lastCommit,
     endsBefore: walk.endsBefore,
   };
 }
@@ -182,7 +182,6 @@ class ChainWalk {
   readonly #runDir: string;
   readonly #damagedShards = new Set<number>();
   position: ChainPosition;
-  lastCommit: CommitLine | null = null;
   endsBefore: Chain['endsBefore'] = null;
 
   constructor(runDir: string, genesis: string) {
@@ -201,7 +200,7 @@ class ChainWalk {
     }
     const file = commitsName(epoch);
     const limit = until?.lines ?? options.newestLines ?? Number.POSITIVE_INFINITY;
-    const segments: Segments = { counted: new Map(), written: new Map() };
+    const segments: Segments = { counted: new Map(), written: new Map(), lastCommitAt: null };
     let lines = 0;
     let bytes = 0;
     let head = at.head;
@@ -231,7 +230,9 @@ class ChainWalk {
         `log/${file} has ${lines} lines, but ${limit} were there when the run was continued`,
       );
     }
-    this.parts.push({ epoch, lines, bytes, segments: segments.counted, written: segments.written });
+    const { counted, written, lastCommitAt } = segments;
+    const begunAt = claim.since ?? claim.at;
+    this.parts.push({ epoch, lines, bytes, begunAt, lastCommitAt, segments: counted, written });
     this.position = { epoch, lines, head };
   }
 
@@ -252,7 +253,7 @@ class ChainWalk {
     if (!fits(line, epoch, segments.written)) return false;
     const end = line.offset + line.length;
     segments.written.set(line.segment, end);
-    this.lastCommit = line;
+    segments.lastCommitAt = line.at;
     if (this.voidShards.has(line.shard) || this.commits.has(line.shard)) return true;
     if (check !== undefined && !(await this.#holds(line, check.plannedShards))) return true;
     this.commits.add(line);
@@ -273,8 +274,9 @@ class ChainWalk {
   }
 }
 
-/** Bytes of segments, by name: those that count, and all that were committed. */
+/** What an epoch committed: bytes of segments, by name, those that count and all that were written; and when. */
 interface Segments {
+  lastCommitAt: string | null;
   readonly counted: Map<string, number>;
   readonly written: Map<string, number>;
 }
