@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { InferRequest, WireTensor } from '../guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../guard/tensors/raw.ts';
 import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
-import { invalidRequest, RequestError, withRequestId } from './request-error.ts';
+import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
 
 /** A request whose tensors hold together; what they say has not been looked at. */
 export interface TensorRequest {
@@ -169,7 +169,7 @@ function checkTensor(tensor: WireTensor, spec: TensorSpec, batched: boolean, id:
       return size === -1 ? Number.isSafeInteger(given) && given >= 0 : given === size;
     });
   if (!fits || (batched && tensor.shape[0] === 0)) {
-    const given = tensor.shape.join();
+    const given = shortened(tensor.shape.join());
     throw invalidRequest(id, `input '${spec.name}' has shape [${given}], expected [${expected.join()}]`);
   }
 }
@@ -192,5 +192,5 @@ function checkElements<T>(
 
 /** A name somebody else chose, fit for a message: escaped and of bounded length. */
 function quoted(name: string): string {
-  return `'${JSON.stringify(name.slice(0, 64)).slice(1, -1)}'`;
+  return `'${JSON.stringify(shortened(name)).slice(1, -1)}'`;
 }

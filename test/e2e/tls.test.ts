@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
 
 closeAfterEach();
 
@@ -30,11 +30,17 @@ test('judges over TLS, with a token, at a guard whose certificate is trusted', a
 test('gives nothing to a guard whose certificate is not trusted', async () => {
   const folder = await temporaryFolder();
   const server = await guard({ tls: await makeCertificate(folder, '127.0.0.1') });
-  const { status } = await guardsweep(['fingerprint', '--guard', server.address], {
+  const { status, stderr } = await guardsweep(['fingerprint', '--guard', server.address], {
     env: { GUARD_TOKEN: 'secret' },
   });
   expect(status).toBe(4);
+  expect(stderr).toContain('its certificate is not trusted: see NODE_EXTRA_CA_CERTS');
   expect(server.readings()).toBe(0);
+  // Named at once, not waited for: only a changed setting helps.
+  await expect(connect([server])).rejects.toMatchObject({
+    kind: 'service',
+    message: `guard ${server.address}: its certificate is not trusted: see NODE_EXTRA_CA_CERTS`,
+  });
 });
 
 test('gives nothing to a guard with the certificate of another', async () => {

@@ -271,6 +271,17 @@ describe('what the protocol refuses', () => {
     expect(error.details).toMatch(/^\[request id: <id_unknown>\] /);
   });
 
+  it('cuts what it quotes of a request, which could be longer than a client can read', async () => {
+    const long = '\u{1f600}x'.repeat(50_000);
+    const shown = `${'\u{1f600}x'.repeat(32)}...`;
+    const { details } = await refusal({ id: long, model_name: long, tensors: good });
+    expect(details).toBe(`[request id: ${shown}] unknown model '${shown}'`);
+    const shape = Array.from({ length: 50_000 }, () => 1);
+    const misshapen = await refusal({ id: 'x'.repeat(64), tensors: [{ ...good[0]!, shape }] });
+    expect(misshapen.details).toContain(`[request id: ${'x'.repeat(64)}]`);
+    expect(misshapen.details.length).toBeLessThan(300);
+  });
+
   it('takes the parameters that are allowed', async () => {
     await client.infer({
       tensors: good,

@@ -3,7 +3,7 @@ import type { Fault, OutReason } from '../call-error.ts';
 import { namedError } from '../named-errors.ts';
 
 /** Triton's and Python backends' prefix to an error of one request. */
-const REQUEST_ID_PREFIX = /^\[request id: [^\]]{0,256}\]\s*/;
+const REQUEST_ID_PREFIX = /^\[request id: [^\]]*\]\s*/;
 
 const REFUSED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
 const GUARD_FAILED: Fault = { kind: 'attempt', code: 'GUARD_INTERNAL' };
@@ -25,6 +25,12 @@ const TABLE: readonly Row[] = [
     out('shutting down', false),
   ],
   [status.UNAVAILABLE, /not at ready state|server not ready/i, out('not ready', false)],
+  // As OpenSSL and Node say it of the server's certificate; an alert is the server's word on ours.
+  [
+    status.UNAVAILABLE,
+    /no connection established(?!.*\balert\b).*certificate/is,
+    out('certificate not trusted', false),
+  ],
   [
     status.UNAVAILABLE,
     /no connection established|name resolution failed|failed to start http\/2 stream|channel closed/i,

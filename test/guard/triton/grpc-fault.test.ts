@@ -30,6 +30,22 @@ const rows: [code: status, details: string, fault: Fault][] = [
     'No connection established. Last error: connect ECONNREFUSED',
     endpoint('no connection', false),
   ],
+  ...[
+    'Error: self-signed certificate',
+    'Error: unable to verify the first certificate',
+    'Error: unable to get local issuer certificate',
+    'Error: certificate has expired',
+    "Error [ERR_TLS_CERT_ALTNAME_INVALID]: Hostname/IP does not match certificate's altnames",
+  ].map((cause): [status, string, Fault] => [
+    status.UNAVAILABLE,
+    `No connection established. Last error: ${cause}. Resolution note: `,
+    endpoint('certificate not trusted', false),
+  ]),
+  [
+    status.UNAVAILABLE,
+    'No connection established. Last error: Error: tlsv13 alert certificate required',
+    endpoint('no connection', false),
+  ],
   [
     status.UNAVAILABLE,
     'Name resolution failed for target dns:nowhere:8001',
@@ -59,6 +75,11 @@ const rows: [code: status, details: string, fault: Fault][] = [
     status.INTERNAL,
     '[request id: <id_unknown>] SEQUENCE_OVERFLOW: too long',
     refused('SEQUENCE_OVERFLOW', true),
+  ],
+  [
+    status.INVALID_ARGUMENT,
+    `[request id: ${'x'.repeat(1000)}] EMPTY_CONTENT: TEXT is blank`,
+    refused('EMPTY_CONTENT', true),
   ],
   [status.INVALID_ARGUMENT, 'Unsupported audio type', refused('UNSUPPORTED_AUDIO_TYPE', true)],
   [status.INVALID_ARGUMENT, '{"error":{"code":"EMPTY_CONTENT"}}', refused('EMPTY_CONTENT', true)],
