@@ -13,6 +13,7 @@ import { startProgress, type Progress } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
 import { explained, report, snapshot, tell } from './run-report.ts';
 import { toolVersion } from './tool-version.ts';
+import { unheardClips } from './unheard-clips.ts';
 
 /** What a fleet takes is loaded by those who have one: it takes longer than all the rest. */
 const fleet = () => import('./feed-fleet.ts');
@@ -138,6 +139,8 @@ async function work(
           if (down !== waiting) say(down ? 'no guard is ready; waiting' : 'a guard is ready again');
           waiting = down;
         });
+        const unheard = await unheardClips(run.sources, pool, drain);
+        if (unheard !== null) say(unheard);
         return pool;
       },
       drain,

@@ -81,6 +81,13 @@ export interface MediaFile {
   readonly bytes: number;
 }
 
+/** What a guard needs a probe of its own for. */
+export interface MediaKind {
+  readonly modality: 'image' | 'audio';
+  /** Whether it has a caption, or a transcript. */
+  readonly described: boolean;
+}
+
 /** What is asked for an item. */
 export type ItemRequest = TextRequest | MediaRequest;
 

@@ -1,3 +1,5 @@
+import type { AudioRequest } from '../domain/request.ts';
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES, writeWavHeader } from '../normalize/audio/wav.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
@@ -6,6 +8,15 @@ export const HARMLESS_ROW = {
   request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
   sessionId: '',
 } as const;
+
+/** One second of silence in normal form, with a harmless transcript or none. */
+export function silentClip(described: boolean): AudioRequest {
+  const dataBytes = SAMPLE_RATE * BYTES_PER_SAMPLE;
+  const audio = Buffer.alloc(WAV_HEADER_BYTES + dataBytes);
+  writeWavHeader(audio, dataBytes);
+  const transcript = described ? HARMLESS_ROW.request.text : null;
+  return { requestType: 'prompt', modality: 'audio', audio, transcript };
+}
 
 /**
  * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which

@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ItemCode } from '../domain/item-error.ts';
+import type { MediaKind } from '../domain/request.ts';
 import { backoffMs } from './backoff.ts';
 import type { OutReason } from './call-error.ts';
-import type { Connection, Reading, ReadyGuard } from './connection.ts';
+import type { Connection, Reading } from './connection.ts';
 import type { DispatcherOptions, Outage } from './dispatcher-hooks.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { type Judges, KnownProbes } from './known-probes.ts';
 import { mayReturn, NotUsable } from './not-usable.ts';
 import type { Sent } from './sender.ts';
 import type { Task } from './task.ts';
-import type { Signature } from './tensors/encode-request.ts';
+import { type Signature, signatureOfMedia } from './tensors/encode-request.ts';
 
 const PROBE_BASE_MS = 200;
 const PROBE_CAP_MS = 5000;
@@ -57,7 +59,10 @@ export interface EndpointStatus {
   readonly retries: Readonly<Partial<Record<ItemCode | 'MODEL_CHANGED', number>>>;
 }
 
-export type EndpointOptions = Omit<DispatcherOptions, 'endpoint'>;
+export interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint'> {
+  /** Kinds of media that the pool was asked about. */
+  readonly mediaAskedFor: ReadonlyMap<Signature, MediaKind>;
+}
 
 export interface EndpointHooks {
   ready(): void;
@@ -87,7 +92,7 @@ export class Endpoint {
   #state: EndpointState;
   #connection: Connection | null = null;
   /** As it was when it was last in use. */
-  #guard: ReadyGuard | null = null;
+  #guard: KnownProbes | null = null;
   #dispatcher: Dispatcher | null = null;
   #reading: Reading | null = null;
   #successes = 0;
@@ -118,6 +123,12 @@ export class Endpoint {
   /** Whether it takes such requests, as far as is known. */
   takes(signature: Signature): boolean {
     return (this.#guard ?? this.#target).takes(signature);
+  }
+
+  /** Whether it judges media of a kind, as far as can be found out now. */
+  async judges(kind: MediaKind): Promise<Judges> {
+    if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(kind);
+    return this.takes(signatureOfMedia(kind)) ? 'maybe' : 'not taken';
   }
 
   /** Rows it is allowed in flight, and those of a full request; zero while it is out. */
@@ -168,11 +179,11 @@ export class Endpoint {
       const connection = this.#target.connect();
       try {
         // An endpoint that failed has to show that it judges again.
-        const guard = await connection.open({
-          requestTimeoutMs: this.#options.requestTimeoutMs,
-          prove: !first,
-          signal,
-        });
+        const { requestTimeoutMs, mediaAskedFor } = this.#options;
+        const ready = await connection.open({ requestTimeoutMs, prove: !first, signal });
+        const guard = new KnownProbes(ready, { timeoutMs: requestTimeoutMs, signal });
+        // Media that wait are not for a guard that has no probe for them.
+        await Promise.all([...mediaAskedFor.values()].map((kind) => guard.judges(kind)));
         // Closed after the last answer, when there was no call left to end.
         signal.throwIfAborted();
         this.#use(connection, guard);
@@ -194,7 +205,7 @@ export class Endpoint {
     await sleep(ms, undefined, { signal: this.#life.signal }).catch(() => {});
   }
 
-  #use(connection: Connection, guard: ReadyGuard): void {
+  #use(connection: Connection, guard: KnownProbes): void {
     this.#guard = guard;
     if (guard.version !== null) {
       this.#reading = guard.version.first;
@@ -216,6 +227,7 @@ export class Endpoint {
         },
         retried: (cause) => (this.#retries[cause] = (this.#retries[cause] ?? 0) + 1),
         accept: (next) => {
+          if (next.fingerprint.id !== this.#reading?.fingerprint.id) guard.forget();
           this.#reading = next;
           return this.#hooks.accept(next);
         },

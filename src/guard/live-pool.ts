@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { GuardRequest } from '../domain/request.ts';
+import { type ItemError, itemError } from '../domain/item-error.ts';
+import type { GuardRequest, MediaKind } from '../domain/request.ts';
+import { abortable } from '../queue/redis/abortable.ts';
 import { Admission } from './admission.ts';
 import { WINDOW_BATCHES } from './batch-lane.ts';
 import type { Reading } from './connection.ts';
@@ -11,9 +13,9 @@ import type { Dispatcher } from './dispatcher.ts';
 import { Endpoint, type EndpointStatus, type EndpointTarget } from './endpoint.ts';
 import { Judging } from './judging.ts';
 import type { GuardPool, JudgeOptions } from './pool.ts';
-import { Task } from './task.ts';
+import { messageOf, notTaken, Task } from './task.ts';
 import { TaskQueue } from './task-queue.ts';
-import type { Signature } from './tensors/encode-request.ts';
+import { type Signature, signatureOfMedia } from './tensors/encode-request.ts';
 
 /** Once one guard is ready, how long the start waits for the others, in milliseconds. */
 const OTHERS_TIMEOUT_MS = 5000;
@@ -48,6 +50,7 @@ export class LivePool implements GuardPool {
   readonly #backlog = new TaskQueue();
   /** Of what waits, the kinds that no endpoint in use takes, and since when. */
   readonly #unserved = new Map<Signature, number>();
+  readonly #mediaAskedFor = new Map<Signature, MediaKind>();
   #sessions = 0;
   /** When something was last judged, a guard came back, or work came in with nothing else under way. */
   #progressAt = 0;
@@ -67,7 +70,12 @@ export class LivePool implements GuardPool {
     this.#expectFingerprint = expectFingerprint;
     this.#maxWaitMs = maxWaitMs;
     this.#endpoints = targets.map((target) => {
-      const options = { requestTimeoutMs, backlog: this.#backlog, isOneOfMany: () => this.#inUse > 1 };
+      const options = {
+        requestTimeoutMs,
+        backlog: this.#backlog,
+        isOneOfMany: () => this.#inUse > 1,
+        mediaAskedFor: this.#mediaAskedFor,
+      };
       const endpoint: Endpoint = new Endpoint(target, options, {
         taken: () => this.#admission.admit(),
         ready: () => this.#ready(),
@@ -157,6 +165,15 @@ export class LivePool implements GuardPool {
     } finally {
       this.#admission.arrived(requests.length);
     }
+  }
+
+  async notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
+    this.#mediaAskedFor.set(signatureOfMedia(kind), kind);
+    const asked = Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(kind)));
+    const answers = await abortable(asked, signal);
+    if (answers.includes('maybe')) return null;
+    const message = answers.includes('no probe') ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
+    return itemError('PROBE_NOT_LOADED', message);
   }
 
   get waiting(): number {

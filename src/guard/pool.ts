@@ -1,7 +1,8 @@
 import { Failure } from '../domain/failure.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { GuardRequest } from '../domain/request.ts';
+import type { ItemError } from '../domain/item-error.ts';
+import type { GuardRequest, MediaKind } from '../domain/request.ts';
 import type { GuardEndpoint } from './address.ts';
 import type { EndpointStatus } from './endpoint.ts';
 import { endpointTargets } from './endpoint-targets.ts';
@@ -45,6 +46,12 @@ export interface GuardPool {
    * Turns of one conversation (`conversation` set, one array of messages) must come in one call, in order.
    */
   judge(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]>;
+  /**
+   * Why media of this kind need not be brought before the guards, since none judges them: each takes none, or has said
+   * that it has no probe for them. Null while one of them judges them, or may. Each guard in use is asked at most once,
+   * and again when its model changes. Rejects with the signal's reason.
+   */
+  notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   status(): EndpointStatus[];

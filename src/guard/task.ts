@@ -1,6 +1,6 @@
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { GuardRequest } from '../domain/request.ts';
+import type { GuardRequest, MediaKind } from '../domain/request.ts';
 import type { Conversation } from './conversation.ts';
 import { contentBytes, type RequestRow, type Signature, signatureOf } from './tensors/encode-request.ts';
 
@@ -143,7 +143,10 @@ export class Task implements RequestRow {
   }
 }
 
-function notTaken({ requestType, modality }: GuardRequest): string {
+/** What the record says of requests that no guard takes. */
+export function notTaken(request: GuardRequest | MediaKind): string {
+  const requestType = 'requestType' in request ? request.requestType : 'prompt';
+  const { modality } = request;
   if (requestType === 'prompt')
     return `none of the guards takes ${modality === 'image' ? 'images' : modality}`;
   const what = requestType === 'response' ? 'responses' : 'conversations';
@@ -151,7 +154,7 @@ function notTaken({ requestType, modality }: GuardRequest): string {
 }
 
 /** What the record says of each error that a guard can give: our own words, since a guard's can quote content. */
-function messageOf(code: ItemCode): string {
+export function messageOf(code: ItemCode): string {
   switch (code) {
     case 'MISSING_PAYLOAD':
       return 'the guard found no payload for the modality';

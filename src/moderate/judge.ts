@@ -1,6 +1,7 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { GuardRequest } from '../domain/request.ts';
+import type { ItemError } from '../domain/item-error.ts';
+import type { GuardRequest, MediaKind } from '../domain/request.ts';
 
 /** What judging needs of the guards. */
 export interface Judge {
@@ -14,6 +15,11 @@ export interface Judge {
       readonly endpoint?: string | null;
     },
   ): Promise<readonly Outcome[]>;
+  /**
+   * Why no guard judges media of this kind, so that they need not be decoded; null when one does, or may. A judge that
+   * knows nothing of it leaves this out. Rejects with the signal's reason.
+   */
+  notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** In full, every fingerprint an outcome may name. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
 }

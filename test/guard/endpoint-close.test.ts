@@ -19,7 +19,12 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       takes: () => true,
       connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
     },
-    { requestTimeoutMs: 60_000, backlog: new TaskQueue(), isOneOfMany: () => false },
+    {
+      requestTimeoutMs: 60_000,
+      backlog: new TaskQueue(),
+      isOneOfMany: () => false,
+      mediaAskedFor: new Map(),
+    },
     {
       taken: () => {},
       ready: () => {},

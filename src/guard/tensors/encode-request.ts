@@ -3,6 +3,7 @@ import {
   type GuardRequest,
   history,
   type ImageRequest,
+  type MediaKind,
   type MultiturnRequest,
   requestBytes,
 } from '../../domain/request.ts';
@@ -37,6 +38,11 @@ export function isBatchable(signature: Signature): boolean {
   return signature === 'prompt' || signature === 'response' || signature === 'response-with-prompt';
 }
 
+export function signatureOfMedia({ modality, described }: MediaKind): Signature {
+  if (modality === 'image') return described ? 'image-with-caption' : 'image';
+  return described ? 'audio-with-transcript' : 'audio';
+}
+
 export function signatureOf(request: GuardRequest): Signature {
   switch (request.requestType) {
     case 'multiturn':
@@ -48,9 +54,9 @@ export function signatureOf(request: GuardRequest): Signature {
         case 'text':
           return 'prompt';
         case 'image':
-          return request.caption === null ? 'image' : 'image-with-caption';
+          return signatureOfMedia({ modality: 'image', described: request.caption !== null });
         case 'audio':
-          return request.transcript === null ? 'audio' : 'audio-with-transcript';
+          return signatureOfMedia({ modality: 'audio', described: request.transcript !== null });
       }
   }
 }

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { Judging, LongAudio } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { MediaRequest } from '../../domain/request.ts';
+import type { MediaKind, MediaRequest } from '../../domain/request.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
@@ -121,6 +121,8 @@ export class MediaJudge {
     try {
       const bytes = await readPlanned(file, planned, signal);
       if ('code' in bytes) return bytes;
+      const notJudged = await this.#notJudged({ modality: 'image', described: caption !== null }, signal);
+      if (notJudged !== null) return notJudged;
       const normal = await this.#options.normalizer.image(bytes, { frames: judging.frames, signal });
       if ('code' in normal) return normal;
       const parts = normal.frames.map((frame): Part => ({
@@ -142,6 +144,9 @@ export class MediaJudge {
     const before = await stateOf(file);
     const changed = await checkPlanned(file, request.file, signal);
     if (changed !== null) return failed(changed);
+    const kind = { modality: 'audio', described: request.caption !== null } as const;
+    const notJudged = await this.#notJudged(kind, signal);
+    if (notJudged !== null) return failed(notJudged);
     const outcome = await judgeParts(
       (judge) => this.#windows(file, request, judging, judge, signal),
       this.#options.judge,
@@ -149,6 +154,11 @@ export class MediaJudge {
     );
     // The decoder reads the file by itself, after it was hashed.
     return (await stateOf(file)) === before ? outcome : failed(changedMeanwhile());
+  }
+
+  /** To bring a file into normal form that no guard judges would be for nothing; what it was planned as was checked. */
+  async #notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
+    return (await this.#options.judge.notJudged?.(kind, signal)) ?? null;
   }
 
   async #windows(

@@ -285,6 +285,40 @@ describe('a shard of media', () => {
   });
 });
 
+describe('media that no guard judges', () => {
+  const lacks = itemError('PROBE_NOT_LOADED', 'no probe');
+  /** Judges what has a caption, and is not to be asked about anything else. */
+  const deaf = (): Judge & { readonly asked: GuardRequest[] } => ({
+    ...guard(),
+    notJudged: async ({ described }) => (described ? null : lacks),
+  });
+  const undescribed = async (path: string, kind: MediaRequest['modality']): Promise<MediaRequest> => ({
+    ...(await media(path, 'az', kind)),
+    caption: null,
+  });
+  const noNormalForm: MediaNormalizer = {
+    image: () => Promise.reject(new Error('it was decoded')),
+    audio: () => Promise.reject(new Error('it was decoded')),
+  };
+
+  it.each(['image', 'audio'] as const)('end as what the guards say of them all: %s', async (kind) => {
+    const judge = deaf();
+    const { failure } = await moderate(await undescribed('a', kind), judge, {}, noNormalForm);
+    expect(failure?.error).toEqual(lacks);
+    expect(judge.asked).toHaveLength(0);
+    const { judgement: verdict } = await moderate(await media('b', 'az', kind), judge);
+    expect(verdict?.score).toBe(1);
+  });
+
+  it('are checked to be what was planned all the same', async () => {
+    for (const kind of ['image', 'audio'] as const) {
+      const planned = await undescribed('c', kind);
+      await appendFile(join(folder, 'uploads/c'), 'more');
+      expect(code(await moderate(planned, deaf(), {}, noNormalForm))).toBe('SOURCE_CHANGED');
+    }
+  });
+});
+
 describe('what is sent of a file', () => {
   const content = fc.string({ unit: fc.constantFrom('a', 'm', 'z'), minLength: 1, maxLength: 12 });
   const modality = fc.constantFrom<MediaRequest['modality']>('image', 'audio');
