@@ -1,4 +1,4 @@
-import { dirname, posix, relative, sep } from 'node:path';
+import { dirname, join, posix, relative, sep } from 'node:path';
 import { isRecordedPath, recordedPath } from '../domain/file-path.ts';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
@@ -10,6 +10,7 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../formats/record.ts';
+import { textsBeside } from '../formats/transcripts/texts-beside.ts';
 import { textOf } from '../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
@@ -26,6 +27,7 @@ export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.json
 export const LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024;
 const LARGEST_ROW_BYTES = 1024 * 1024;
 const LONGEST_ID = 512;
+const ENTRY_COLUMNS = ['path', 'id', 'caption'];
 
 /** What a manifest says of a file. */
 export interface ManifestEntry {
@@ -33,17 +35,26 @@ export interface ManifestEntry {
   readonly caption: string | null;
 }
 
-/** A row that says nothing of any file of the corpus, and why. */
-export interface RefusedRow {
-  readonly record: SourceRecord;
-  readonly error: ItemError;
-}
+/** A row that has more to it than what it says of a file. */
+export type ManifestRow =
+  /** It says nothing of any file of the corpus, and why. */
+  | { readonly record: SourceRecord; readonly error: ItemError }
+  | {
+      readonly record: SourceRecord;
+      readonly error: null;
+      /** The file that it is about: an absolute path in the recorded form. */
+      readonly about: string;
+      /** What describes that file, if it is one that can be described. */
+      readonly caption: string | null;
+      /** What its other columns say. */
+      readonly texts: readonly string[];
+    };
 
 /** The list of its files that a corpus brings with it: a table with the columns path, id and caption. */
 export class ManifestTable {
   readonly #entries = new Map<string, ManifestEntry>();
   /** In the order of the table. */
-  readonly refused: RefusedRow[] = [];
+  readonly rows: ManifestRow[] = [];
   readonly #folder: string;
 
   /** `folder`: absolute, of the files that are listed. */
@@ -87,7 +98,7 @@ export class ManifestTable {
   #add(records: RecordBatch, isThere: (relative: string) => boolean): void {
     for (const record of records) {
       const error = this.#take(record, isThere);
-      if (error !== null) this.refused.push({ record, error });
+      if (error !== null) this.rows.push({ record, error });
     }
   }
 
@@ -109,11 +120,14 @@ export class ManifestTable {
     if (this.#entries.has(listed)) {
       return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
     }
-    const caption = textOf(record.content.get('caption')) ?? '';
-    this.#entries.set(listed, {
-      id: idOf(record.content),
-      caption: /\S/.test(caption) ? caption : null,
-    });
+    const said = textOf(record.content.get('caption')) ?? '';
+    const caption = /\S/.test(said) ? said : null;
+    this.#entries.set(listed, { id: idOf(record.content), caption });
+    const texts = textsBeside(record.content, ENTRY_COLUMNS);
+    if (caption !== null || texts.length > 0) {
+      const about = join(this.#folder, listed);
+      this.rows.push({ record, error: null, about, caption, texts });
+    }
     return null;
   }
 }

@@ -62,7 +62,7 @@ async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: Medi
   return hash.digest();
 }
 
-/** What describes a file: the manifest where it says something, else the text beside it. */
+/** What describes a file: what the manifest says, and the text beside it, which would not be judged otherwise. */
 async function captionOf({
   source,
   config,
@@ -70,6 +70,8 @@ async function captionOf({
   signal,
 }: MediaTarget): Promise<string | null | ItemError> {
   const listed = manifest?.entry(source)?.caption ?? null;
-  if (listed !== null) return checkedCaption(listed);
-  return source.sidecar === null ? null : readSidecar(source.sidecar, config, signal);
+  const beside = source.sidecar === null ? null : await readSidecar(source.sidecar, config, signal);
+  if (listed === null || (beside !== null && typeof beside !== 'string')) return beside ?? null;
+  const isSaidTwice = beside === null || beside.trim() === listed.trim();
+  return checkedCaption(isSaidTwice ? listed : `${listed}\n\n${beside}`);
 }

@@ -9,6 +9,7 @@ import { CorruptGzip, isAsFrozen } from './file-bytes.ts';
 import { FileHash } from './file-hash.ts';
 import type { FrozenSources } from './frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
+import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from './manifest-table.ts';
 import { encodingOf, idNamesOf, isNamedFile } from './named-file.ts';
 import { readMediaItem } from './media-item.ts';
@@ -68,7 +69,7 @@ export async function* readSource(
     const manifest = await options.frozen.manifestOf(source, options.signal);
     if (source.manifest === source.source) {
       hash.leave();
-      yield* nonEmpty(manifestItems(manifest ?? null, maker));
+      yield* manifestItems(manifest ?? null, maker, options.signal);
       return;
     }
     const head = await file.head(encodingOf(config, isNamed));
@@ -92,12 +93,6 @@ interface Reading {
   readonly config: SourceConfig;
   readonly manifest: ManifestTable | null | undefined;
   readonly options: ReadOptions;
-}
-
-/** A manifest is about other files; what is an item is each row that says nothing of any of them. */
-function manifestItems(manifest: ManifestTable | null, maker: ItemMaker): Item[] {
-  if (manifest === null) return [changed(maker)];
-  return manifest.refused.map(({ record, error }) => maker.refused(record, error, null));
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
@@ -151,10 +146,6 @@ async function* recordItems(
     for (const record of records) maker.add(record, options, items);
     yield items;
   }
-}
-
-function* nonEmpty(items: readonly Item[]): Generator<readonly Item[]> {
-  if (items.length > 0) yield items;
 }
 
 function changed(maker: ItemMaker): Item {

@@ -63,8 +63,8 @@ export function stem(path: string): string {
   return path.replace(/\.[^./]*$/, '');
 }
 
-/** A file that cannot be looked at is none: its own item says so, and the text beside it is judged. */
-async function isJudgedMedia(path: string): Promise<boolean> {
+/** Whether a file is one that a text can describe. One that cannot be looked at is none: its own item says so. */
+export async function isJudgedMedia(path: string): Promise<boolean> {
   try {
     const handle = await open(systemPath(path), 'r');
     try {

@@ -148,7 +148,7 @@ describe('media files', () => {
           request && 'file' in request ? request.caption : '',
         ]),
       ).toEqual([
-        ['first', 'uploads/a.jpg', 'one, two'],
+        ['first', 'uploads/a.jpg', 'one, two\n\nthe manifest comes first'],
         ['third', 'uploads/note.txt', ''],
         ['second', 'uploads/sub/b.mp3', 'said'],
         ['uploads/unlisted.jpg', 'uploads/unlisted.jpg', null],
@@ -188,6 +188,45 @@ describe('media files', () => {
         ['uploads/manifest.csv#11', 11, 'MALFORMED_ROW'],
       ]);
       expect(JSON.stringify(items.map(({ error }) => error))).not.toContain('secret');
+    });
+
+    test('have all its other texts judged, and the captions of files that are no media', async () => {
+      write('a.jpg', JPEG);
+      write('note.txt', 'a note');
+      write('page.html', '<!doctype html><p>words');
+      write('table.csv', 'text\none row\n');
+      write('fake.jpg', 'no picture');
+      const rows = [
+        {
+          path: 'a.jpg',
+          id: '1',
+          caption: 'a caption',
+          comment: 'some words',
+          score: '3',
+          url: 'https://a.b/1',
+        },
+        { path: 'note.txt', caption: 'of a note', tags: ['two tags', { deep: 'and more' }] },
+        { path: 'page.html', caption: 'of a page', when: '2026-01-01' },
+        { path: 'table.csv', caption: 'of a table', title: ' ' },
+        { path: 'fake.jpg', caption: 'of no picture' },
+        { path: 'manifest.jsonl', caption: 'of itself' },
+      ];
+      write('manifest.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      const items = await read();
+      expect(
+        items
+          .filter(({ source }) => source.path.endsWith('manifest.jsonl'))
+          .map(({ request, source }) => [source.row, request && 'text' in request ? request.text : null]),
+      ).toEqual([
+        [1, 'some words'],
+        [2, 'of a note\n\ntwo tags\n\nand more'],
+        [3, 'of a page'],
+        [4, 'of a table'],
+        [5, 'of no picture'],
+        [6, 'of itself'],
+      ]);
+      expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
+      expect(items.find(({ id }) => id === '1')!.request).toMatchObject({ caption: 'a caption' });
     });
 
     test('a table of that name without paths is a table', async () => {
