@@ -7,6 +7,7 @@ import { encodingByMark } from '../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
 import { JsonReader } from '../formats/json/json-reader.ts';
 import { JsonlReader } from '../formats/json/jsonl-reader.ts';
+import { WrappedReader } from '../formats/json/wrapped-reader.ts';
 import { isFields, recordsOf, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../formats/transcripts/draft-record.ts';
@@ -81,11 +82,12 @@ export function examine(head: SourceHead, path: string, config: SourceConfig, is
   }
   const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
   if (layout.kind === 'text') return layout;
-  return examineRecords(withHeader(layout, head, config), head, config, isNamed);
+  return examineRecords(settledLayout(layout, head, config), head, config, isNamed);
 }
 
-/** The layout of a table with the answer whether its first row names the columns. */
-function withHeader(layout: RecordLayout, head: SourceHead, config: SourceConfig): RecordLayout {
+/** The layout with what the configuration says of it, and for a table whether its first row names the columns. */
+function settledLayout(layout: RecordLayout, head: SourceHead, config: SourceConfig): RecordLayout {
+  if (layout.kind === 'json-wrapped') return { ...layout, wordsCount: config.textColumns === null };
   if (layout.kind !== 'csv') return layout;
   if (config.header !== null) return { ...layout, header: config.header === 'yes' };
   const reader = new CsvReader({ ...layout, header: false }, SAMPLE_RECORD_BYTES);
@@ -110,6 +112,8 @@ export function readerFor(layout: RecordLayout, recordBytes: number): RecordRead
       return new JsonlReader(recordBytes);
     case 'json-array':
       return new JsonReader('array', recordBytes);
+    case 'json-wrapped':
+      return new WrappedReader(layout, layout.wordsCount, recordBytes);
     case 'json-values':
       return new JsonReader('values', recordBytes);
   }

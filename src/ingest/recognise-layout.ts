@@ -3,9 +3,11 @@ import type { CsvDialect } from '../formats/csv/csv-dialect.ts';
 import { CsvReader } from '../formats/csv/csv-reader.ts';
 import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../formats/csv/delimiter.ts';
 import { skipSpace } from '../formats/json/scan.ts';
+import type { WrappedArray } from '../formats/json/wrapped-reader.ts';
 import { isFields, recordsOf } from '../formats/record.ts';
 import { isRecognised } from '../formats/transcripts/draft-record.ts';
 import { beginsWithRecord, beginsWithTurn, firstElement, isOpenArray, parsed } from './array-head.ts';
+import { wrappedArray } from './wrapped-array.ts';
 
 /** How the records of a file are laid out. */
 export type RecordLayout =
@@ -13,6 +15,8 @@ export type RecordLayout =
   | { readonly kind: 'jsonl' }
   /** The elements of one array. */
   | { readonly kind: 'json-array' }
+  /** The elements of an array in an object that is there for its sake. */
+  | ({ readonly kind: 'json-wrapped'; readonly wordsCount: boolean } & WrappedArray)
   /** JSON values one after another, or a single one. */
   | { readonly kind: 'json-values' };
 
@@ -88,7 +92,9 @@ function jsonLayout(head: Buffer, complete: boolean): FileLayout {
   }
   const line = firstLine(head);
   const hasMore = !complete || head.length > line.length + 2;
-  return { kind: hasMore && parsed(line) !== undefined ? 'jsonl' : 'json-values' };
+  if (hasMore && parsed(line) !== undefined) return { kind: 'jsonl' };
+  const wrapped = wrappedArray(head);
+  return wrapped === null ? { kind: 'json-values' } : { kind: 'json-wrapped', wordsCount: true, ...wrapped };
 }
 
 function layoutByContent(head: Buffer, complete: boolean, name: string): FileLayout {
@@ -97,6 +103,7 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
   if ((first === '{' || first === '[') && complete && parsed(head) !== undefined)
     return jsonLayout(head, true);
   if (first === '[' && !complete && isObject(firstElement(head))) return jsonLayout(head, false);
+  if (first === '{' && !complete && wrappedArray(head) !== null) return jsonLayout(head, false);
   const table = csvLayout(head, name);
   return isSoundTable(head, table) ? table : { kind: 'text' };
 }

@@ -1,4 +1,5 @@
 import { Utf16Decoder } from './utf16.ts';
+import { Utf32Decoder } from './utf32.ts';
 import { REPLACEMENT } from './validity.ts';
 import { decodeWindows1252 } from './windows-1252.ts';
 
@@ -15,10 +16,20 @@ export interface Decoder {
 const UNDECODABLE = Buffer.of(0xff);
 
 const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
+const UTF32LE_BOM = Buffer.of(0xff, 0xfe, 0, 0);
+const UTF32BE_BOM = Buffer.of(0, 0, 0xfe, 0xff);
+
+/** No WHATWG label names these: files are told by their marks alone. */
+type Utf32 = 'utf-32le' | 'utf-32be';
+
+const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2, 'utf-32le': 4, 'utf-32be': 4 };
 
 /** The encoding a byte order mark announces; null without one. */
-export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
+export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | Utf32 | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
+  if (head.subarray(0, 4).equals(UTF32BE_BOM)) return 'utf-32be';
+  // It begins as that of UTF-16 does, where a text with a zero for its first character would follow.
+  if (head.subarray(0, 4).equals(UTF32LE_BOM)) return 'utf-32le';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   return null;
@@ -31,8 +42,7 @@ export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' 
 export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   const mark = encodingByMark(head);
   const label = mark ?? (encoding === null ? 'utf-8' : new TextDecoder(encoding).encoding);
-  const markBytes = mark === null ? 0 : mark === 'utf-8' ? 3 : 2;
-  return skipFirst(markBytes, decoderOf(label));
+  return skipFirst(mark === null ? 0 : MARK_BYTES[mark], decoderOf(label));
 }
 
 function decoderOf(label: string): Decoder {
@@ -42,6 +52,9 @@ function decoderOf(label: string): Decoder {
     case 'utf-16le':
     case 'utf-16be':
       return new Utf16Decoder(label === 'utf-16be', markUndecodable);
+    case 'utf-32le':
+    case 'utf-32be':
+      return new Utf32Decoder(label === 'utf-32be', markUndecodable);
     case 'windows-1252':
       return { write: (chunk) => Buffer.from(decodeWindows1252(chunk)), end: () => Buffer.alloc(0) };
     default: {

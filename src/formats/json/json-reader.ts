@@ -47,7 +47,8 @@ export class JsonReader implements RecordReader {
   readonly #isArray: boolean;
   readonly #window = new ByteWindow();
   readonly #stack = new BracketStack();
-  #phase: 'before' | 'between' | 'value' | 'after';
+  readonly #isMember: boolean;
+  #phase: 'before' | 'between' | 'value' | 'after' | 'outside';
   #at = 0;
   #line = 1;
   #row = 0;
@@ -68,11 +69,28 @@ export class JsonReader implements RecordReader {
   /** Whether a bracket has closed the array, and whether it was said that something follows it. */
   #isClosed = false;
   #isExcessSaid = false;
+  #outside: { readonly from: number; readonly isNext: boolean } | null = null;
 
-  constructor(shape: 'array' | 'values', limit: number) {
+  /**
+   * A `member` is an array that is the value of a name in an object: its bytes are given from its bracket on, where
+   * `line` of the file is.
+   */
+  constructor(shape: 'array' | 'values' | 'member', limit: number, line = 1) {
     this.#limit = limit;
-    this.#isArray = shape === 'array';
+    this.#line = line;
+    this.#isArray = shape !== 'values';
+    this.#isMember = shape === 'member';
     this.#phase = this.#isArray ? 'before' : 'between';
+  }
+
+  /** Number of records given. */
+  get rows(): number {
+    return this.#row;
+  }
+
+  /** Of a member: where the object goes on behind it, and whether with another name. Null as long as it does not. */
+  get outside(): { readonly from: number; readonly isNext: boolean } | null {
+    return this.#outside;
   }
 
   *push(chunk: Buffer): Generator<RecordBatch, void> {
@@ -179,6 +197,7 @@ export class JsonReader implements RecordReader {
         this.#afterArray(byte, records);
         return;
       case 'value':
+      case 'outside':
     }
   }
 
@@ -190,6 +209,15 @@ export class JsonReader implements RecordReader {
 
   /** The bracket before this byte was not the last one, or the file holds something else behind the array. */
   #afterArray(byte: number, records: SourceRecord[]): void {
+    if (this.#isMember && !this.#isExcessSaid) {
+      const isNext = this.#last === COMMA;
+      if (byte === COMMA && !isNext) return;
+      if (byte === CLOSE_BRACE || (isNext && byte === QUOTE)) {
+        this.#outside = { from: this.#at - 1, isNext };
+        this.#phase = 'outside';
+        return;
+      }
+    }
     const isStructure = [COMMA, QUOTE, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACKET, CLOSE_BRACE].includes(byte);
     // Anything else is a record itself, and a bad one.
     if (isStructure && !this.#isExcessSaid) {

@@ -1,0 +1,46 @@
+const LARGEST = 0x10ffff;
+
+/** UTF-32 to UTF-8, piece by piece. Numbers that are no characters, and part of one at the end, are undecodable. */
+export class Utf32Decoder {
+  readonly #bigEndian: boolean;
+  readonly #encode: (parts: readonly string[]) => Buffer;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** `encode` makes UTF-8 of the decodable parts of a text, in order. */
+  constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
+    this.#bigEndian = bigEndian;
+    this.#encode = encode;
+  }
+
+  write(chunk: Buffer): Buffer {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = bytes.length - (bytes.length % 4);
+    this.#rest = Buffer.from(bytes.subarray(end));
+    return this.#encode(this.#parts(bytes.subarray(0, end)));
+  }
+
+  end(): Buffer {
+    return this.#rest.length === 0 ? this.#rest : this.#encode(['', '']);
+  }
+
+  #parts(bytes: Buffer): string[] {
+    const parts: string[] = [];
+    // A character has at most two units of UTF-16, which are as long.
+    const units = Buffer.allocUnsafe(bytes.length);
+    let length = 0;
+    for (let at = 0; at < bytes.length; at += 4) {
+      const code = this.#bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+      if (code > LARGEST || (code >= 0xd800 && code <= 0xdfff)) {
+        parts.push(units.toString('utf16le', 0, length));
+        length = 0;
+      } else if (code < 0x10000) {
+        length = units.writeUInt16LE(code, length);
+      } else {
+        length = units.writeUInt16LE(0xd800 + ((code - 0x10000) >> 10), length);
+        length = units.writeUInt16LE(0xdc00 + (code & 0x3ff), length);
+      }
+    }
+    parts.push(units.toString('utf16le', 0, length));
+    return parts;
+  }
+}
