@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { Failure } from '../src/domain/failure.ts';
 import { ImageNormalizer } from '../src/normalize/image/image-normalizer.ts';
 import { photograph } from './corpus/photograph.ts';
 import type { Bench, BenchContext } from './harness/bench.ts';
@@ -28,8 +29,6 @@ export const images: Bench = {
     const cores = availableParallelism();
     const one = new ImageNormalizer({ processes: 1 });
     const all = new ImageNormalizer({ processes: cores });
-    const figures = [];
-    const raw: Record<string, object> = {};
     try {
       for (const { name, width, height, images: count } of SIZES) {
         const bytes = await photograph(width, height, seed);
@@ -40,16 +39,17 @@ export const images: Bench = {
           all: () => rate(all, bytes, count * cores, context),
         });
         const efficiency = ratios(rounds.all, rounds.one).map((speedup) => speedup / cores);
-        figures.push(figure(`${name}, efficiency`, '', efficiency, { atLeast: LEAST }));
-        figures.push(figure(`${name}, one core`, 'images/s', rounds.one));
-        raw[name] = { bytes: bytes.length, rounds };
+        const figures = [
+          figure(`${name}, efficiency`, '', efficiency, { atLeast: LEAST }),
+          figure(`${name}, one core`, 'images/s', rounds.one),
+        ];
+        await context.keep(figures, { [name]: { bytes: bytes.length, rounds } });
       }
     } finally {
       await Promise.all([one.close(), all.close()]);
     }
     const peak = await peakWhileWaiting(context);
-    figures.push(figure(`${WAITING.name}, memory`, 'MiB', [peak / 2 ** 20]));
-    return { figures, raw: { cores, ...raw } };
+    return { figures: [figure(`${WAITING.name}, memory`, 'MiB', [peak / 2 ** 20])], raw: { cores } };
   },
 };
 
@@ -62,7 +62,9 @@ async function normalize(
   const results = await Promise.all(
     Array.from({ length: count }, () => normalizer.image(bytes, { frames: 1, signal })),
   );
-  for (const result of results) if ('code' in result) throw new Error(result.message);
+  for (const result of results) {
+    if ('code' in result) throw new Failure('internal', `an image was not decoded: ${result.message}`);
+  }
 }
 
 /** Images a second. */

@@ -20,9 +20,15 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
   say(`BENCH_SEED=${seed}, scale ${scale}; ${machine.cpu}, ${machine.cores} cores; load ${machine.load}`);
   const began = new Date().toISOString();
   const benches: Results['benches'][number][] = [];
-  for (const bench of options.benches) benches.push(await runBench(bench, options, signal, say));
+  /** What there is so far, in the same file each time: a bench that fails, or an interrupt, costs no earlier figure. */
+  const write = (...more: Results['benches']): Promise<string> =>
+    writeResults({ began, machine, versions, seed, scale, benches: [...benches, ...more] });
+  for (const bench of options.benches) {
+    benches.push(await runBench(bench, options, signal, say, async (report) => void (await write(report))));
+    await write();
+  }
   process.stdout.write(benchTable(benches));
-  say(await writeResults({ began, machine, versions, seed, scale, benches }));
+  say(await write());
   return benches.some(({ failure }) => failure !== null) ? 1 : 0;
 }
 

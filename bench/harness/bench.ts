@@ -12,11 +12,13 @@ export interface BenchContext {
   rows(full: number): number;
   /** How often to measure where it is usually done so often: BENCH_ROUNDS overrules it. */
   rounds(usual: number): number;
+  /** Writes down figures, and what they were made from, that stand whatever becomes of the rest of the bench. */
+  keep(figures: readonly Figure[], raw: object): Promise<void>;
   /** A line on what is going on. */
   say(line: string): void;
 }
 
-/** Figures, and everything that they were made from, as it goes into the results file. */
+/** Figures that were not kept before, and everything that they were made from, as it goes into the results file. */
 export interface BenchResult {
   readonly figures: readonly Figure[];
   readonly raw: object;

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
 import type { Machine, Versions } from './machine.ts';
@@ -26,6 +26,8 @@ export async function writeResults(results: Results, env: NodeJS.ProcessEnv = pr
   await mkdir(folder, { recursive: true });
   const date = results.began.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const path = join(folder, `${date}.json`);
-  await writeFile(path, `${JSON.stringify(results, null, 2)}\n`);
+  // whole or not at all: it is written again and again while benches run
+  await writeFile(`${path}.tmp`, `${JSON.stringify(results, null, 2)}\n`);
+  await rename(`${path}.tmp`, path);
   return path;
 }

@@ -3,7 +3,9 @@ import type { Bench, BenchContext } from '../../bench/harness/bench.ts';
 import { figure, isReached, median, ratios } from '../../bench/harness/figures.ts';
 import { interleave } from '../../bench/harness/interleave.ts';
 import { benchOptions } from '../../bench/harness/options.ts';
+import { runBench } from '../../bench/harness/run-bench.ts';
 import { benchTable } from '../../bench/harness/table.ts';
+import { Failure } from '../../src/domain/failure.ts';
 
 const bench = (name: string, onlyWhenAsked = false): Bench => ({
   name,
@@ -82,5 +84,36 @@ describe('measurements and their references', () => {
     });
     expect(order.join('')).toBe('ababab');
     expect(rounds).toEqual({ a: [1, 3, 5], b: [2, 4, 6] });
+  });
+});
+
+describe('a bench that fails', () => {
+  const options = { benches: [], seed: 1, scale: 1, rounds: 1 };
+  const { signal } = new AbortController();
+  const half = (reason: Error): Bench => ({
+    ...bench('half'),
+    run: async (context) => {
+      await context.keep([figure('first', '', [1])], { first: [1] });
+      throw reason;
+    },
+  });
+
+  it('has what it measured before written down and reported', async () => {
+    const written: unknown[] = [];
+    const write = async (report: unknown): Promise<void> => void written.push(report);
+    const failed = half(new Failure('internal', 'an image was not decoded'));
+    const report = await runBench(failed, options, signal, () => {}, write);
+    const soFar = { bench: 'half', figures: [{ name: 'first', measured: 1 }], raw: { first: [1] } };
+    expect(report).toMatchObject({ ...soFar, failure: 'an image was not decoded' });
+    expect(written).toMatchObject([soFar]);
+    expect(benchTable([report])).toMatch(/^half +first +1\b.*\n^half +failed: an image was not decoded$/m);
+  });
+
+  it('has it written down even when nobody expected that', async () => {
+    const written: unknown[] = [];
+    const write = async (report: unknown): Promise<void> => void written.push(report);
+    const run = runBench(half(new TypeError('a fault')), options, signal, () => {}, write);
+    await expect(run).rejects.toThrow('a fault');
+    expect(written).toHaveLength(1);
   });
 });
