@@ -23,9 +23,9 @@ export async function feedFleet(
   if (ui.detach) {
     await checkServer(redis, ui.interrupts.drain, ui.startWaitMs);
     const run = await open();
-    await detachFeeder(run, retry, redis, ui);
+    const status = await detachFeeder(run, retry, redis, ui);
     ui.stdout.write(ui.json ? `${JSON.stringify({ run: run.record.run, dir: run.dir })}\n` : `${run.dir}\n`);
-    return 0;
+    return status;
   }
   let progress: Progress | null = null;
   let run: Run | null = null;

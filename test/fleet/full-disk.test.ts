@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifyRun } from '../../src/sink/verify.ts';
@@ -49,3 +49,21 @@ it(
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
   },
 );
+
+it('a detached feeder whose log is on a full disk goes on without it', { timeout: 60_000 }, async () => {
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  await writeComments(folder, 'a.csv', 1000);
+  const fleet = new Fleet({ redis: await redisForTest(), out, guards: ['embedded:'] });
+  const first = fleet.enqueue(join(folder, 'a.csv'));
+  const run = await fleet.run();
+  await until(async () => (await fleet.status(run)).state === 'running', 'the first feeder');
+  first.kill('SIGTERM');
+  expectStatus(await first.finished(), 130);
+  await symlink('/dev/full', join(run, 'control', 'feeder.log'));
+  expectStatus(await fleet.resume(run, ['--detach']).finished(), 0);
+  fleet.worker();
+  fleet.sink();
+  await until(async () => (await verifyRun(run, {})).ok, 'a finished run');
+});
