@@ -1,6 +1,13 @@
 import { createHash, hash } from 'node:crypto';
 import { NORMALIZATION } from './normalization.ts';
-import { isMedia, type ItemRequest, type Modality, type RequestType, type Turn } from './request.ts';
+import {
+  isEmbedded,
+  isMedia,
+  type ItemRequest,
+  type Modality,
+  type RequestType,
+  type Turn,
+} from './request.ts';
 
 /** First field of the canonical form; changes when the form does. */
 const FORM = 'guardsweep-1';
@@ -23,7 +30,7 @@ const PROMPT_HEAD = headOf('prompt', 'text');
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
  * - multiturn: role and content of each submitted turn in turn;
- * - an image or audio: the SHA-256 of its file in lower-case hex, the version of the rules that bring it into normal
+ * - an image or audio: the SHA-256 of its file, or of the bytes that stand in a record, in lower-case hex, the version of the rules that bring it into normal
  *   form, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
@@ -31,6 +38,9 @@ export function canonicalRequest(request: ItemRequest): string {
     const { file, caption } = request;
     const head = headOf(request.requestType, request.modality);
     return head + field(file.sha256) + field(NORMALIZATION) + (caption === null ? '' : field(caption));
+  }
+  if (isEmbedded(request)) {
+    return headOf('prompt', 'image') + field(hash('sha256', request.embedded)) + field(NORMALIZATION);
   }
   switch (request.requestType) {
     case 'prompt':

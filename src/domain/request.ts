@@ -88,12 +88,25 @@ export interface MediaKind {
   readonly described: boolean;
 }
 
+/** An image that stands in a record: its bytes, as they were encoded there, travel with it. */
+export interface EmbeddedImageRequest {
+  readonly requestType: 'prompt';
+  readonly modality: 'image';
+  readonly embedded: Buffer;
+  readonly caption: null;
+}
+
 /** What is asked for an item. */
-export type ItemRequest = TextRequest | MediaRequest;
+export type ItemRequest = TextRequest | MediaRequest | EmbeddedImageRequest;
 
 /** Whether an item's content is a media file, which does not travel with it. */
 export function isMedia(request: ItemRequest): request is MediaRequest {
-  return request.modality !== 'text';
+  return 'file' in request;
+}
+
+/** Whether an item is an image that stands in a record. */
+export function isEmbedded(request: ItemRequest): request is EmbeddedImageRequest {
+  return 'embedded' in request;
 }
 
 /** The turns a multiturn request submits. */
@@ -111,6 +124,7 @@ export function requestBytes(request: GuardRequest | ItemRequest): number {
   switch (request.requestType) {
     case 'prompt':
       if (request.modality === 'text') return Buffer.byteLength(request.text);
+      if ('embedded' in request) return request.embedded.length;
       if ('file' in request) return Buffer.byteLength(request.caption ?? '');
       return request.modality === 'image'
         ? request.image.length + Buffer.byteLength(request.caption ?? '')

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/run-config.ts';
 import { type Item, type Lane, LANES, laneOf } from '../domain/item.ts';
-import { isMedia, type MultiturnRequest, requestBytes } from '../domain/request.ts';
+import { isEmbedded, isMedia, type MultiturnRequest, requestBytes } from '../domain/request.ts';
 import { payloadSha256, type Shard } from '../domain/shard.ts';
 import type { PlannedShard } from './plan-line.ts';
 
@@ -31,10 +31,11 @@ interface Unit {
   bytes: number;
 }
 
-/** What a shard may hold: items, and bytes of content. */
+/** What a shard may hold: items, bytes of content, and of these, bytes that travel with a shard of media. */
 interface Bounds {
   readonly items: number;
   readonly bytes: number;
+  readonly embedded: number;
 }
 
 type Limits = Pick<RunConfig['limits'], 'shardItems' | 'shardBytes' | 'mediaShardItems' | 'mediaShardBytes'>;
@@ -42,6 +43,7 @@ type Limits = Pick<RunConfig['limits'], 'shardItems' | 'shardBytes' | 'mediaShar
 interface OpenShard {
   readonly items: Placed[];
   bytes: number;
+  embedded: number;
   /** Items of any lane that had come when it was opened. */
   readonly openedAt: number;
 }
@@ -74,8 +76,9 @@ export class ShardCutter {
       readonly planned: ReadonlyMap<Lane, number>;
     },
   ) {
-    const text = { items: limits.shardItems, bytes: limits.shardBytes };
-    const media = { items: limits.mediaShardItems, bytes: limits.mediaShardBytes };
+    const embedded = limits.shardBytes;
+    const text = { items: limits.shardItems, bytes: limits.shardBytes, embedded };
+    const media = { items: limits.mediaShardItems, bytes: limits.mediaShardBytes, embedded };
     this.#bounds = { text, chat: text, image: media, audio: media };
     this.#pass = options.pass;
     this.#planned = options.planned;
@@ -148,17 +151,19 @@ export class ShardCutter {
   #place(lane: Lane, items: readonly Placed[], bytes: number, cut: CutShard[]): void {
     let open = this.#open.get(lane);
     const bounds = this.#bounds[lane];
-    if (open !== undefined && !hasRoom(open, bounds, items.length, bytes)) {
+    const embedded = items.reduce((sum, { item }) => sum + embeddedBytes(item), 0);
+    if (open !== undefined && !hasRoom(open, bounds, { items: items.length, bytes, embedded })) {
       this.#close(lane, cut);
       open = undefined;
     }
     if (open === undefined) {
-      open = { items: [], bytes: 0, openedAt: this.#seen - items.length };
+      open = { items: [], bytes: 0, embedded: 0, openedAt: this.#seen - items.length };
       this.#open.set(lane, open);
     }
     for (const item of items) open.items.push(item);
     open.bytes += bytes;
-    if (!hasRoom(open, bounds, 1, 0)) this.#close(lane, cut);
+    open.embedded += embedded;
+    if (!hasRoom(open, bounds, { items: 1, bytes: 0, embedded: 0 })) this.#close(lane, cut);
   }
 
   /**
@@ -190,8 +195,16 @@ export class ShardCutter {
   }
 }
 
-function hasRoom(open: OpenShard, bounds: Bounds, items: number, bytes: number): boolean {
-  return open.items.length + items <= bounds.items && open.bytes + bytes <= bounds.bytes;
+function hasRoom(open: OpenShard, bounds: Bounds, more: Bounds): boolean {
+  return (
+    open.items.length + more.items <= bounds.items &&
+    open.bytes + more.bytes <= bounds.bytes &&
+    open.embedded + more.embedded <= bounds.embedded
+  );
+}
+
+function embeddedBytes({ request }: Item): number {
+  return request !== null && isEmbedded(request) ? request.embedded.length : 0;
 }
 
 /** How much there is to be read to judge an item: its content, wherever that is. */

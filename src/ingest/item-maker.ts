@@ -2,6 +2,7 @@ import { contentSha256, conversationSha256 } from '../domain/content-hash.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import type { Item, ItemSource, SettledItem } from '../domain/item.ts';
 import {
+  isEmbedded,
   type Modality,
   type MultiturnRequest,
   requestBytes,
@@ -11,6 +12,7 @@ import {
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import type { Draft } from '../formats/transcripts/draft.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { binaryKind } from './binary-kind.ts';
 
 /**
  * What the turns of a conversation may submit together when each is judged: every turn submits all before it again, so
@@ -95,6 +97,10 @@ export class ItemMaker {
   #item(id: string, source: ItemSource, draft: Draft, firstSeq: number): Item {
     if (draft.error !== null) return this.#settled(id, source, draft);
     const { request } = draft;
+    const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;
+    if (unknown !== null) {
+      return this.#settled(id, source, { modality: 'image', requestType: 'prompt', error: unknown });
+    }
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
     const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
     const error = this.#tooLarge(
@@ -171,4 +177,15 @@ export class ItemMaker {
     }
     return null;
   }
+}
+
+/** What stands in a record as an image has to be one that is judged. */
+function embeddedProblem(bytes: Buffer): ItemError | null {
+  const kind = binaryKind(bytes, '', null);
+  if (kind?.modality === 'image' && kind.isJudged) return null;
+  const what = kind?.name ?? 'text';
+  return itemError(
+    'UNSUPPORTED_TYPE',
+    `what stands as an image in the record is ${what}, which is not judged`,
+  );
 }

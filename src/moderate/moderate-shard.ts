@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events';
 import type { Judging } from '../config/run-config.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { FailedJudgement, Outcome } from '../domain/outcome.ts';
-import { isMedia, type MediaRequest, type TextRequest } from '../domain/request.ts';
+import {
+  type EmbeddedImageRequest,
+  isEmbedded,
+  isMedia,
+  type MediaRequest,
+  type TextRequest,
+} from '../domain/request.ts';
 import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
@@ -37,10 +43,10 @@ export class Moderator {
     options.signal.addEventListener('abort', onAbort, { once: true });
     const outcomes = new Array<Outcome | null>(shard.items.length).fill(null);
     const texts: Placed<TextRequest>[] = [];
-    const media: Placed<MediaRequest>[] = [];
+    const media: Placed<MediaRequest | EmbeddedImageRequest>[] = [];
     for (const [index, { request }] of shard.items.entries()) {
       if (request === null) continue;
-      if (isMedia(request)) media.push({ index, request });
+      if (isMedia(request) || isEmbedded(request)) media.push({ index, request });
       else texts.push({ index, request });
     }
     const together = { ...options, signal: ending.signal };

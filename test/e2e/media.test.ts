@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
@@ -6,6 +7,7 @@ import type { Summary } from '../../src/sink/summary.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
+import { drawn } from '../helpers/pictures.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 
@@ -87,5 +89,44 @@ describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { t
     expect((await guardsweep(['resume', resumed])).status).toBe(5);
     expect(comparable(await outcomes(resumed))).toEqual(comparable(lines));
     expect(await verifyRun(resumed, {})).toMatchObject({ ok: true });
+  });
+});
+
+describe('images in messages', () => {
+  it('are judged beside their conversations, and again by whoever resumes the run', async () => {
+    const folder = await temporaryFolder();
+    const picture = await drawn(40, 30).png().toBuffer();
+    const url = `data:image/png;base64,${picture.toString('base64')}`;
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url } },
+    ];
+    const records = Array.from({ length: 200 }, (_, id) =>
+      JSON.stringify({ id: `c${id}`, messages: [{ role: 'user', content }] }),
+    );
+    const path = join(folder, 'chats.jsonl');
+    await writeFile(path, records.join('\n'));
+    const args = ['enqueue', path, '--out', join(folder, 'runs'), '--guard', await guard(), '--quiet'];
+    const cli = new Cli(args);
+    await until(
+      async () => (await committedShards(await onlyRun(join(folder, 'runs')).catch(() => ''))) >= 1,
+      'a shard',
+    );
+    cli.kill('SIGKILL');
+    await cli.finished();
+    const run = await onlyRun(join(folder, 'runs'));
+    expect((await guardsweep(['resume', run])).status).toBe(0);
+    const lines = await outcomes(run);
+    expect(lines.map(({ id, modality, status }) => [id, modality, status])).toEqual(
+      records.flatMap((_, id) => [
+        [`c${id}`, 'text', 'ok'],
+        [`c${id}#image1`, 'image', 'ok'],
+      ]),
+    );
+    expect(lines[1]).toMatchObject({
+      request_type: 'prompt',
+      coverage: { unit: 'frames', judged: 1, total: 1 },
+    });
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: 400 });
   });
 });

@@ -6,7 +6,13 @@ export interface MessageContent {
   readonly attachments: readonly Attachment[];
 }
 
-export type Attachment = 'image' | 'audio' | 'file';
+export type AttachmentKind = 'image' | 'audio' | 'file';
+
+/** Something in a message that is no text, as the part that holds it. */
+export interface Attachment {
+  readonly kind: AttachmentKind;
+  readonly part: object;
+}
 
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
@@ -18,7 +24,7 @@ const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
   ['refusal', 'refusal'],
 ]);
 
-const ATTACHMENT_PARTS: ReadonlyMap<unknown, Attachment> = new Map([
+const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<unknown, AttachmentKind>([
   ['image', 'image'],
   ['image_url', 'image'],
   ['input_image', 'image'],
@@ -51,7 +57,7 @@ function partsContent(parts: readonly unknown[]): MessageContent | null {
     const type = fields['type'];
     const attachment = ATTACHMENT_PARTS.get(type);
     if (attachment !== undefined) {
-      attachments.push(attachment);
+      attachments.push({ kind: attachment, part });
       continue;
     }
     const text = fields[TEXT_PARTS.get(type) ?? ''];

@@ -1,11 +1,12 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import type { Role, Turn } from '../../domain/request.ts';
+import type { Role } from '../../domain/request.ts';
 import { isTurnLike } from '../json/json-record.ts';
-import { messageContent, type Attachment } from './content.ts';
+import { attachmentDrafts } from './attachments.ts';
+import { messageContent } from './content.ts';
 import { isBlank, settled, type Draft, type SettledDraft } from './draft.ts';
 import { rolesOf, spokenList, type Spoken } from './speakers.ts';
-import { readTurns } from './turns.ts';
+import { readTurns, type Transcript } from './turns.ts';
 
 export interface ConversationOptions {
   readonly audit: Audit;
@@ -25,11 +26,11 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   const drafts: Draft[] = [];
   if (options.audit === 'every-turn') {
     turns.forEach(([role], index) => {
-      if (role !== 'system') drafts.push(turnDraft(turns, index + 1, options));
+      if (role !== 'system') drafts.push(turnDraft(transcript, index, options));
     });
     for (const turn of unsent) drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!));
     if (problem === null && turns.at(-1)?.[0] === 'system') {
-      drafts.push(endsWithSystem(turns.length === 1 ? suffix : `${suffix}#${turns.length}`));
+      drafts.push(endsWithSystem(turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`));
     }
   } else if (problem !== null) {
     drafts.push(settled(suffix, 'multiturn', problem));
@@ -45,7 +46,7 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
     } as const;
     drafts.push({ suffix, request, error: null });
   }
-  if (drafts.length === 0) {
+  if (drafts.length === 0 && transcript.attachments.length === 0) {
     drafts.push(
       settled(suffix, 'multiturn', itemError('INVALID_CONVERSATION', 'the conversation has no turns')),
     );
@@ -74,14 +75,14 @@ export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
   return spoken.map(({ content }, index) => [roles[index], content]);
 }
 
-function turnDraft(messages: readonly Turn[], turns: number, options: ConversationOptions): Draft {
+function turnDraft(transcript: Transcript, index: number, options: ConversationOptions): Draft {
   return {
-    suffix: `${options.suffix}#${turns}`,
+    suffix: `${options.suffix}#${transcript.numbers[index]}`,
     request: {
       requestType: 'multiturn',
       modality: 'text',
-      messages,
-      turns,
+      messages: transcript.turns,
+      turns: index + 1,
       conversation: options.position,
     },
     error: null,
@@ -95,22 +96,4 @@ function endsWithSystem(suffix: string): SettledDraft {
     'multiturn',
     itemError('INVALID_CONVERSATION', `the final turn has the role ${role}, which is not judged`),
   );
-}
-
-const ATTACHMENT_WORDS: Readonly<Record<Attachment, string>> = {
-  image: 'an image in a message is not judged by this version',
-  audio: 'audio in a message is not judged by this version',
-  file: 'a file in a message is not judged by this version',
-};
-
-/** One settled item for each attachment, numbered from 1 within its kind. */
-export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): SettledDraft[] {
-  const counts: Record<Attachment, number> = { image: 0, audio: 0, file: 0 };
-  return attachments.map((kind) => ({
-    suffix: `${suffix}#${kind}${++counts[kind]}`,
-    request: null,
-    modality: kind === 'file' ? null : kind,
-    requestType: null,
-    error: itemError('UNSUPPORTED_TYPE', ATTACHMENT_WORDS[kind]),
-  }));
 }

@@ -3,9 +3,11 @@ import { itemError } from '../../domain/item-error.ts';
 import { JsonFields } from '../json/json-fields.ts';
 import { isTurnLike } from '../json/json-record.ts';
 import { isList, type Fields } from '../record.ts';
+import { imageDraft } from './attachments.ts';
 import { holdsText } from './columns.ts';
 import { conversationDrafts, spokenOnly, turnsOfSpoken } from './conversation.ts';
 import { promptDraft, settled, type Draft } from './draft.ts';
+import { imageFrom, isImageUrl } from './embedded-image.ts';
 import { roleOf } from './roles.ts';
 import { draftShape } from './shapes.ts';
 import { spokenIn, spokenList } from './speakers.ts';
@@ -158,6 +160,10 @@ export class NestedItems {
 
   #text(name: string, text: string, said: Said | null, isAmongTexts: boolean): void {
     if (!holdsText(text)) return;
+    if (isImageUrl(text)) {
+      this.#add([imageDraft('', imageFrom(text))]);
+      return;
+    }
     if (looksEncoded(text)) {
       const error = itemError('UNSUPPORTED_TYPE', 'encoded data in a record is not judged');
       this.#add([settled('', null, error)]);

@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import { isList, type Fields } from '../record.ts';
 import { messageContent } from './content.ts';
-import { attachmentDrafts } from './conversation.ts';
+import { attachmentDrafts } from './attachments.ts';
 import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
 
 const JUDGED = ['custom_id', 'method', 'url', 'body'];

@@ -9,6 +9,8 @@ import { roleOf } from './roles.ts';
 export interface Transcript {
   /** The turns up to the first that cannot be sent. */
   readonly turns: readonly Turn[];
+  /** Of each of them, which turn of the conversation it is, counted from 1: what holds nothing but attachments is left out. */
+  readonly numbers: readonly number[];
   /** Why the turns end there; null when they are all there. */
   readonly problem: ItemError | null;
   /** From the problem on: which turns (1-based) a user or an assistant, or nobody we know, has. */
@@ -23,6 +25,7 @@ export interface Transcript {
  */
 export function readTurns(values: readonly unknown[]): Transcript {
   const turns: Turn[] = [];
+  const numbers: number[] = [];
   const unsent: number[] = [];
   const attachments: Attachment[] = [];
   let problem: ItemError | null = null;
@@ -30,13 +33,15 @@ export function readTurns(values: readonly unknown[]): Transcript {
     const read = readTurn(value, index + 1);
     if (read.content !== null) attachments.push(...read.content.attachments);
     if (read.error === null && problem === null) {
+      if (isBlank(read.content.text)) return;
       turns.push([read.role, read.content.text]);
+      numbers.push(index + 1);
       return;
     }
     if (problem === null || read.role !== 'system') unsent.push(index + 1);
     problem ??= read.error;
   });
-  return { turns, problem, unsent, attachments };
+  return { turns, numbers, problem, unsent, attachments };
 }
 
 type ReadTurn =
@@ -51,7 +56,9 @@ function readTurn(value: unknown, number: number): ReadTurn {
   if (parts.content === null) {
     return refused(role, null, 'INVALID_CONVERSATION', number, 'has content that is not text');
   }
-  if (isBlank(parts.content.text)) return refused(role, parts.content, 'EMPTY_CONTENT', number, 'is blank');
+  if (isBlank(parts.content.text) && parts.content.attachments.length === 0) {
+    return refused(role, parts.content, 'EMPTY_CONTENT', number, 'is blank');
+  }
   return { role, content: parts.content, error: null };
 }
 

@@ -3,7 +3,12 @@ import pLimit from 'p-limit';
 import type { Judging, LongAudio } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { MediaKind, MediaRequest } from '../../domain/request.ts';
+import {
+  type EmbeddedImageRequest,
+  isEmbedded,
+  type MediaKind,
+  type MediaRequest,
+} from '../../domain/request.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
@@ -60,6 +65,18 @@ interface Frames {
   readonly covered: Covered;
 }
 
+/** An image in whatever form it was found. */
+interface Image {
+  /** In bytes. */
+  readonly size: number;
+  readonly caption: string | null;
+  readonly read: () => Promise<Buffer | ItemError>;
+}
+
+function imageIn(handle: FileHandle, { file, caption }: MediaRequest, signal: AbortSignal): Image {
+  return { size: file.bytes, caption, read: () => readPlanned(handle, file, signal) };
+}
+
 /** Judges media files: reads what was planned, brings it into normal form, and has every part of it judged. */
 export class MediaJudge {
   readonly #options: MediaJudgeOptions;
@@ -74,14 +91,18 @@ export class MediaJudge {
    * The outcome of one file; everything wrong with it is its outcome, a fault of ours in decoding it included. Rejects
    * on abort, and as the judge does.
    */
-  moderate(request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+  moderate(request: MediaRequest | EmbeddedImageRequest, options: MediaOptions): Promise<Outcome> {
     return this.#files(async () => {
       options.signal.throwIfAborted();
+      if (isEmbedded(request)) {
+        const { embedded: bytes, caption } = request;
+        return this.#image({ size: bytes.length, caption, read: async () => bytes }, options);
+      }
       const file = await this.#options.folders.open(request.file);
       if ('code' in file) return failed(file);
       try {
         return request.modality === 'image'
-          ? await this.#image(file, request, options)
+          ? await this.#image(imageIn(file, request, options.signal), options)
           : await this.#audio(file, request, options);
       } finally {
         await file.close();
@@ -90,12 +111,12 @@ export class MediaJudge {
   }
 
   /** The file is held until it is decoded, its frames until they are judged. */
-  async #image(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+  async #image(image: Image, options: MediaOptions): Promise<Outcome> {
     const { judging, signal } = options;
-    let held = request.file.bytes + judging.frames * LARGEST_FRAME_BYTES;
+    let held = image.size + judging.frames * LARGEST_FRAME_BYTES;
     await this.#memory.enter(held, signal);
     try {
-      const frames = await this.#frames(file, request, options);
+      const frames = await this.#frames(image, options);
       if ('code' in frames) return failed(frames);
       const { parts, bytes, covered } = frames;
       this.#memory.leave(held - bytes);
@@ -113,13 +134,9 @@ export class MediaJudge {
     }
   }
 
-  async #frames(
-    file: FileHandle,
-    { file: planned, caption }: MediaRequest,
-    { judging, signal }: MediaOptions,
-  ): Promise<Frames | ItemError> {
+  async #frames({ caption, read }: Image, { judging, signal }: MediaOptions): Promise<Frames | ItemError> {
     try {
-      const bytes = await readPlanned(file, planned, signal);
+      const bytes = await read();
       if ('code' in bytes) return bytes;
       const notJudged = await this.#notJudged({ modality: 'image', described: caption !== null }, signal);
       if (notJudged !== null) return notJudged;

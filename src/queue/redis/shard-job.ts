@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
-import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
+import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { PLACE, packPlace, packSettled, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
 import { Names } from './names.ts';
@@ -30,7 +30,7 @@ export interface Landmark {
 }
 
 /** Of the form of the jobs below; a worker of another version drops them, and the feeder feeds their shards again. */
-const VERSION = 3;
+const VERSION = 4;
 
 /**
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
@@ -55,6 +55,12 @@ const REQUEST = z.union([
     modality: z.enum(['image', 'audio']),
     file: z.object({ corpus: text, path: text, sha256: text, bytes: count }),
     caption: text.nullable(),
+  }),
+  z.object({
+    requestType: z.literal('prompt'),
+    modality: z.literal('image'),
+    embedded: text, // base64
+    caption: z.null(),
   }),
   z.object({
     requestType: z.literal('response'),
@@ -95,7 +101,7 @@ const JOB = z.object({
   items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
-/** The form of a shard in Redis: JSON, texts inline, each conversation once, media by reference. */
+/** The form of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
 export const shardJobCodec: JobCodec<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
@@ -106,8 +112,10 @@ export const shardJobCodec: JobCodec<ShardJob> = {
       if (index === undefined) places.set(messages, (index = places.size));
       return index;
     };
-    const pack = (request: ItemRequest): Travelling =>
-      request.requestType === 'multiturn' ? { ...request, messages: place(request.messages) } : request;
+    const pack = (request: ItemRequest): Travelling => {
+      if (request.requestType === 'multiturn') return { ...request, messages: place(request.messages) };
+      return isEmbedded(request) ? { ...request, embedded: request.embedded.toString('base64') } : request;
+    };
     const names = new Names();
     const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
       item.error === null
@@ -133,6 +141,7 @@ export const shardJobCodec: JobCodec<ShardJob> = {
   decode(data) {
     const job = JOB.parse(data);
     const unpack = (request: Travelling): ItemRequest => {
+      if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };
       if (request.requestType !== 'multiturn') return request;
       const messages = job.conversations[request.messages];
       if (messages === undefined || request.turns > messages.length) {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import type { GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
+import type { EmbeddedImageRequest, GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import type { MediaNormalizer } from '../../../src/moderate/media/media-judge.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -72,7 +72,7 @@ function guard(
 const scoreOf = (letter: string): Outcome => judgement((letter.charCodeAt(0) - 97) / 25);
 
 async function moderate(
-  request: MediaRequest,
+  request: MediaRequest | EmbeddedImageRequest,
   judge: Judge = guard(),
   judging: Partial<Judging> = {},
   normalizer: MediaNormalizer = letters,
@@ -85,6 +85,22 @@ async function moderate(
   });
   return result.outcomes[0]!;
 }
+
+it('judges the frames of an image that came with its item, without any file', async () => {
+  const judge = guard();
+  const request = {
+    requestType: 'prompt',
+    modality: 'image',
+    embedded: Buffer.from('az'),
+    caption: null,
+  } as const;
+  const outcome = await moderate(request, judge);
+  expect(outcome.judgement).toMatchObject({
+    score: 1,
+    coverage: { unit: 'frames', judged: 2, total: 2, worst_at: 2 },
+  });
+  expect(judge.asked).toHaveLength(2);
+});
 
 const code = (outcome: Outcome): string | undefined => outcome.failure?.error.code;
 

@@ -36,6 +36,11 @@ const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
         caption,
       },
     ]),
+  fc
+    .uint8Array({ maxLength: 40 })
+    .map((bytes): ItemRequest[] => [
+      { requestType: 'prompt', modality: 'image', embedded: Buffer.from(bytes), caption: null },
+    ]),
   // The turns of one conversation share it.
   fc.array(turn, { minLength: 1, maxLength: 6 }).map((messages) =>
     messages.map((_, index): ItemRequest => ({

@@ -1,0 +1,29 @@
+import { itemError } from '../../domain/item-error.ts';
+import type { Attachment, AttachmentKind } from './content.ts';
+import type { Draft } from './draft.ts';
+import { imageOf } from './embedded-image.ts';
+
+const NOT_JUDGED = {
+  audio: itemError('UNSUPPORTED_TYPE', 'audio in a message is not judged by this version'),
+  file: itemError('UNSUPPORTED_TYPE', 'a file in a message is not judged by this version'),
+} as const;
+
+/** One item for each attachment, numbered from 1 within its kind: an image whose bytes are there is judged. */
+export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): Draft[] {
+  const counts: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
+  return attachments.map(({ kind, part }): Draft => {
+    const own = `${suffix}#${kind}${++counts[kind]}`;
+    if (kind === 'image') return imageDraft(own, imageOf(part));
+    const modality = kind === 'file' ? null : kind;
+    return { suffix: own, request: null, modality, requestType: null, error: NOT_JUDGED[kind] };
+  });
+}
+
+/** An image of which the bytes were found, or why they were not. */
+export function imageDraft(suffix: string, image: ReturnType<typeof imageOf>): Draft {
+  if ('code' in image) {
+    return { suffix, request: null, modality: 'image', requestType: 'prompt', error: image };
+  }
+  const request = { requestType: 'prompt', modality: 'image', embedded: image, caption: null } as const;
+  return { suffix, request, error: null };
+}
