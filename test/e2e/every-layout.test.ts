@@ -181,7 +181,7 @@ describe('a corpus of every layout and every kind of bad row', () => {
     await writeFile(join(folder, 'bare.csv'), [1, 2, 3].map(row).join(''));
     const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
     expect(done.status).toBe(2);
-    expect(done.stderr).toContain('column 1, column 2');
+    expect(done.stderr).toContain('among: 1, 2');
     expect(done.stdout + done.stderr).not.toContain(MARKER);
   });
 
