@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
+import { wholeCoverage } from '../../src/domain/item.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { history, type GuardRequest } from '../../src/domain/request.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
@@ -78,6 +79,6 @@ export class SmallGuards implements Judge {
       return refuse('SEQUENCE_OVERFLOW');
     }
     const score = createHash('sha256').update(JSON.stringify(texts)).digest().readUInt32BE() / 2 ** 32;
-    return judgement(score, { endpoint });
+    return judgement(score, { endpoint, coverage: wholeCoverage(request) });
   }
 }

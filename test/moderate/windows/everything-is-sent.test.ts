@@ -66,9 +66,7 @@ describe('what is sent of an item in windows', () => {
           expect(['SEQUENCE_OVERFLOW', 'INVALID_CONVERSATION']).toContain(outcome.failure.error.code);
           return;
         }
-        // The test's judge gives no coverage of its own.
-        if (outcome.judgement.coverage.unit !== 'turns') return;
-        windowed++;
+        if (guards.judged.length > 1) windowed++;
         const sent = guards.judged.map((request) =>
           request.requestType === 'multiturn' ? history(request) : [],
         );
