@@ -8,7 +8,6 @@ import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { claim, DISK_FULL } from '../sink/run-fixture.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
 
 /** A judge that lets something happen once, when it is asked for the first time. */
@@ -92,24 +91,10 @@ describe('a run whose files are taken away while it is worked on', () => {
 
 describe('a run that another process takes over', () => {
   it('says so, whatever it reads of what the other one writes', async () => {
-    const overtake = async (): Promise<void> => {
-      const feeding = await FeedClaim.take(run.dir, { fleet: false });
-      const log = await claim(run);
-      const plan = await PlanWriter.open(join(run.dir, 'plan.jsonl'), {
-        epoch: log.epoch,
-        diskFull: DISK_FULL,
-        assertCurrent: () => log.assertCurrent(),
-      });
-      const places = { source: 0, from: 1, to_source: 0, to: 10, payload_sha256: '0'.repeat(64) };
-      await plan.append([{ shard: 0, pass: 1, lane: 'text', seqs: [[0, 9]], items: 10, ...places }]);
-      await plan.close();
-      await log.close();
-      await feeding.release();
-    };
     const openPlan = PlanWriter.open.bind(PlanWriter);
     vi.spyOn(PlanWriter, 'open').mockImplementationOnce(async (...given) => {
       const plan = await openPlan(...given);
-      await overtake();
+      await expect(go(run, judge({ answers: 0 }))).rejects.toMatchObject({ kind: 'service' });
       return plan;
     });
     await expect(go(run, judge())).rejects.toMatchObject({ kind: 'superseded' });
