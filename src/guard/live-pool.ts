@@ -103,6 +103,7 @@ export class LivePool implements GuardPool {
   async start(timeoutMs: number, begunAt: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const timers: NodeJS.Timeout[] = [];
+    let over = false;
     let abort = (): void => {};
     try {
       await new Promise<void>((resolve, reject) => {
@@ -116,6 +117,8 @@ export class LivePool implements GuardPool {
         timers.push(setTimeout(overdue, begunAt + timeoutMs - performance.now()));
         let starting = this.#endpoints.length;
         const started = (): void => {
+          // Endpoints also end their start when they are closed, and some start late.
+          if (over) return;
           if (this.#failure !== null) reject(this.#failure);
           else if (--starting === 0) resolve();
           else timers.push(setTimeout(resolve, OTHERS_TIMEOUT_MS));
@@ -123,6 +126,7 @@ export class LivePool implements GuardPool {
         for (const endpoint of this.#endpoints) endpoint.start().then(started, reject);
       });
     } finally {
+      over = true;
       this.#refuseStart = null;
       for (const timer of timers) clearTimeout(timer);
       signal.removeEventListener('abort', abort);

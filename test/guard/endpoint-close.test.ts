@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseAddress } from '../../src/guard/address.ts';
 import { Endpoint } from '../../src/guard/endpoint.ts';
 import { type InferResponse, loadService } from '../../src/guard/tensors/protocol.ts';
 import { TaskQueue } from '../../src/guard/task-queue.ts';
 import { TritonConnection } from '../../src/guard/triton/triton-connection.ts';
-import { closeAfterEach, guard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard, stateOf } from '../helpers/guard-pool.ts';
 
 closeAfterEach();
 
@@ -77,4 +77,25 @@ test('an endpoint that is closed in the moment it is found ready is not taken in
   expect(closing).toHaveLength(1);
   expect(endpoint.dispatcher).toBeNull();
   expect(endpoint.state.name).toBe('out');
+});
+
+test('a guard that comes after the start leaves no timer that keeps the process alive', async () => {
+  const late = await guard();
+  late.kill();
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  try {
+    const nobody = { address: 'grpc://127.0.0.1:1' };
+    const pool = await connect([await guard(), late, nobody], { startTimeoutMs: 500 });
+    const ready = stateOf(pool, 'ready', late.address);
+    await guard({ port: late.port });
+    await ready;
+    await pool.close();
+    const longest = set.mock.results.filter((_, call) => set.mock.calls[call]![1] === 5000);
+    const ended = cleared.mock.calls.map(([timer]) => timer);
+    expect(longest.every(({ value }) => ended.includes(value as NodeJS.Timeout))).toBe(true);
+  } finally {
+    set.mockRestore();
+    cleared.mockRestore();
+  }
 });
