@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { systemPath } from '../domain/file-path.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
+import { isWholePicture, TAIL_BYTES } from './whole-picture.ts';
 
 const HEAD_BYTES = 64 * 1024;
 const LOOKS_AT_ONCE = 16;
@@ -21,8 +22,8 @@ export interface Captioned<F extends File> {
 
 /**
  * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`, among
- * the files or among those `beside` them. Only a file that is judged as media by its content has such a text; beside
- * any other, the text is an item like all texts.
+ * the files or among those `beside` them. Only a file that is judged as media by its content, and is no broken picture as
+ * far as its header and its end show, has such a text; beside any other, the text is an item like all texts.
  */
 export async function takeSidecars<F extends File>(
   files: readonly F[],
@@ -70,7 +71,13 @@ export async function isJudgedMedia(path: string): Promise<boolean> {
     try {
       const head = Buffer.allocUnsafe(HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
-      return binaryKind(head.subarray(0, bytesRead), path, null)?.isJudged === true;
+      const read = head.subarray(0, bytesRead);
+      if (binaryKind(read, path, null)?.isJudged !== true) return false;
+      const { size } = await handle.stat();
+      if (size <= bytesRead) return isWholePicture(read, read, true);
+      const tail = Buffer.allocUnsafe(Math.min(TAIL_BYTES, size));
+      const end = await handle.read(tail, 0, tail.length, size - tail.length);
+      return isWholePicture(read, tail.subarray(0, end.bytesRead), false);
     } finally {
       await handle.close();
     }

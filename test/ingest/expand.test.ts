@@ -71,7 +71,10 @@ describe('expanding corpora', () => {
       'c/d/photo.txt',
       'c/fake.jpg',
     );
-    writeFileSync(join(root, 'c/photo.jpg'), Buffer.from([0xff, 0xd8, 0xff, 0xe0]));
+    writeFileSync(
+      join(root, 'c/photo.jpg'),
+      Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex'),
+    );
     writeFileSync(join(root, 'c/clip.MP3'), 'ID3\u0004');
     writeFileSync(join(root, 'c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
     const { sources, skipped } = await expandSources([corpus(join(root, 'c'))], NEVER);

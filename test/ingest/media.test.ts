@@ -21,7 +21,7 @@ import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
 import { readSource } from '../../src/ingest/read-source.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
 
-const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]);
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 const MP3 = Buffer.from('ID3\x04\0\0');
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -97,7 +97,10 @@ describe('media files', () => {
   test('beyond the bound are not read', async () => {
     write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
     const [item] = await readItems([corpus(join(root, 'uploads'))], 1000, 1000);
-    expect(item).toMatchObject({ source: { sha256: null, bytes: 1006 }, error: { code: 'ITEM_TOO_LARGE' } });
+    expect(item).toMatchObject({
+      source: { sha256: null, bytes: JPEG.length + 1000 },
+      error: { code: 'ITEM_TOO_LARGE' },
+    });
   });
 
   test('carry the text beside them, if it is one that can be sent', async () => {
@@ -114,6 +117,34 @@ describe('media files', () => {
       'long.jpg': 'ITEM_TOO_LARGE',
       'broken.jpg': 'INVALID_ENCODING',
     });
+  });
+
+  test('leave the text beside them to itself where they are broken pictures', async () => {
+    const png = Buffer.from(
+      '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
+      'hex',
+    );
+    const broken: Record<string, Buffer> = {
+      'noise.jpg': Buffer.concat([JPEG.subarray(0, 3), Buffer.from('not a picture')]),
+      'cut.jpg': JPEG.subarray(0, -2),
+      'frameless.jpg': Buffer.concat([JPEG.subarray(0, 2), JPEG.subarray(15)]),
+      'cut.png': png.subarray(0, -4),
+      'header.png': png.subarray(0, 20),
+      'long.jpg': Buffer.concat([JPEG.subarray(0, -2), Buffer.alloc(200_000)]),
+    };
+    for (const [name, bytes] of Object.entries(broken)) {
+      write(`${name.replace('.', '-')}/${name}`, bytes);
+      write(`${name.replace('.', '-')}/${name.replace(/\..*/, '.txt')}`, 'beside');
+    }
+    write('sound/a.jpg', Buffer.concat([JPEG.subarray(0, -2), Buffer.alloc(200_000), JPEG.subarray(-2)]));
+    write('sound/a.txt', 'caption');
+    write('sound/b.png', png);
+    write('sound/b.txt', 'caption');
+    const items = await read();
+    const texts = items.filter(({ request }) => request !== null && 'text' in request);
+    expect(texts).toHaveLength(Object.keys(broken).length);
+    expect(items).toHaveLength(2 * texts.length + 2);
+    expect(await told()).toMatchObject({ 'sound/a.jpg': 'caption', 'sound/b.png': 'caption' });
   });
 
   test('with another caption are other content', async () => {
@@ -236,7 +267,13 @@ describe('media files', () => {
   });
 
   test('are the same items, found in a folder, by a glob, or named', async () => {
-    write('p.png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
+    write(
+      'p.png',
+      Buffer.from(
+        '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
+        'hex',
+      ),
+    );
     write('p.txt', 'beside');
     write('q.jpg', JPEG);
     write('r.mp3', MP3);

@@ -9,7 +9,7 @@ import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../src/sink/hash-source.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
 
-const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]);
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 
 describe('files whose names are not UTF-8', () => {
   let root: string;
