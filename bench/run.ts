@@ -32,9 +32,16 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
   return benches.some(({ failure }) => failure !== null) ? 1 : 0;
 }
 
+const HELP = `Usage: npm run bench -- [name...]   without a name: the usual ones
+BENCH_SEED, BENCH_SCALE (a share, or full) and BENCH_ROUNDS change what they do; docs/benchmarks.md says more.
+
+${BENCHES.map(({ name, measures }) => `  ${name}: ${measures}\n`).join('')}`;
+
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 try {
-  process.exitCode = await runBenches(process.argv.slice(2), interrupts.drain);
+  const names = process.argv.slice(2);
+  if (names.some((name) => name === '--help' || name === '-h')) process.stdout.write(HELP);
+  else process.exitCode = await runBenches(names, interrupts.drain);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
   say(error.message);

@@ -27,7 +27,8 @@ export function benchOptions(
   const full = env['BENCH_SCALE'] === 'full';
   const named = names.map((name) => {
     const bench = all.find((candidate) => candidate.name === name);
-    if (bench === undefined) throw new Failure('usage', `no bench of that name: there are ${known}`);
+    if (bench === undefined)
+      throw new Failure('usage', `there is no bench ${JSON.stringify(name)}: there are ${known}`);
     return bench;
   });
   const usual = all.filter(({ onlyWhenAsked }) => full || onlyWhenAsked !== true);
