@@ -1,9 +1,9 @@
-import { readFile, readdir, stat, truncate, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What a crash, a bad disk or a careless hand did to one file. */
 export interface Damage {
-  readonly kind: 'cut' | 'flip' | 'zeros' | 'garbage';
+  readonly kind: 'cut' | 'flip' | 'zeros' | 'garbage' | 'gone';
   readonly file: string;
   readonly bytes: number;
   /** Offset from which on the file is not as it was. */
@@ -12,7 +12,7 @@ export interface Damage {
   readonly to: number;
 }
 
-const KINDS = ['cut', 'flip', 'zeros', 'garbage'] as const;
+const KINDS = ['cut', 'flip', 'zeros', 'garbage', 'gone'] as const;
 const LONGEST_DAMAGE = 512;
 
 /** Damages one file of the verdict log or the plan, chosen by `next`. */
@@ -28,7 +28,8 @@ export async function damageOne(runDir: string, next: () => number): Promise<Dam
   const kind = KINDS[Math.floor(next() * KINDS.length)]!;
   const at = kind === 'garbage' ? bytes.length : Math.floor(next() * bytes.length);
   const length = 1 + Math.floor(next() * LONGEST_DAMAGE);
-  if (kind === 'cut') await truncate(path, at);
+  if (kind === 'gone') await rm(path);
+  else if (kind === 'cut') await truncate(path, at);
   else if (kind === 'garbage') {
     const garbage = Buffer.from(Array.from({ length }, () => Math.floor(next() * 256)));
     await writeFile(path, Buffer.concat([bytes, garbage]));
