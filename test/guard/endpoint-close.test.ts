@@ -90,6 +90,8 @@ test('a guard that comes after the start leaves no timer that keeps the process 
     const ready = stateOf(pool, 'ready', late.address);
     await guard({ port: late.port });
     await ready;
+    // The endpoint's start ends after it has become ready.
+    await new Promise(setImmediate);
     await pool.close();
     const longest = set.mock.results.filter((_, call) => set.mock.calls[call]![1] === 5000);
     const ended = cleared.mock.calls.map(([timer]) => timer);
