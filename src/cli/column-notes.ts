@@ -1,3 +1,4 @@
+import { plural } from '../domain/plural.ts';
 import type { FileColumns, Inspection } from '../ingest/inspect.ts';
 
 /** Most lines of each kind: a folder may hold tables of any shapes. */
@@ -36,5 +37,5 @@ function lines(all: readonly FileColumns[], say: (files: string, columns: string
 
 function filesOf([first, ...others]: readonly string[]): string {
   if (others.length === 0) return first!;
-  return `${first} and ${others.length} more ${others.length === 1 ? 'file' : 'files'}`;
+  return `${first} and ${others.length} more ${plural(others.length, 'file')}`;
 }

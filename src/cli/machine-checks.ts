@@ -3,6 +3,7 @@ import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { plural } from '../domain/plural.ts';
 import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 
 /** One thing a run needs, and whether it is there. */
@@ -35,7 +36,7 @@ export function checkMemory(availableBytes = process.availableMemory?.() ?? free
   return {
     what: 'memory',
     ok,
-    found: `${mebibytes(availableBytes)} available, ${availableParallelism()} cores`,
+    found: `${mebibytes(availableBytes)} available, ${availableParallelism()} ${plural(availableParallelism(), 'core')}`,
     todo: ok ? null : `free at least ${mebibytes(LEAST_MEMORY_BYTES)}`,
   };
 }

@@ -1,5 +1,6 @@
 import { guardUrlsOf, parseGuardUrls } from '../config/guard-url.ts';
 import { Failure } from '../domain/failure.ts';
+import { plural } from '../domain/plural.ts';
 import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
 import { continueRun } from '../runs/continue-run.ts';
@@ -63,11 +64,11 @@ export const runCommands: RunCommands = {
     else if (report.ok) {
       const { items, verdicts, errors, lostToDamage } = report;
       ui.stdout.write(
-        `verified: ${items} items = ${verdicts} verdicts + ${errors} errors; chain head ${report.head}\n`,
+        `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}\n`,
       );
       if (lostToDamage > 0)
         ui.stdout.write(
-          `${lostToDamage} outcomes had been damaged before the run was finished, and the items were judged again\n`,
+          `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and the items were judged again\n`,
         );
     } else ui.stdout.write(`does not hold: ${report.problem}\n`);
     return report.ok ? 0 : 1;

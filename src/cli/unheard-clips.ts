@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { plural } from '../domain/plural.ts';
 import type { GuardPool } from '../guard/pool.ts';
 import type { FrozenSource } from '../ingest/plan-line.ts';
 
@@ -39,5 +40,5 @@ export async function unheardClips(
 }
 
 function counted(clips: number): string {
-  return `${clips.toLocaleString('en-US')} ${clips === 1 ? 'clip' : 'clips'}`;
+  return `${clips.toLocaleString('en-US')} ${plural(clips, 'clip')}`;
 }

@@ -1,5 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
+import { plural } from '../domain/plural.ts';
 import { readSources } from '../ingest/sources-file.ts';
 
 /** What became of the items of one corpus: items, from the plan, equal verdicts + errors, from the log. */
@@ -79,7 +80,7 @@ export class CorpusAccounts {
     if (paths.length !== counted) {
       throw new Failure(
         'internal',
-        `plan.jsonl counts the items of ${counted} sources, but sources.jsonl has ${paths.length}`,
+        `plan.jsonl counts the items of ${counted} ${plural(counted, 'source')}, but sources.jsonl has ${paths.length}`,
       );
     }
     let end = 0;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
+import { plural } from '../domain/plural.ts';
 import { CorpusAccounts, type EmptySources } from './corpus-accounts.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import type { PlanOutline } from './plan-outline.ts';
@@ -99,7 +100,7 @@ export class RunReading {
       if (items !== verdicts + errors) {
         throw new Failure(
           'internal',
-          `source ${corpus + 1}: ${items} items, but ${verdicts + errors} outcomes`,
+          `source ${corpus + 1}: ${items} ${plural(items, 'item')}, but ${verdicts + errors} ${plural(verdicts + errors, 'outcome')}`,
         );
       }
     }

@@ -1,5 +1,6 @@
 import { isRetryable, type ItemCode } from '../domain/item-error.ts';
 import { CATEGORIES } from '../domain/taxonomy.ts';
+import { plural } from '../domain/plural.ts';
 import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import type { Summary } from './summary.ts';
@@ -37,7 +38,7 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
  */
 export function summaryText(summary: Summary): string {
   return [
-    `Judged ${number(summary.verdicts)} of ${number(summary.items)} items; ${number(summary.items - summary.verdicts)} not judged`,
+    `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
     ...headlines(summary),
     ...notJudged(summary),
     ...decisions(summary),
@@ -55,7 +56,7 @@ function headlines(summary: Summary): string[] {
   if (models > 0 && fingerprints.has(null))
     lines.push('ATTENTION: part of the verdicts do not say which model judged; see the guards below');
   if (summary.lost_to_damage > 0) {
-    const outcomes = summary.lost_to_damage === 1 ? 'outcome' : 'outcomes';
+    const outcomes = plural(summary.lost_to_damage, 'outcome');
     lines.push(
       `ATTENTION: ${number(summary.lost_to_damage)} ${outcomes} on record had been damaged and the items were judged again; manifest.json says where`,
     );
@@ -96,7 +97,7 @@ function notJudged(summary: Summary): string[] {
   const open = summary.items - summary.verdicts - summary.errors;
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
   lines.push(...emptySources(summary));
-  const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
+  const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${reason} (${number(count)})`);
   if (skipped.length > 0) lines.push(`Left out: ${skipped.join(', ')}`);
   return lines;
 }
@@ -119,7 +120,7 @@ function decisions(summary: Summary): string[] {
   if (summary.thresholds_unapplied > 0) {
     const count = number(summary.thresholds_unapplied);
     lines.push(
-      `Thresholds: for ${count} verdicts the guard gave no score that a category's threshold could be applied to`,
+      `Thresholds: for ${count} ${plural(summary.thresholds_unapplied, 'verdict')} the guard gave no score that a category's threshold could be applied to`,
     );
   }
   return lines;
@@ -127,7 +128,7 @@ function decisions(summary: Summary): string[] {
 
 function guards(summary: Summary): string[] {
   const lines = summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
-    return `Judged by ${endpoint}, ${fingerprint ?? 'no fingerprint'} (${number(verdicts)} verdicts)`;
+    return `Judged by ${endpoint}, ${fingerprint ?? 'no fingerprint'} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
   });
   if (summary.guards.some(({ kind }) => kind === 'rest')) {
     lines.push('Over REST a guard does not tell which model it runs: those verdicts have no fingerprint.');

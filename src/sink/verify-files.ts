@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { plural } from '../domain/plural.ts';
 import { hashFile } from '../ingest/hash-file.ts';
 import type { Manifest } from './manifest.ts';
 import { RUN_FILES, commitsName, epochOf } from './run-files.ts';
@@ -31,7 +32,7 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     const size = await sizeOf(runDir, path);
     if (size === null) throw broken(`${path} is missing`);
     if (size < bytes || (size > bytes && !mayGrow(path, manifest))) {
-      throw broken(`${path} has ${size} bytes, but ${bytes} when the run was finished`);
+      throw broken(`${path} has ${size} ${plural(size, 'byte')}, but ${bytes} when the run was finished`);
     }
   }
   for (const name of await readdir(runDir)) {

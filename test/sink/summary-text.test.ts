@@ -23,7 +23,7 @@ const SUMMARY: Summary = {
   thresholds_unapplied: 0,
   without_ffmpeg: 0,
   without_text_column: 0,
-  skipped: { 'run directory': 1 },
+  skipped: { 'run directories': 1 },
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
   lost_to_damage: 0,
@@ -37,7 +37,7 @@ describe('the summary for people', () => {
         'Judged 12,340 of 12,345 items; 5 not judged',
         '          3  MALFORMED_ROW: the row breaks its format; correct it at the line in errors.jsonl',
         '          2  TIMEOUT: the guard did not answer, or a file was not decoded, in time; try these again with retry',
-        'Left out: 1 run directory',
+        'Left out: run directories (1)',
         'Decisions: 30 block, 10 review, 12,300 allow',
         'Flagged categories:',
         '         31  Hate',
@@ -105,7 +105,7 @@ describe('the summary for people', () => {
     const rest = { endpoint: 'https://guard.example', kind: 'rest', fingerprint: null, verdicts: 1 } as const;
     const alone = summaryText({ ...SUMMARY, guards: [rest] });
     expect(alone).toContain(
-      'Judged by https://guard.example, no fingerprint (1 verdicts)\nOver REST a guard does not',
+      'Judged by https://guard.example, no fingerprint (1 verdict)\nOver REST a guard does not',
     );
     expect(alone).not.toContain('ATTENTION');
     const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');

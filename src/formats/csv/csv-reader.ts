@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { plural } from '../../domain/plural.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
@@ -245,7 +246,10 @@ export class CsvReader implements RecordReader {
     const row = this.#window.slice(this.#rowStart, this.#at);
     if (this.#header === null) {
       if (count > MOST_COLUMNS) {
-        this.#refuse(itemError('MALFORMED_ROW', `the first row has ${count} fields`), records);
+        this.#refuse(
+          itemError('MALFORMED_ROW', `the first row has ${count} ${plural(count, 'field')}`),
+          records,
+        );
         return;
       }
       if (this.#dialect.header) {
@@ -261,7 +265,10 @@ export class CsvReader implements RecordReader {
 
   #raggedness(): ItemError {
     const { count } = this.#scanner;
-    return itemError('MALFORMED_ROW', `the row has ${count} fields where the table has ${this.#columns()}`);
+    return itemError(
+      'MALFORMED_ROW',
+      `the row has ${count} ${plural(count, 'field')} where the table has ${this.#columns()}`,
+    );
   }
 
   #record(header: TableHeader, bytes: Buffer): SourceRecord {

@@ -1,4 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
+import { plural } from '../../domain/plural.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { BracketStack } from './bracket-stack.ts';
@@ -336,7 +337,9 @@ export class JsonReader implements RecordReader {
     const what = 'the record is not closed when the file ends';
     if (!this.#isPassing && this.#goBack(what, records)) return;
     const bytes = this.#window.end - this.#value.start;
-    records.push(this.#bad(`${what}: ${bytes} bytes were not read`, this.#value.line));
+    records.push(
+      this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
+    );
     this.#phase = 'after';
   }
 
@@ -346,7 +349,9 @@ export class JsonReader implements RecordReader {
     const { offset, line, column } = this.#restart;
     if (this.#rescanned > 4 * offset + RESCAN_BYTES) return false;
     const bytes = offset - this.#value.start;
-    records.push(this.#bad(`${what}: ${bytes} bytes were not read`, this.#value.line));
+    records.push(
+      this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
+    );
     this.#rescanned += this.#at - offset;
     this.#at = offset;
     this.#line = line;

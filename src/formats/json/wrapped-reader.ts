@@ -1,4 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
+import { plural } from '../../domain/plural.ts';
 import {
   badRecord,
   isFields,
@@ -85,7 +86,7 @@ export class WrappedReader implements RecordReader {
       const { content } = record;
       return this.#wordsCount && isFields(content) && hasWords(content) ? record : null;
     }
-    const message = `what is around the records is not valid JSON: ${bytes} bytes were not read`;
+    const message = `what is around the records is not valid JSON: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`;
     return badRecord(row, 1, itemError('MALFORMED_ROW', message));
   }
 }

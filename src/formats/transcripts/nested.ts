@@ -1,5 +1,6 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
+import { plural } from '../../domain/plural.ts';
 import { JsonFields } from '../json/json-fields.ts';
 import { isTurnLike } from '../json/json-record.ts';
 import { isList, type Fields } from '../record.ts';
@@ -77,7 +78,7 @@ export class NestedItems {
   /** Everything found. */
   drafts(): readonly Draft[] {
     if (this.#tooDeep > 0) {
-      const what = `${this.#tooDeep} values nested more than ${MOST_LEVELS} levels deep are not judged`;
+      const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MOST_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
       this.#drafts.push(settled(this.#suffix(), null, itemError('MALFORMED_ROW', what)));
     }
     if (this.#tooMany > 0) {

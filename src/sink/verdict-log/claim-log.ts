@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plural } from '../../domain/plural.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
@@ -56,9 +57,8 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     const { position } = chain;
     if (damage !== null) {
       const { at, outcomes } = damage;
-      const s = outcomes === 1 ? '' : 's';
       options.report(
-        `${at} is damaged: ${outcomes} committed outcome${s} are lost and are judged again`,
+        `${at} is damaged: ${outcomes} committed ${plural(outcomes, 'outcome is', 'outcomes are')} lost and judged again`,
         false,
       );
     }

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { plural } from '../../domain/plural.ts';
 import { errorLine, verdictLine } from '../outcome-line.ts';
 import type { TextBuffer } from '../text-buffer.ts';
 import type { ShardCounts } from './chain-line.ts';
@@ -31,7 +32,7 @@ export function encodeShard(
   if (result.outcomes.length !== items.length) {
     throw new Failure(
       'internal',
-      `shard ${shard} has ${items.length} items but ${result.outcomes.length} outcomes`,
+      `shard ${shard} has ${items.length} ${plural(items.length, 'item')} but ${result.outcomes.length} ${plural(result.outcomes.length, 'outcome')}`,
     );
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));

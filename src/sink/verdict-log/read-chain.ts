@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { plural } from '../../domain/plural.ts';
 import { readRecordLines } from '../../ingest/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../run-files.ts';
 import {
@@ -227,7 +228,7 @@ class ChainWalk {
     if (until !== null && lines < limit) {
       throw new Failure(
         'internal',
-        `log/${file} has ${lines} lines, but ${limit} were there when the run was continued`,
+        `log/${file} has ${lines} ${plural(lines, 'line')}, but ${limit} were there when the run was continued`,
       );
     }
     const { counted, written, lastCommitAt } = segments;
