@@ -4,8 +4,8 @@ const SMALL = 50_000;
 const TIMES = 4;
 /** Generous: linear work takes four times as long, quadratic sixteen times. */
 const MAX_RATIO = 10;
-/** Below this, in milliseconds, a clock and a garbage collector say more than the work does. */
-const NOISE_MS = 10;
+/** In milliseconds: what a busy machine and a garbage collector may add; quadratic work takes seconds. */
+const NOISE_MS = 250;
 
 /** Expects that work on a text of four times the length takes about four times as long. */
 export function expectLinear(textOf: (length: number) => string, work: (text: string) => unknown): void {
