@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { DEFAULT_LIMITS } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { itemError, type ItemCode, type ItemError } from '../domain/item-error.ts';
-import { examine } from '../ingest/examine.ts';
+import { examineHead } from '../ingest/examine.ts';
 import type { Normalizer } from '../normalize/normalizer.ts';
 
 /** What a media file becomes, or why it becomes nothing. */
@@ -72,11 +72,10 @@ async function normalized(
 ): Promise<{ readonly extension: 'png' | 'wav'; readonly bytes: Buffer } | ItemError> {
   const { size } = await file.stat();
   const head = await readAt(file, Math.min(size, HEAD_BYTES));
-  const examined = examine(
+  const examined = examineHead(
     { raw: head, text: head, isComplete: size <= HEAD_BYTES, encoding: null },
     name,
     ANY_FILE,
-    true,
   );
   if (examined.kind === 'refused' && examined.why !== 'encoding') return examined.error;
   if (head.length === 0) return itemError('EMPTY_CONTENT', 'the file is empty');

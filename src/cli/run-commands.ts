@@ -24,7 +24,7 @@ export const runCommands: RunCommands = {
   async enqueue(config, ui) {
     const { drain } = ui.interrupts;
     const { sources, skipped } = await expandSources(config.sources, drain);
-    const inspection = await inspectSources(sources, config.sources, drain);
+    const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
     const unfinished = await findUnfinished(config);
     if (unfinished !== null) {
       tell(

@@ -30,7 +30,8 @@ const SOURCE_SCHEMA = z.strictObject({
     .optional()
     .meta({ description: 'Judge a conversation once, as a whole (final, the default), or at every turn.' }),
   encoding: text.optional().meta({
-    description: 'WHATWG encoding label, such as windows-1252. Default: UTF-8, or UTF-16 by its mark.',
+    description:
+      'WHATWG encoding label, such as windows-1252. Default: UTF-8, or UTF-16 or UTF-32 by its mark.',
   }),
   layout: z.enum(LAYOUTS).optional().meta({ description: 'How to read it. Default: recognised by content.' }),
   header: z.enum(HEADERS).optional().meta({

@@ -25,7 +25,7 @@ export interface SourceConfig {
   readonly textColumns: readonly string[] | null;
   readonly idColumn: string | null;
   readonly audit: Audit;
-  /** WHATWG encoding label; null: UTF-8, or UTF-16 by byte order mark. */
+  /** WHATWG encoding label; null: UTF-8, or UTF-16 or UTF-32 by byte order mark. */
   readonly encoding: string | null;
   readonly layout: Layout | null;
   /** Whether the first row of a table names its columns; null: told from the rows. */

@@ -8,28 +8,40 @@ import { isMostlyNotUtf8 } from '../formats/encoding/validity.ts';
 import { JsonReader } from '../formats/json/json-reader.ts';
 import { JsonlReader } from '../formats/json/jsonl-reader.ts';
 import { WrappedReader } from '../formats/json/wrapped-reader.ts';
-import { isFields, recordsOf, type Fields, type RecordReader, type SourceRecord } from '../formats/record.ts';
+import {
+  isFields,
+  recordBytesLimit,
+  type Fields,
+  type RecordReader,
+  type SourceRecord,
+} from '../formats/record.ts';
 import { onlyTextColumn } from '../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { textOf } from '../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
-import type { SourceHead } from './open-source.ts';
+import type { OpenSource, SourceHead } from './open-source.ts';
 import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
+import { SAMPLE_RECORDS, sampleRecords } from './sample-records.ts';
 
 /** How a file is to be read, or why it is not. */
 export type Examined =
-  | { readonly kind: 'text' }
-  | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
+  | Exclude<ExaminedHead, { readonly kind: 'layout' }>
   | {
       readonly kind: 'records';
       readonly layout: RecordLayout;
       readonly options: RecordOptions;
-      /** Names of the columns, as far as the head tells. */
+      /** Names of the columns, as far as the sample tells. */
       readonly columns: readonly string[];
-      /** The records of the head that have named values. */
+      /** The records of the sample that have named values. */
       readonly sample: readonly Fields[];
-    }
+    };
+
+/** What the head of a file tells by itself. */
+export type ExaminedHead =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
+  | { readonly kind: 'layout'; readonly layout: RecordLayout }
   | Refused;
 
 /** A file that is one item with an error, whatever is in it. */
@@ -43,19 +55,32 @@ export interface Refused {
   readonly missing: readonly string[];
 }
 
-/** What is looked at to tell a header from a row of data. */
-const HEADER_SAMPLE_BYTES = 64 * 1024;
-const HEADER_SAMPLE_ROWS = 100;
-
-/** Largest record of a sample; the head is not much longer. */
-const SAMPLE_RECORD_BYTES = 1024 * 1024;
+/** An open file whose head was read. */
+export interface ToExamine {
+  readonly file: Pick<OpenSource, 'again'>;
+  readonly head: SourceHead;
+  readonly path: string;
+  readonly config: SourceConfig;
+  /** Whether the user named the file itself. */
+  readonly isNamed: boolean;
+  /** Largest text item in UTF-8 bytes. */
+  readonly itemBytes: number;
+}
 
 /**
- * Decides from the head of a file how it is read: the same for the same bytes and configuration. `isNamed` says that the
- * user named the file itself: then it must have the columns that were asked for. Of one that was found, they are judged
- * as far as it has them; one that has none is read as if none had been asked for.
+ * Decides from the head of a file and its first records how it is read: the same for the same bytes and configuration.
+ * A file that was named must have the columns that were asked for. Of one that was found, they are judged as far as it
+ * has them; one that has none is read as if none had been asked for.
  */
-export function examine(head: SourceHead, path: string, config: SourceConfig, isNamed: boolean): Examined {
+export async function examine(target: ToExamine): Promise<Examined> {
+  const { head, path, config } = target;
+  const examined = examineHead(head, path, config);
+  if (examined.kind !== 'layout') return examined;
+  return examineRecords(await settledLayout(examined.layout, target), target);
+}
+
+/** Decides from the head of a file what it is. */
+export function examineHead(head: SourceHead, path: string, config: SourceConfig): ExaminedHead {
   const binary = binaryKind(head.raw, path, head.encoding);
   if (binary !== null) {
     const { modality, isJudged } = binary;
@@ -81,22 +106,21 @@ export function examine(head: SourceHead, path: string, config: SourceConfig, is
     return refused('encoding', error);
   }
   const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
-  if (layout.kind === 'text') return layout;
-  return examineRecords(settledLayout(layout, head, config), head, config, isNamed);
+  return layout.kind === 'text' ? layout : { kind: 'layout', layout };
 }
 
 /** The layout with what the configuration says of it, and for a table whether its first row names the columns. */
-function settledLayout(layout: RecordLayout, head: SourceHead, config: SourceConfig): RecordLayout {
+async function settledLayout(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
+  const { config } = target;
   if (layout.kind === 'json-wrapped') return { ...layout, wordsCount: config.textColumns === null };
   if (layout.kind !== 'csv') return layout;
   if (config.header !== null) return { ...layout, header: config.header === 'yes' };
-  const reader = new CsvReader({ ...layout, header: false }, SAMPLE_RECORD_BYTES);
   const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
-  const [first, ...below] = recordsOf(reader, head.text.subarray(0, HEADER_SAMPLE_BYTES), head.isComplete);
+  const [first, ...below] = (await sampleOf({ ...layout, header: false }, target)).records;
   // A first row that cannot be read is the header's mistake, as long as nobody says that there is none.
   if (first === undefined || !isFields(first.content)) return { ...layout, header: true };
   const rows = [first.content, ...below.map(({ content }) => content).filter(isFields)];
-  return { ...layout, header: hasHeader(rows.slice(0, HEADER_SAMPLE_ROWS).map(cellsOf), wanted) };
+  return { ...layout, header: hasHeader(rows.slice(0, SAMPLE_RECORDS).map(cellsOf), wanted) };
 }
 
 function cellsOf(row: Fields): string[] {
@@ -119,14 +143,15 @@ export function readerFor(layout: RecordLayout, recordBytes: number): RecordRead
   }
 }
 
-function examineRecords(
-  layout: RecordLayout,
-  head: SourceHead,
-  config: SourceConfig,
-  isNamed: boolean,
-): Examined {
-  const reader = readerFor(layout, SAMPLE_RECORD_BYTES);
-  const records = recordsOf(reader, head.text, head.isComplete);
+/** The first records of a file, and the reader that found them. */
+async function sampleOf(layout: RecordLayout, { file, head, itemBytes }: ToExamine) {
+  const reader = readerFor(layout, recordBytesLimit(itemBytes));
+  return { reader, records: await sampleRecords(file, head, reader) };
+}
+
+async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<Examined> {
+  const { config, isNamed } = target;
+  const { reader, records } = await sampleOf(layout, target);
   const sample = records.map(({ content }) => content).filter(isFields);
   const header = reader instanceof CsvReader ? reader.header : null;
   if (reader instanceof CsvReader && reader.isHeadless) {

@@ -38,14 +38,15 @@ const FOUND_FILES = 1000;
 const NAMES_SHOWN = 20;
 
 /**
- * Looks at the heads of the tables among the sources before anything is written. Failure('usage') when a file the user
+ * Looks at the first records of the tables among the sources before anything is written. Failure('usage') when a file the user
  * named is mostly not UTF-8, has no column we recognise as its text, or lacks a column that was asked for; for a
  * file that was merely found, the first of these are items when it is read. What is asked of a folder, at least one file
- * in it has to have. Gives what nobody judges.
+ * in it has to have. `itemBytes`: the largest text item. Gives what nobody judges.
  */
 export async function inspectSources(
   sources: readonly FrozenSource[],
   configs: readonly SourceConfig[],
+  itemBytes: number,
   signal: AbortSignal,
 ): Promise<Inspection> {
   const unjudgedColumns: FileColumns[] = [];
@@ -62,7 +63,7 @@ export async function inspectSources(
       others.push(source);
       continue;
     }
-    const examined = await examineFile(source, config, signal);
+    const examined = await examineFile(source, config, itemBytes, signal);
     if (examined === null || examined.kind === 'text' || examined.kind === 'media') continue;
     wanted.see(source.corpus, examined.columns);
     if (examined.kind === 'refused') {
@@ -75,7 +76,7 @@ export async function inspectSources(
     const columns = unjudged(examined.sample, examined.options, idNamesOf(config, isNamed));
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
-  await lookFurther(others, configs, wanted, signal);
+  await lookFurther(others, configs, wanted, itemBytes, signal);
   wanted.refuse();
   return { unjudgedColumns, withoutText, withoutHeader };
 }
@@ -85,6 +86,7 @@ async function lookFurther(
   sources: readonly FrozenSource[],
   configs: readonly SourceConfig[],
   wanted: WantedColumns,
+  itemBytes: number,
   signal: AbortSignal,
 ): Promise<void> {
   let looked = 0;
@@ -94,7 +96,7 @@ async function lookFurther(
       wanted.giveUp();
       return;
     }
-    const examined = await examineFile(source, configs[source.corpus]!, signal);
+    const examined = await examineFile(source, configs[source.corpus]!, itemBytes, signal);
     if (examined !== null && 'columns' in examined) wanted.see(source.corpus, examined.columns);
   }
 }
@@ -107,6 +109,7 @@ function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean 
 async function examineFile(
   source: FrozenSource,
   config: SourceConfig,
+  itemBytes: number,
   signal: AbortSignal,
 ): Promise<Examined | null> {
   let file: OpenSource | null = null;
@@ -114,7 +117,8 @@ async function examineFile(
     file = await OpenSource.open(source, signal);
     if (!isAsFrozen(await file.handle.stat(), source)) return null;
     const isNamed = isNamedFile(source, config);
-    return examine(await file.head(encodingOf(config, isNamed)), source.absolute, config, isNamed);
+    const head = await file.head(encodingOf(config, isNamed));
+    return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes });
   } catch {
     signal.throwIfAborted();
     return null;

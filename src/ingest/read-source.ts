@@ -73,7 +73,11 @@ export async function* readSource(
       return;
     }
     const head = await file.head(encodingOf(config, isNamed));
-    const examined = examine(head, source.absolute, config, isNamed);
+    const examined = await examine({
+      ...{ file, head, config, isNamed },
+      path: source.absolute,
+      itemBytes: options.itemBytes,
+    });
     yield* examinedItems({ file, head, examined, hash, maker, source, config, manifest, options });
   } catch (error) {
     options.signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { inspectSources } from '../../src/ingest/inspect.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
@@ -40,7 +40,9 @@ describe('the header of a table', () => {
     expect(await texts(content)).toEqual(expected);
     const configs = [corpus(write(content))];
     const { sources } = await expandSources(configs, NEVER);
-    expect(await inspectSources(sources, configs, NEVER)).toMatchObject({ withoutHeader: ['a.csv'] });
+    expect(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER)).toMatchObject({
+      withoutHeader: ['a.csv'],
+    });
   });
 
   test.each([
@@ -81,7 +83,9 @@ describe('the header of a table', () => {
   test('without one, columns to choose from are named by their positions', async () => {
     const configs = [corpus(write('one of these.,another one.\nthird one.,fourth one.\n'))];
     const { sources } = await expandSources(configs, NEVER);
-    const failure = await inspectSources(sources, configs, NEVER).catch((error: unknown) => error);
+    const failure = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER).catch(
+      (error: unknown) => error,
+    );
     expect(failure).toMatchObject({ message: expect.stringMatching(/among: 1, 2$/) as string });
   });
 });

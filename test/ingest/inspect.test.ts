@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { inspectSources } from '../../src/ingest/inspect.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
@@ -19,7 +19,7 @@ describe('inspecting sources', () => {
   async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
     const configs = [corpus(join(root, name), overrides)];
     const { sources } = await expandSources(configs, NEVER);
-    return inspectSources(sources, configs, NEVER);
+    return inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
   }
 
   function write(name: string, content: string | Buffer): void {
@@ -144,7 +144,9 @@ describe('inspecting sources', () => {
     const configs = [corpus(join(root, 'folder'))];
     const { sources } = await expandSources(configs, NEVER);
     // Each open file would ask the signal whether to go on.
-    await expect(inspectSources(sources, configs, AbortSignal.abort())).resolves.toMatchObject({
+    await expect(
+      inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, AbortSignal.abort()),
+    ).resolves.toMatchObject({
       unjudgedColumns: [],
     });
   });

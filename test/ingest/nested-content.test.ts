@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { inspectSources } from '../../src/ingest/inspect.ts';
@@ -299,9 +299,9 @@ describe('what records hold in lists and objects', () => {
       ),
     ];
     const { sources } = await expandSources(configs, NEVER);
-    expect((await inspectSources(sources, configs, NEVER)).unjudgedColumns).toEqual([
-      { path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] },
-    ]);
+    expect((await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER)).unjudgedColumns).toEqual(
+      [{ path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] }],
+    );
   });
 
   test('no words are lost, wherever they are', async () => {

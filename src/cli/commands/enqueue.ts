@@ -62,7 +62,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     .addOption(
       flag('--encoding <label>', {
         what: 'encoding of the sources, of a folder where it fits, a WHATWG label',
-        fallback: 'UTF-8, or UTF-16 by its byte order mark',
+        fallback: 'UTF-8, or UTF-16 or UTF-32 by its byte order mark',
         example: 'windows-1252',
       }),
     )
