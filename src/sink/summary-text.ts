@@ -13,7 +13,8 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
   EMPTY_CONTENT: 'blank text or an empty file; nothing to do unless there should be some',
   UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
   SEQUENCE_OVERFLOW: 'longer than the guard reads; split it, or judge it in windows (--long-text)',
-  UNSUPPORTED_TYPE: 'a kind of file or content this version does not judge; convert it or judge it by hand',
+  UNSUPPORTED_TYPE:
+    'a kind of file, content or column this version does not judge; convert it, name the column (--text-column) or judge it by hand',
   MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
   INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
   ITEM_TOO_LARGE: 'larger than the bound for one item; split it',

@@ -124,6 +124,23 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     );
   });
 
+  test('a record without a recognised text says whether it has one', async () => {
+    const known = { id: 'a', text: 'words' };
+    const unknown = { id: 'b', review_words: 'some words', other_words: 'other words' };
+    const none = { id: 'c', gap: ' ' };
+    const records = [known, unknown, none];
+    expect(await outcomes('a.jsonl', LAYOUTS['a.jsonl']!(records, records), ITEM_BYTES)).toMatchObject([
+      { text: 'words' },
+      { code: 'UNSUPPORTED_TYPE', message: 'no column of the record is recognised as its text' },
+      { code: 'MISSING_PAYLOAD', message: 'the record has no text to judge' },
+    ]);
+    for (const alone of [[unknown], [none]]) {
+      expect(await outcomes('a.jsonl', LAYOUTS['a.jsonl']!(alone, alone), ITEM_BYTES)).toMatchObject([
+        { code: 'UNSUPPORTED_TYPE', message: 'no column of the file is recognised as its text' },
+      ]);
+    }
+  });
+
   test('a named file is taken or refused by its first record of any size', async () => {
     for (const bytes of [20, 2048 * KB]) {
       for (const [name, laidOut] of Object.entries(LAYOUTS)) {

@@ -35,14 +35,21 @@ export function onlyTextColumn(sample: readonly Fields[], idColumn: string | nul
   const found = new Set<ColumnKey>();
   for (const fields of sample) {
     for (const [position, name] of fields.names().entries()) {
-      const value = fields.at(position);
-      if (isIdColumn(name, idColumn) || !holdsText(value) || isId(name, value)) continue;
-      found.add(columnKey(fields, position));
+      if (mayBeText(name, fields.at(position), idColumn)) found.add(columnKey(fields, position));
     }
     if (found.size > 1) return null;
   }
   const [only] = found;
   return typeof only === 'string' ? only : null;
+}
+
+/** Whether a record has a value that may be its text, by whatever name. */
+export function hasUnknownText(fields: Fields): boolean {
+  return fields.names().some((name, position) => mayBeText(name, fields.at(position), null));
+}
+
+function mayBeText(name: string, value: unknown, idColumn: string | null): boolean {
+  return !isIdColumn(name, idColumn) && holdsText(value) && !isId(name, value);
 }
 
 /** What tells a column from all others: its name, or its index when an earlier column has the same name. */

@@ -1,7 +1,7 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
 import { isFields, isList, type Fields, type RecordContent } from '../record.ts';
-import { draftKnownColumn, draftNoText, holdsText, ID_NAMES } from './columns.ts';
+import { draftKnownColumn, draftNoText, hasUnknownText, holdsText, ID_NAMES } from './columns.ts';
 import { anyConversationDrafts } from './conversation.ts';
 import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
 import { draftNamedColumns } from './named-columns.ts';
@@ -23,6 +23,14 @@ export interface RecordOptions {
 
 const NOTHING: Drafted = {
   drafts: [settled('', null, itemError('MISSING_PAYLOAD', 'the record has no text to judge'))],
+  judged: [],
+};
+
+/** As for a file of such records alone. */
+const UNKNOWN_TEXT: Drafted = {
+  drafts: [
+    settled('', null, itemError('UNSUPPORTED_TYPE', 'no column of the record is recognised as its text')),
+  ],
   judged: [],
 };
 
@@ -51,7 +59,8 @@ export function draftRecord(
       : main === null
         ? draftUnknown(content, audit, passed)
         : withNested(content, main, audit, passed);
-  return found ?? draftMisshapenConversation(content) ?? draftNoText(content) ?? NOTHING;
+  const settledRecord = found ?? draftMisshapenConversation(content) ?? draftNoText(content);
+  return settledRecord ?? (hasUnknownText(content) ? UNKNOWN_TEXT : NOTHING);
 }
 
 /** Whether a record by itself, whatever else its file holds, has something to judge or a layout that we know. */
