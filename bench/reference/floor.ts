@@ -67,6 +67,7 @@ function verdict(
     modality: 'text',
     request_type: 'prompt',
     content_sha256: sha256,
+    roles: null,
     coverage: { unit: 'chars', judged: 300, total: 300, worst_at: null },
     status: 'ok',
     score: answer.score,

@@ -1,4 +1,5 @@
 import type { ItemError } from './item-error.ts';
+import type { RoleCounts } from './original-role.ts';
 import type { GuardRequest, ItemRequest, Modality, RequestType } from './request.ts';
 
 /** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
@@ -26,6 +27,11 @@ interface ItemBase {
   /** The user's own id, which may repeat; else made from the position. */
   readonly id: string;
   readonly source: ItemSource;
+  /**
+   * Of a conversation, how many of its turns have another role in the record than they are judged in: of its own turns up
+   * to the one that is judged. Null when none has. It does not count for the item's identity.
+   */
+  readonly roles: RoleCounts | null;
 }
 
 /** An item the guard is to judge. */

@@ -1,6 +1,7 @@
 import type { ItemError } from './item-error.ts';
 import type { CategoryKey } from './taxonomy.ts';
 import type { Coverage } from './item.ts';
+import type { RoleCounts } from './original-role.ts';
 
 /** What the guard said of one item, and which model said it. Decisions are made later, by the run's policy. */
 export interface Judgement {
@@ -61,6 +62,7 @@ export interface OutcomeLine {
   readonly modality: 'text' | 'image' | 'audio' | null;
   readonly request_type: 'prompt' | 'response' | 'multiturn' | null;
   readonly content_sha256: string | null;
+  readonly roles: RoleCounts | null;
   readonly coverage: Coverage | null;
   readonly status: 'ok' | 'error';
   readonly score: number | null;

@@ -10,7 +10,7 @@ import {
   turnBytes,
 } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
-import type { Draft } from '../formats/transcripts/draft.ts';
+import type { Draft, SettledDraft } from '../formats/transcripts/draft.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind } from './binary-kind.ts';
 
@@ -111,6 +111,7 @@ export class ItemMaker {
       return this.#settled(id, source, {
         modality: request.modality,
         requestType: request.requestType,
+        roles: draft.roles ?? null,
         error,
       });
     }
@@ -118,6 +119,7 @@ export class ItemMaker {
       seq: this.#seq++,
       id,
       source,
+      roles: draft.roles ?? null,
       request: ofConversation ? { ...request, conversation: firstSeq + request.conversation } : request,
       contentSha256: ofConversation
         ? this.#measured(request).sha256[request.turns - 1]!
@@ -141,9 +143,10 @@ export class ItemMaker {
   #settled(
     id: string,
     source: ItemSource,
-    { modality, requestType, error }: Pick<SettledItem, 'modality' | 'requestType' | 'error'>,
+    { modality, requestType, roles = null, error }: Omit<SettledDraft, 'suffix' | 'request'>,
   ): SettledItem {
-    return { seq: this.#seq++, id, source, request: null, modality, requestType, contentSha256: null, error };
+    const seq = this.#seq++;
+    return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, error };
   }
 
   /** The conversation of a turn, all of whose turns are measured together. */

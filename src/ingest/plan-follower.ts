@@ -137,6 +137,7 @@ function notAsPlanned(item: Item): SettledItem {
     seq: item.seq,
     id: item.id,
     source: item.source,
+    roles: null,
     request: null,
     modality: item.request?.modality ?? null,
     requestType: item.request?.requestType ?? null,

@@ -9,6 +9,7 @@ function changedItem(source: FrozenSource, seq: number): SettledItem {
     seq,
     id: `${source.path}#seq-${seq}`,
     source: { path: source.path, row: null, line: null, sha256: null, bytes: null },
+    roles: null,
     request: null,
     modality: null,
     requestType: null,

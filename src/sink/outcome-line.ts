@@ -25,6 +25,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     modality: modalityOf(item),
     request_type: requestTypeOf(item),
     content_sha256: item.contentSha256,
+    roles: item.roles,
     coverage: {
       unit: coverage.unit,
       judged: coverage.judged,
@@ -62,6 +63,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     modality: modalityOf(item),
     request_type: requestTypeOf(item),
     content_sha256: item.contentSha256,
+    roles: item.roles,
     coverage: null,
     status: 'error',
     score: null,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../domain/item.ts';
 import { ITEM_CODES, mayBeRetryable } from '../domain/item-error.ts';
+import { ORIGINAL_ROLES } from '../domain/original-role.ts';
 import { DECISIONS, type OutcomeLine } from '../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../domain/request.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
@@ -24,6 +25,7 @@ const OUTCOME = z.strictObject({
   modality: z.enum(MODALITIES).nullable(),
   request_type: z.enum(REQUEST_TYPES).nullable(),
   content_sha256: sha256.nullable(),
+  roles: z.partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1)).nullable(),
   coverage: z
     .strictObject({
       unit: z.enum(COVERAGE_UNITS),

@@ -31,6 +31,7 @@ function itemsOf(steps: readonly Step[]): Item[] {
     seq: items.length,
     id: `i${items.length}`,
     source: { path: 'a.csv', row: items.length + 1, line: null, sha256: null, bytes: null },
+    roles: null,
   });
   for (const each of steps) {
     if (each.kind === 'settled') {

@@ -33,7 +33,7 @@ export async function readItems(
   for (const source of sources) {
     const options = { frozen, itemBytes, mediaBytes, signal: NEVER };
     for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
-      items.push(...some);
+      for (const item of some) items.push(item);
     }
   }
   return items;

@@ -11,6 +11,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     modality: 'text',
     request_type: 'prompt',
     content_sha256: null,
+    roles: null,
     coverage: null,
     status: 'ok',
     score: 0.5,

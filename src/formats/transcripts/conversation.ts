@@ -5,8 +5,10 @@ import { isTurnLike } from '../json/json-record.ts';
 import { attachmentDrafts } from './attachments.ts';
 import { messageContent } from './content.ts';
 import { isBlank, settled, type Draft, type SettledDraft } from './draft.ts';
+import { RoleCounter } from './role-counter.ts';
+import { originalRole } from './roles.ts';
 import { rolesOf, spokenList, type Spoken } from './speakers.ts';
-import { readTurns, type Transcript } from './turns.ts';
+import { CastTurn, readTurns, type Transcript } from './turns.ts';
 
 export interface ConversationOptions {
   readonly audit: Audit;
@@ -23,19 +25,25 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   const { suffix } = options;
   const transcript = readTurns(values);
   const { turns, problem, unsent } = transcript;
+  const counter = new RoleCounter(transcript.originals);
   const drafts: Draft[] = [];
   if (options.audit === 'every-turn') {
     turns.forEach(([role], index) => {
-      if (role !== 'system') drafts.push(turnDraft(transcript, index, options));
+      if (role === 'system') return;
+      const roles = counter.upTo(transcript.numbers[index]!);
+      drafts.push({ ...turnDraft(transcript, index, options), roles });
     });
-    for (const turn of unsent) drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!));
+    for (const turn of unsent) {
+      drafts.push({ ...settled(`${suffix}#${turn}`, 'multiturn', problem!), roles: counter.upTo(turn) });
+    }
     if (problem === null && turns.at(-1)?.[0] === 'system') {
-      drafts.push(endsWithSystem(turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`));
+      const own = turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`;
+      drafts.push({ ...endsWithSystem(own), roles: counter.all() });
     }
   } else if (problem !== null) {
-    drafts.push(settled(suffix, 'multiturn', problem));
+    drafts.push({ ...settled(suffix, 'multiturn', problem), roles: counter.all() });
   } else if (turns.at(-1)?.[0] === 'system') {
-    drafts.push(endsWithSystem(suffix));
+    drafts.push({ ...endsWithSystem(suffix), roles: counter.all() });
   } else if (turns.length > 0) {
     const request = {
       requestType: 'multiturn',
@@ -44,14 +52,14 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
       turns: turns.length,
       conversation: null,
     } as const;
-    drafts.push({ suffix, request, error: null });
+    drafts.push({ suffix, roles: counter.all(), request, error: null });
   }
   if (drafts.length === 0 && transcript.attachments.length === 0) {
     drafts.push(
       settled(suffix, 'multiturn', itemError('INVALID_CONVERSATION', 'the conversation has no turns')),
     );
   }
-  drafts.push(...attachmentDrafts(transcript.attachments, suffix));
+  for (const draft of attachmentDrafts(transcript.attachments, suffix)) drafts.push(draft);
   return drafts;
 }
 
@@ -66,13 +74,16 @@ export function spokenOnly(values: readonly unknown[]): readonly Spoken[] | null
   return values.some(isTurnLike) ? null : spokenList(values);
 }
 
-/** Turns, as pairs of role and content, of those who say anything. */
+/** The turns of those who say anything. */
 export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
   const spoken = list.filter(({ content, text }) => {
     return content !== null && (!isBlank(text) || messageContent(content)!.attachments.length > 0);
   });
   const roles = rolesOf(spoken);
-  return spoken.map(({ content }, index) => [roles[index], content]);
+  return spoken.map(({ speaker, content }, index) => {
+    const role = roles[index]!;
+    return new CastTurn(role, originalRole(speaker, role), content);
+  });
 }
 
 function turnDraft(transcript: Transcript, index: number, options: ConversationOptions): Draft {

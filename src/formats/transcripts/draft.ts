@@ -1,18 +1,23 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
+import type { RoleCounts } from '../../domain/original-role.ts';
 import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
 
-/** An item to be judged, before it has its place in the corpus. */
-export interface JudgedDraft {
+interface DraftBase {
   /** What the item's id adds to its record's: empty, or `#` and what tells it from the record's other items. */
   readonly suffix: string;
+  /** As the item has them; absent as good as null. */
+  readonly roles?: RoleCounts | null;
+}
+
+/** An item to be judged, before it has its place in the corpus. */
+export interface JudgedDraft extends DraftBase {
   /** A `conversation` in it counts from the record's first item: the index of the conversation's first turn. */
   readonly request: ItemRequest;
   readonly error: null;
 }
 
 /** An item that already has its outcome. */
-export interface SettledDraft {
-  readonly suffix: string;
+export interface SettledDraft extends DraftBase {
   readonly request: null;
   readonly modality: Modality | null;
   readonly requestType: RequestType | null;

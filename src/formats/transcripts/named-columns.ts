@@ -30,7 +30,7 @@ export function draftNamedColumns(
     const { audit, passed } = options;
     const items = new NestedItems({ audit, before: drafts.length, lenient: true, passed });
     for (const name of nested) items.member(name, fields.get(name));
-    drafts.push(...items.drafts());
+    for (const draft of items.drafts()) drafts.push(draft);
     if (drafts.length === 0) drafts.push(settled('', 'prompt', NOT_TEXT));
   }
   if (drafts.length === 0) {

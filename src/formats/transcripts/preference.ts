@@ -21,7 +21,8 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   const prompt = fields.get('prompt');
   const drafts: Draft[] = [];
   const add = (suffix: string, value: unknown): void => {
-    if (value !== null) drafts.push(...sideDrafts(prompt, value, audit, suffix, drafts.length));
+    if (value === null) return;
+    for (const draft of sideDrafts(prompt, value, audit, suffix, drafts.length)) drafts.push(draft);
   };
   add('#chosen', chosen);
   add('#rejected', rejected);

@@ -1,3 +1,4 @@
+import type { OriginalRole } from '../../domain/original-role.ts';
 import type { Role } from '../../domain/request.ts';
 import { JsonFields } from '../json/json-fields.ts';
 import { isList } from '../record.ts';
@@ -17,6 +18,8 @@ const SPOKEN_NAMES = [
   ...['utterance', 'text', 'content', 'body', 'message', 'msg', 'comment', 'transcript', 'sentence', 'value'],
 ];
 
+const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...SPOKEN_NAMES]);
+
 /** Words from which on a text is no name. */
 const WORDS_OF_NO_NAME = 4;
 
@@ -24,7 +27,7 @@ const WORDS_OF_NO_NAME = 4;
 const PERSON_NAMES = ['role', 'name', 'username', 'login', 'nickname', 'id'];
 
 /** Those who answer, beside the assistants of the known layouts. */
-const ANSWERING: ReadonlySet<string> = new Set(['agent', 'ai', 'chatbot', 'wizard']);
+const ANSWERING: ReadonlySet<string> = new Set<OriginalRole>(['agent', 'ai', 'chatbot', 'wizard']);
 
 /** An element of a list of things that were said. */
 export interface Spoken {
@@ -59,6 +62,10 @@ function isObject(value: unknown): value is object {
 export function spokenIn(element: object): Spoken {
   const fields = new JsonFields(element, null);
   const used: string[] = [];
+  // Large records have many objects in which nobody speaks.
+  if (!fields.names().some((name) => NAMES.has(name.toLowerCase()))) {
+    return { speaker: null, content: null, text: '', fields, used };
+  }
   let speakerName = '';
   let speaker: string | null = null;
   for (const name of SPEAKER_NAMES) {

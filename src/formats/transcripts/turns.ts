@@ -1,9 +1,10 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
+import type { OriginalRole } from '../../domain/original-role.ts';
 import type { Role, Turn } from '../../domain/request.ts';
 import { isList } from '../record.ts';
 import { callArguments, messageContent, type Attachment, type MessageContent } from './content.ts';
 import { isBlank } from './draft.ts';
-import { roleOf } from './roles.ts';
+import { originalRole, roleOf } from './roles.ts';
 
 /** A conversation as far as the guard can take it. */
 export interface Transcript {
@@ -15,25 +16,43 @@ export interface Transcript {
   readonly problem: ItemError | null;
   /** From the problem on: which turns (1-based) a user or an assistant, or nobody we know, has. */
   readonly unsent: readonly number[];
+  /** Of each turn of the conversation, its original role; null for one that has no other, is left out or cannot be read. */
+  readonly originals: readonly (OriginalRole | null)[];
   /** What is attached to the messages, in order. */
   readonly attachments: readonly Attachment[];
 }
 
+/** A turn whose role does not follow from the name it has in its record alone. */
+export class CastTurn {
+  readonly role: Role;
+  readonly original: OriginalRole | null;
+  readonly content: unknown;
+
+  constructor(role: Role, original: OriginalRole | null, content: unknown) {
+    this.role = role;
+    this.original = original;
+    this.content = content;
+  }
+}
+
 /**
  * Reads the turns of a conversation: `{role, content}` as OpenAI has them, `{from, value}` as ShareGPT, `[role,
- * content]`. Since each turn is judged with all before it, one that cannot be sent ends the conversation.
+ * content]`, or a `CastTurn`. Since each turn is judged with all before it, one that cannot be sent ends the conversation.
  */
 export function readTurns(values: readonly unknown[]): Transcript {
   const turns: Turn[] = [];
   const numbers: number[] = [];
   const unsent: number[] = [];
+  const originals: (OriginalRole | null)[] = [];
   const attachments: Attachment[] = [];
   let problem: ItemError | null = null;
   values.forEach((value, index) => {
     const read = readTurn(value, index + 1);
-    if (read.content !== null) attachments.push(...read.content.attachments);
+    if (read.content !== null) for (const each of read.content.attachments) attachments.push(each);
+    const isLeftOut = read.error === null && isBlank(read.content.text);
+    originals.push(isLeftOut ? null : read.original);
     if (read.error === null && problem === null) {
-      if (isBlank(read.content.text)) return;
+      if (isLeftOut) return;
       turns.push([read.role, read.content.text]);
       numbers.push(index + 1);
       return;
@@ -41,25 +60,28 @@ export function readTurns(values: readonly unknown[]): Transcript {
     if (problem === null || read.role !== 'system') unsent.push(index + 1);
     problem ??= read.error;
   });
-  return { turns, numbers, problem, unsent, attachments };
+  return { turns, numbers, problem, unsent, originals, attachments };
 }
 
-type ReadTurn =
+type ReadTurn = { readonly original: OriginalRole | null } & (
   | { readonly role: Role; readonly content: MessageContent; readonly error: null }
-  | { readonly role: Role | null; readonly content: MessageContent | null; readonly error: ItemError };
+  | { readonly role: Role | null; readonly content: MessageContent | null; readonly error: ItemError }
+);
 
 function readTurn(value: unknown, number: number): ReadTurn {
   const parts = turnParts(value);
   if (parts === null) return refused(null, null, 'INVALID_CONVERSATION', number, 'has no role and content');
   const role = roleOf(parts.role);
   if (role === null) return refused(null, parts.content, 'INVALID_ROLE', number, 'has an unknown role');
+  const original = value instanceof CastTurn ? value.original : originalRole(parts.role, role);
   if (parts.content === null) {
-    return refused(role, null, 'INVALID_CONVERSATION', number, 'has content that is not text');
+    const what = 'has content that is not text';
+    return { ...refused(role, null, 'INVALID_CONVERSATION', number, what), original };
   }
   if (isBlank(parts.content.text) && parts.content.attachments.length === 0) {
-    return refused(role, parts.content, 'EMPTY_CONTENT', number, 'is blank');
+    return { ...refused(role, parts.content, 'EMPTY_CONTENT', number, 'is blank'), original };
   }
-  return { role, content: parts.content, error: null };
+  return { role, content: parts.content, original, error: null };
 }
 
 function refused(
@@ -69,7 +91,7 @@ function refused(
   number: number,
   what: string,
 ): ReadTurn {
-  return { role, content, error: itemError(code, `turn ${number} ${what}`) };
+  return { role, content, original: null, error: itemError(code, `turn ${number} ${what}`) };
 }
 
 function turnParts(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Item, SettledItem } from '../../domain/item.ts';
 import { ITEM_CODES } from '../../domain/item-error.ts';
+import { ORIGINAL_ROLES, type RoleCounts } from '../../domain/original-role.ts';
 import {
   MODALITIES,
   REQUEST_TYPES,
@@ -9,10 +10,15 @@ import {
   type RequestType,
 } from '../../domain/request.ts';
 import { named, type Names } from './names.ts';
-import { count, integer, nullOr, oneOf, row, text, type Check, type Checked } from './rows.ts';
+import { count, countsOf, integer, nullOr, oneOf, row, text, type Check, type Checked } from './rows.ts';
 
-/** What a person finds an item by: seq, id, and of its source the path (named), row, line, hash and bytes. */
-type Place = readonly [
+/**
+ * What a person finds an item by: seq, id, and of its source the path (named), row, line, hash and bytes; then, of a
+ * conversation that has any, the original roles of its turns.
+ */
+type Place = BarePlace | readonly [...BarePlace, roles: RoleCounts];
+
+type BarePlace = readonly [
   seq: number,
   id: string,
   path: number,
@@ -22,28 +28,33 @@ type Place = readonly [
   bytes: number | null,
 ];
 
-const isPlace: Check<Place> = row(
-  count,
-  text,
-  count,
-  nullOr(integer),
-  nullOr(integer),
-  nullOr(text),
-  nullOr(count),
-);
+const BARE_PLACE = [
+  ...([count, text, count] as const),
+  ...([nullOr(integer), nullOr(integer), nullOr(text), nullOr(count)] as const),
+] as const;
+
+const isBare: Check<BarePlace> = row(...BARE_PLACE);
+
+const isRoles = countsOf(ORIGINAL_ROLES);
+
+const isWithRoles = row(...BARE_PLACE, isRoles);
+
+const isPlace: Check<Place> = (value): value is Place => isBare(value) || isWithRoles(value);
 
 export const PLACE = z.custom<Place>(isPlace);
 
-export function packPlace({ seq, id, source }: Item, names: Names): Place {
-  return [seq, id, names.place(source.path), source.row, source.line, source.sha256, source.bytes];
+export function packPlace({ seq, id, source, roles }: Item, names: Names): Place {
+  const { path, row: record, line, sha256, bytes } = source;
+  if (roles === null) return [seq, id, names.place(path), record, line, sha256, bytes];
+  return [seq, id, names.place(path), record, line, sha256, bytes, roles];
 }
 
 /** Throws when it names what is not in the list. */
 export function unpackPlace(
-  [seq, id, path, row, line, sha256, bytes]: Place,
+  [seq, id, path, row, line, sha256, bytes, roles]: Place,
   list: readonly string[],
-): Pick<Item, 'seq' | 'id' | 'source'> {
-  return { seq, id, source: { path: named(list, path), row, line, sha256, bytes } };
+): Pick<Item, 'seq' | 'id' | 'source' | 'roles'> {
+  return { seq, id, source: { path: named(list, path), row, line, sha256, bytes }, roles: roles ?? null };
 }
 
 const isSettled = row(
@@ -69,11 +80,12 @@ export function unpackSettled(
   [place, requestType, modality, code, message]: SettledRow,
   list: readonly string[],
 ): SettledItem {
-  const { seq, id, source } = unpackPlace(place, list);
+  const { seq, id, source, roles } = unpackPlace(place, list);
   return {
     seq,
     id,
     source,
+    roles,
     request: null,
     modality,
     requestType,
@@ -99,8 +111,8 @@ export function packItem(item: Item, names: Names): ItemRow {
 export function unpackItem(row: ItemRow, list: readonly string[]): Item {
   if (row.length === 5) return unpackSettled(row, list);
   const [place, requestType, modality, contentSha256] = row;
-  const { seq, id, source } = unpackPlace(place, list);
-  return { seq, id, source, request: emptied(requestType, modality), contentSha256, error: null };
+  const { seq, id, source, roles } = unpackPlace(place, list);
+  return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, error: null };
 }
 
 /** A request of a kind whose content stayed with the worker. */

@@ -19,7 +19,7 @@ export type SinkJob =
   | { readonly kind: 'finish'; readonly run: string; readonly epoch: number; readonly pass: number };
 
 /** Of the form of the jobs below; a sink of another version drops them, and the feeder feeds their shards again. */
-const VERSION = 2;
+const VERSION = 3;
 
 const count = z.int().min(0);
 const text = z.string();

@@ -44,3 +44,13 @@ export function listOf<T>(length: number, check: Check<T>): Check<readonly T[]> 
   const any = list(check);
   return (value): value is readonly T[] => any(value) && value.length === length;
 }
+
+/** An object of how often there are some of the names: at least one of them, each at least once. */
+export function countsOf<T extends string>(names: readonly T[]): Check<Readonly<Partial<Record<T, number>>>> {
+  const isName = oneOf(names);
+  return (value): value is Readonly<Partial<Record<T, number>>> => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    const entries = Object.entries(value);
+    return entries.length > 0 && entries.every(([name, times]) => isName(name) && count(times) && times > 0);
+  };
+}

@@ -30,7 +30,7 @@ export interface Landmark {
 }
 
 /** Of the form of the jobs below; a worker of another version drops them, and the feeder feeds their shards again. */
-const VERSION = 4;
+const VERSION = 5;
 
 /**
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
@@ -152,8 +152,8 @@ export const shardJobCodec: JobCodec<ShardJob> = {
     const items = job.items.map((row): Item => {
       if (row.length === 5) return unpackSettled(row, job.names);
       const [place, request, contentSha256] = row;
-      const { seq, id, source } = unpackPlace(place, job.names);
-      return { seq, id, source, request: unpack(request), contentSha256, error: null };
+      const { seq, id, source, roles } = unpackPlace(place, job.names);
+      return { seq, id, source, roles, request: unpack(request), contentSha256, error: null };
     });
     const { shard, pass, lane } = job;
     return {

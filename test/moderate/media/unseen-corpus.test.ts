@@ -28,6 +28,7 @@ describe('what a worker sees of a corpus', () => {
       seq,
       id: path,
       source: { path: `c/${path}`, row: null, line: null, sha256: '0'.repeat(64), bytes: 3 },
+      roles: null,
       request: {
         requestType: 'prompt',
         modality: 'image',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
 import type { Item } from '../../../src/domain/item.ts';
+import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
@@ -53,14 +54,24 @@ const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
   ),
 );
 
+const roles = fc.option(
+  fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...ORIGINAL_ROLES), fc.integer({ min: 1, max: 9 })), {
+      minLength: 1,
+      selector: ([role]) => role,
+    })
+    .map((counts): RoleCounts => Object.fromEntries(counts)),
+);
+
 const items: fc.Arbitrary<Item[]> = fc
-  .array(fc.oneof(requests, fc.constant(null)), { minLength: 1, maxLength: 8 })
+  .array(fc.tuple(fc.oneof(requests, fc.constant(null)), roles), { minLength: 1, maxLength: 8 })
   .map((groups) =>
     groups
-      .flatMap((group): (ItemRequest | null)[] => group ?? [null])
-      .map((request, seq) =>
-        request === null ? settledItem(seq, 'MALFORMED_ROW') : judgedItem(seq, request),
-      ),
+      .flatMap(([group, counts]) => (group ?? [null]).map((request) => [request, counts] as const))
+      .map(([request, counts], seq) => ({
+        ...(request === null ? settledItem(seq, 'MALFORMED_ROW') : judgedItem(seq, request)),
+        roles: counts,
+      })),
   );
 
 const overTheWire = (data: object): unknown => JSON.parse(JSON.stringify(data));
@@ -143,6 +154,7 @@ it('a result comes out as it went in but for the content, of which there is none
         item.seq,
         item.id,
         item.source,
+        JSON.stringify(item.roles),
         item.contentSha256,
         item.error,
         item.error === null ? item.request.requestType : item.requestType,
@@ -162,9 +174,14 @@ it('a result comes out as it went in but for the content, of which there is none
   );
 });
 
-it.each([{}, { v: 2 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
+it.each([{}, { v: 2 }, { v: 4 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
   expect(() => shardJobCodec.decode(data)).toThrow();
   expect(() => sinkJobCodec.decode(data)).toThrow();
+});
+
+it('roles take no place where there are none', () => {
+  const [place] = packed().items[0]!;
+  expect(place).toHaveLength(7);
 });
 
 const packed = (): Packed => {
@@ -190,6 +207,12 @@ it.each<[string, (job: Packed) => void]>([
   ['with a score that is no number', (job) => (job.outcomes[0]![2] = CATEGORY_KEYS.map(() => '0.5'))],
   ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
   ['with an item cut short', (job) => job.items[0]!.pop()],
+  ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], null, 'tool'].map(
+    (roles): [string, (job: Packed) => void] => [
+      `with roles that are none: ${JSON.stringify(roles)}`,
+      (job) => (job.items[0]![0] as unknown[]).push(roles),
+    ],
+  ),
 ])('a result is refused %s', (_, spoil) => {
   const job = packed();
   expect(() => sinkJobCodec.decode(job)).not.toThrow();

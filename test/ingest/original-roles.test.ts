@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../src/config/run-config.ts';
+import type { Item } from '../../src/domain/item.ts';
+import { corpus, readItems } from './read-items.ts';
+
+const turn = (role: string, content: unknown = `what the ${role} says`) => ({ role, content });
+
+describe('the roles that turns have in their record', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-roles-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<Item[]> {
+    const path = join(root, 'a.jsonl');
+    writeFileSync(path, `${JSON.stringify(record)}\n`);
+    return readItems([corpus(path, overrides)]);
+  }
+
+  test.each<[name: string, record: unknown, roles: unknown]>([
+    ['a text has none', { text: 'some words' }, [null]],
+    ['an answered prompt has none', { prompt: 'a question', response: 'an answer' }, [null]],
+    [
+      "the guard's own are not counted, in whatever case",
+      { messages: [turn('system'), turn('User'), turn('ASSISTANT')] },
+      [null],
+    ],
+    [
+      'tool and function are counted',
+      {
+        messages: [
+          turn('developer'),
+          turn('user'),
+          turn('tool'),
+          turn('function'),
+          turn('Tool'),
+          turn('assistant'),
+        ],
+      },
+      [{ developer: 1, tool: 2, function: 1 }],
+    ],
+    [
+      'so are those of ShareGPT',
+      {
+        conversations: [
+          { from: 'gpt', value: 'one' },
+          { from: 'human', value: 'two' },
+          { from: 'observation', value: 'three' },
+        ],
+      },
+      [{ human: 1, gpt: 1, observation: 1 }],
+    ],
+    [
+      'and those of transcripts in one string',
+      { chosen: '\n\nHuman: a b\n\nAssistant: c d', rejected: '\n\nHuman: a b\n\nAssistant: e f' },
+      [{ human: 1 }, { human: 1 }],
+    ],
+    [
+      'names of people are not shown, and nobody is other as well',
+      {
+        thread: [
+          { speaker: 'Ann Secret', text: 'hello there' },
+          { speaker: 'wizard', text: 'good day' },
+          { speaker: 'constructor', text: 'good night' },
+          { speaker: 'user', text: 'I am one' },
+          { text: 'said by nobody' },
+        ],
+      },
+      [{ wizard: 1, other: 3 }],
+    ],
+    [
+      'a system that answers is counted, since it is judged as another',
+      {
+        turns: [
+          { speaker: 'USER', utterance: 'A table for two.' },
+          { speaker: 'SYSTEM', utterance: 'Where?' },
+        ],
+      },
+      [{ system: 1 }],
+    ],
+    [
+      'a turn that is left out is not counted, and what is attached has none',
+      {
+        messages: [
+          turn('tool', [{ type: 'image_url', image_url: { url: 'https://images.invalid/a' } }]),
+          turn('function'),
+        ],
+      },
+      [{ function: 1 }, null],
+    ],
+    [
+      'a conversation that is not judged has them too',
+      { messages: [turn('tool'), turn('nobody we know'), turn('function')] },
+      [{ tool: 1, function: 1 }],
+    ],
+    ['also one that ends with a system turn', { messages: [turn('tool'), turn('system')] }, [{ tool: 1 }]],
+    [
+      'a conversation in a record has them',
+      { note: 'a few words', log: { messages: [turn('tool'), turn('user')] } },
+      [null, { tool: 1 }],
+    ],
+  ])('%s', async (_, record, roles) => {
+    const found = await items(record);
+    expect(found.map((item) => item.roles)).toEqual(roles);
+    expect(JSON.stringify(found.map((item) => item.roles))).toBe(JSON.stringify(roles));
+  });
+
+  test('of every turn, those up to it', async () => {
+    const messages = [turn('user'), turn('tool'), turn('system'), turn('function'), turn('x'), turn('tool')];
+    const found = await items({ messages }, { audit: 'every-turn' });
+    expect(found.map((item) => [item.id, item.error?.code ?? null, item.roles])).toEqual([
+      ['a.jsonl#1#1', null, null],
+      ['a.jsonl#1#2', null, { tool: 1 }],
+      ['a.jsonl#1#4', null, { tool: 1, function: 1 }],
+      ['a.jsonl#1#5', 'INVALID_ROLE', { tool: 1, function: 1 }],
+      ['a.jsonl#1#6', 'INVALID_ROLE', { tool: 2, function: 1 }],
+    ]);
+  });
+
+  test('do not change what is judged', async () => {
+    const [mapped] = await items({ messages: [turn('tool', 'a'), turn('function', 'b')] });
+    const [own] = await items({ messages: [turn('user', 'a'), turn('user', 'b')] });
+    expect(mapped!.contentSha256).toBe(own!.contentSha256);
+    expect(mapped!.request).toEqual(own!.request);
+  });
+});
