@@ -10,7 +10,7 @@ import { conversationDrafts, spokenOnly, turnsOfSpoken } from './conversation.ts
 import { promptDraft, settled, type Draft } from './draft.ts';
 import { imageFrom, isImageUrl } from './embedded-image.ts';
 import { roleOf } from './roles.ts';
-import { draftShape } from './shapes.ts';
+import { draftShape, mayHaveShape } from './shapes.ts';
 import { spokenIn, spokenList } from './speakers.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wording.ts';
 
@@ -24,6 +24,8 @@ const WORDS_OF_TEXT = 2;
 const WORDS_OF_ANNOTATION = 4;
 /** Characters that are searched, in all, for annotations that repeat what was said. */
 const SEARCHED_CHARS = 8 * 1024 * 1024;
+
+const NONE: ReadonlySet<string> = new Set();
 
 export interface NestedOptions {
   readonly audit: Audit;
@@ -123,6 +125,10 @@ export class NestedItems {
 
   #object(value: object, level: number, said: Said | null): void {
     const fields = new JsonFields(value, null);
+    if (!mayHaveShape(fields.names())) {
+      this.#members(fields, NONE, level, said);
+      return;
+    }
     const shape = draftShape(fields, this.#options.audit);
     const used = new Set<string>();
     if (shape?.drafts.every(({ error }) => error === null) === true) {

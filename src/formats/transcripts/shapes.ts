@@ -10,6 +10,16 @@ import { conversationOf } from './values.ts';
 /** Names a conversation goes by. */
 export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
 
+/** Of these names, in lower case, each of the shapes has at least one. */
+const LEADING_NAMES: ReadonlySet<string> = new Set([
+  ...['chosen', ...CONVERSATION_NAMES, 'prompt', 'instruction'],
+]);
+
+/** Whether an object with these names may have one of the shapes: most of those in large records have none. */
+export function mayHaveShape(names: readonly string[]): boolean {
+  return names.some((name) => LEADING_NAMES.has(name.toLowerCase()));
+}
+
 /**
  * What fields ask to be judged that have one of the known shapes of conversations and pairs, wherever in a record they
  * are. The shapes that hold most come first, so that a conversation is not mistaken for one of its parts. Null for
