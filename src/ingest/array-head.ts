@@ -34,6 +34,20 @@ export function beginsWithRecord(head: Buffer): boolean {
 }
 
 /**
+ * Whether `head` begins with an object, or an array of objects, whose first object is sound as far as it goes and does
+ * not end in the head.
+ */
+export function beginsWithCutObject(head: Buffer): boolean {
+  const first = skipSpace(head, 0);
+  const start = head[first] === LIST ? firstElementStart(head) : first;
+  if (head[start] !== OBJECT) return false;
+  const last = [...members(head, start)].at(-1);
+  if (last === undefined || last.valueEnd < 0) return last !== undefined;
+  const rest = head.toString('latin1', last.valueEnd).trim();
+  return rest === '' || (rest.startsWith(',') && !rest.includes(':'));
+}
+
+/**
  * Whether a line that begins an array leaves it open, so that the next line goes on with it: as opposed to a line that
  * is a record by itself, sound or not, or was cut short.
  */

@@ -6,7 +6,14 @@ import { skipSpace } from '../formats/json/scan.ts';
 import type { WrappedArray } from '../formats/json/wrapped-reader.ts';
 import { isFields, recordsOf } from '../formats/record.ts';
 import { isRecognised } from '../formats/transcripts/draft-record.ts';
-import { beginsWithRecord, beginsWithTurn, firstElement, isOpenArray, parsed } from './array-head.ts';
+import {
+  beginsWithCutObject,
+  beginsWithRecord,
+  beginsWithTurn,
+  firstElement,
+  isOpenArray,
+  parsed,
+} from './array-head.ts';
 import { wrappedArray } from './wrapped-array.ts';
 
 /** How the records of a file are laid out. */
@@ -104,6 +111,8 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
     return jsonLayout(head, true);
   if (first === '[' && !complete && isObject(firstElement(head))) return jsonLayout(head, false);
   if (first === '{' && !complete && wrappedArray(head) !== null) return jsonLayout(head, false);
+  // A record longer than the head has the layout of a short one: a single object is read as one line of JSON Lines is.
+  if (!complete && beginsWithCutObject(head)) return jsonLayout(head, false);
   const table = csvLayout(head, name);
   return isSoundTable(head, table) ? table : { kind: 'text' };
 }

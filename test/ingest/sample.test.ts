@@ -28,6 +28,10 @@ const LAYOUTS: Readonly<Record<string, (rows: readonly Row[], all: readonly Row[
   'a.jsonl': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
   'a.json': (rows) => JSON.stringify(rows),
   'pretty.json': (rows) => JSON.stringify(rows, null, 2),
+  'lines.json': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  'unnamed lines': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  'unnamed array': (rows) => JSON.stringify(rows),
+  'unnamed around': (rows) => JSON.stringify({ version: 1, rows }, null, 1),
   'around.json': (rows) => JSON.stringify({ version: 1, rows }),
 };
 
