@@ -21,18 +21,21 @@ const folder = fileURLToPath(new URL('../fixtures/corpora/', import.meta.url));
 /** An item as the expectations write it: what follows from the rest is left out. */
 function compact(item: Item): unknown {
   const { row, line } = item.source;
-  const position = row === null ? {} : { row, line };
+  const optional = {
+    ...(row === null ? {} : { row, line }),
+    ...(item.roles === null ? {} : { roles: item.roles }),
+  };
   if (item.error !== null) {
     return {
       id: item.id,
-      ...position,
+      ...optional,
       requestType: item.requestType,
       modality: item.modality,
       error: item.error.code,
     };
   }
   const request = Object.entries(item.request).filter(([name]) => name !== 'modality');
-  return { id: item.id, ...position, ...Object.fromEntries(request) };
+  return { id: item.id, ...optional, ...Object.fromEntries(request) };
 }
 
 describe('the items of', () => {

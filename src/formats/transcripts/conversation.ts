@@ -1,5 +1,6 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
+import type { RoleCounts } from '../../domain/original-role.ts';
 import type { Role } from '../../domain/request.ts';
 import { isTurnLike } from '../json/json-record.ts';
 import { attachmentDrafts } from './attachments.ts';
@@ -30,20 +31,19 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   if (options.audit === 'every-turn') {
     turns.forEach(([role], index) => {
       if (role === 'system') return;
-      const roles = counter.upTo(transcript.numbers[index]!);
-      drafts.push({ ...turnDraft(transcript, index, options), roles });
+      drafts.push(turnDraft(transcript, index, counter.upTo(transcript.numbers[index]!), options));
     });
     for (const turn of unsent) {
-      drafts.push({ ...settled(`${suffix}#${turn}`, 'multiturn', problem!), roles: counter.upTo(turn) });
+      drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!, counter.upTo(turn)));
     }
     if (problem === null && turns.at(-1)?.[0] === 'system') {
       const own = turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`;
-      drafts.push({ ...endsWithSystem(own), roles: counter.all() });
+      drafts.push(endsWithSystem(own, counter.all()));
     }
   } else if (problem !== null) {
-    drafts.push({ ...settled(suffix, 'multiturn', problem), roles: counter.all() });
+    drafts.push(settled(suffix, 'multiturn', problem, counter.all()));
   } else if (turns.at(-1)?.[0] === 'system') {
-    drafts.push({ ...endsWithSystem(suffix), roles: counter.all() });
+    drafts.push(endsWithSystem(suffix, counter.all()));
   } else if (turns.length > 0) {
     const request = {
       requestType: 'multiturn',
@@ -86,9 +86,15 @@ export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
   });
 }
 
-function turnDraft(transcript: Transcript, index: number, options: ConversationOptions): Draft {
+function turnDraft(
+  transcript: Transcript,
+  index: number,
+  roles: RoleCounts | null,
+  options: ConversationOptions,
+): Draft {
   return {
     suffix: `${options.suffix}#${transcript.numbers[index]}`,
+    roles,
     request: {
       requestType: 'multiturn',
       modality: 'text',
@@ -100,11 +106,12 @@ function turnDraft(transcript: Transcript, index: number, options: ConversationO
   };
 }
 
-function endsWithSystem(suffix: string): SettledDraft {
+function endsWithSystem(suffix: string, roles: RoleCounts | null): SettledDraft {
   const role: Role = 'system';
   return settled(
     suffix,
     'multiturn',
     itemError('INVALID_CONVERSATION', `the final turn has the role ${role}, which is not judged`),
+    roles,
   );
 }

@@ -56,6 +56,11 @@ export function responseDraft(suffix: string, prompt: string | null, response: s
   };
 }
 
-export function settled(suffix: string, requestType: RequestType | null, error: ItemError): SettledDraft {
-  return { suffix, request: null, modality: 'text', requestType, error };
+export function settled(
+  suffix: string,
+  requestType: RequestType | null,
+  error: ItemError,
+  roles: RoleCounts | null = null,
+): SettledDraft {
+  return { suffix, roles, request: null, modality: 'text', requestType, error };
 }
