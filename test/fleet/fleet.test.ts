@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -50,6 +50,8 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
   it('ends as a run in one process does, and leaves nothing of itself in Redis', async () => {
     const all = await setup();
     const { fleet, corpus, redis } = all;
+    const turns = ['user', 'tool', 'function', 'assistant'].map((role) => ({ role, content: `a ${role}` }));
+    await writeFile(join(corpus, 'c.jsonl'), `${JSON.stringify({ id: 'chat', messages: turns })}\n`);
     fleet.worker();
     fleet.worker();
     fleet.sink();
@@ -57,6 +59,7 @@ describe('a run by a fleet', { timeout: 120_000 }, () => {
     expectStatus(done, 0);
     const run = done.stdout.trim().split('\n').at(-1)!;
     await expectUndisturbed(run, all);
+    expect((await outcomes(run)).at(-1)).toMatchObject({ id: 'chat', roles: { tool: 1, function: 1 } });
     const link = await linkForTest(redis);
     const name = run.split('/').at(-1)!;
     await settled(async () => (await link.redis.keys('*')).every((key) => !key.includes(name)));
