@@ -46,12 +46,15 @@ export interface RunOptions {
   /** Names of the source files. */
   readonly sources?: readonly string[];
   readonly maxWaitMs?: number;
+  /** Part of the run's own name. */
+  readonly name?: string;
 }
 
 /** Makes a run directory in a new temporary folder, as it is after creation. */
 export async function newRun(options: RunOptions = {}): Promise<{ dir: string; record: RunRecord }> {
   const folder = await temporaryFolder();
-  const dir = join(folder, '20261121T020000Z-test-ab12');
+  const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
+  const dir = join(folder, run);
   await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
   const names = options.sources ?? ['corpus.csv'];
   const sources = names
@@ -70,7 +73,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     .join('');
   const record: RunRecord = {
     schema: 1,
-    run: '20261121T020000Z-test-ab12',
+    run,
     tool: { name: 'guardsweep', version: '0.0.0' },
     created_at: '2026-11-21T02:00:00.000Z',
     skipped: {},

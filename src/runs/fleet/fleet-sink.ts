@@ -94,7 +94,7 @@ class FleetSink {
   async #look(signal: AbortSignal): Promise<void> {
     const listed = await this.#runs.listAll(signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
-    await this.#strikeOffTaken(fed, signal);
+    const unreadable = await this.#strikeOffTaken(fed, signal);
     for (const name of listed.forgotten) if (!this.#held.has(name)) await this.#sweep(name, signal);
     for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
     for (const [name, { lease, end }] of this.#held) {
@@ -104,18 +104,36 @@ class FleetSink {
         end.abort(new Failure('interrupted', 'another sink holds the run'));
       }
     }
-    for (const [name, run] of fed) if (!this.#held.has(name)) await this.#tryToHold(run, signal);
+    for (const [name, run] of fed) {
+      if (!this.#held.has(name) && !unreadable.has(name)) await this.#tryToHold(run, signal);
+    }
   }
 
-  /** What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. */
-  async #strikeOffTaken(fed: Map<string, FleetRun>, signal: AbortSignal): Promise<void> {
+  /**
+   * What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. Gives the runs
+   * of which that cannot be told now.
+   */
+  async #strikeOffTaken(fed: Map<string, FleetRun>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const unreadable = new Set<string>();
     for (const [name, run] of fed) {
       const found = await findRunDirectory(run, this.#options.roots);
-      if (found === null || !(await wasTakenOver(found.dir, run.epoch))) continue;
+      if (found === null) continue;
+      let taken: boolean;
+      try {
+        taken = await wasTakenOver(found.dir, run.epoch);
+      } catch (error) {
+        // It is the trouble of this run alone; the others go on.
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+        this.#sayOnce(name, `the folder control of the run ${name} cannot be read (${code}): left alone`);
+        unreadable.add(name);
+        continue;
+      }
+      if (!taken) continue;
       await this.#runs.strikeOff(run, signal);
       fed.delete(name);
       if (!this.#held.has(name)) await this.#sweep(name, signal);
     }
+    return unreadable;
   }
 
   async #sweep(name: string, signal: AbortSignal): Promise<void> {

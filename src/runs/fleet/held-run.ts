@@ -4,7 +4,7 @@ import type { SinkJob } from '../../queue/redis/result-job.ts';
 import { finishRun } from '../../sink/finish.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
-import { readFeeder } from '../control/feed-claim.ts';
+import { latestFeedEpoch, readFeeder } from '../control/feed-claim.ts';
 import { finishedSummary } from '../run-state.ts';
 import type { FoundRun } from './find-run-directory.ts';
 
@@ -32,11 +32,13 @@ export class HeldRun {
 
   /**
    * Does what a job asks for: resolves when the result is on disk, or the run is finished. What comes from a fleet
-   * that no longer feeds the run is let go. Throws `GivenBack` when another process took the log over, a Failure
-   * when the run cannot go on.
+   * that no longer feeds the run is let go, and so is the end that an earlier feeder asked for: it says nothing of
+   * what is planned since. Throws `GivenBack` when another process took the log over, a Failure when the run cannot
+   * go on.
    */
   async take(job: SinkJob): Promise<'committed' | 'finished' | 'dropped'> {
     if (this.#claim === null && !(await this.#isFed())) return 'dropped';
+    if (job.kind === 'finish' && !(await this.#isFedBy(job.epoch))) return 'dropped';
     if (job.kind === 'finish' && (await finishedSummary(this.#options.run.dir)) !== null) return 'finished';
     this.#claim ??= this.#claimLog();
     const claim = this.#claim;
@@ -48,6 +50,8 @@ export class HeldRun {
       }
       const { status } = await finishRun(log, this.#options.stop);
       if (status === 'finished') return 'finished';
+      // Meanwhile another may have begun to feed the run, and to plan.
+      if (!(await this.#isFedBy(job.epoch))) return 'dropped';
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
       await this.#letGo(claim);
@@ -84,5 +88,10 @@ export class HeldRun {
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;
+  }
+
+  /** Whether the feeder of an epoch is the latest. */
+  async #isFedBy(epoch: number): Promise<boolean> {
+    return (await latestFeedEpoch(this.#options.run.dir)) === epoch;
   }
 }

@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { dirname } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import { DeathNotes, notedShard } from '../../../src/queue/redis/death-notes.ts';
 import { shardQueue, sinkQueue } from '../../../src/queue/redis/fleet-queues.ts';
 import { FleetRuns } from '../../../src/queue/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { finishJobId } from '../../../src/queue/redis/result-job.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { runFleetSink } from '../../../src/runs/fleet/fleet-sink.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -45,11 +47,11 @@ async function leftRun(link: RedisLink) {
 }
 
 /** A sink at work for the rest of the test. */
-function sinkFor(link: RedisLink, root: string): void {
+function sinkFor(link: RedisLink, root: string, said: string[] = []): void {
   const end = new AbortController();
   setMaxListeners(0, end.signal);
   const observer = { held: say, committed: say, diskFull: say, finished: say };
-  const options = { link, id: 'a-sink', roots: [root], say, observer };
+  const options = { link, id: 'a-sink', roots: [root], say: (line: string) => said.push(line), observer };
   const ended = runFleetSink({ ...options, drain: end.signal, stop: end.signal }).catch(() => {});
   onTestFinished(async () => {
     end.abort(new Error('the test is over'));
@@ -102,4 +104,50 @@ it('nothing of a run stays in Redis that nobody has fed for long, wherever its d
   await settled(async () => (await left()).length === 0);
   // The name itself is struck off last.
   await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+});
+
+it('an end that an earlier feeder asked for is no business of the one that feeds now', async () => {
+  const link = await linkForTest(await redisForTest());
+  const run = await newRun();
+  const name = run.record.run;
+  const earlier = await FeedClaim.take(run.dir, { fleet: true });
+  await earlier.release();
+  const feeder = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => feeder.release());
+  const runs = new FleetRuns(link);
+  await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
+  const results = sinkQueue(link, name, say);
+  const left = { kind: 'finish', run: name, epoch: earlier.epoch, pass: 1 } as const;
+  await results.put(left, signal);
+  const said: string[] = [];
+  sinkFor(link, dirname(run.dir), said);
+  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  // Also of a run that the sink has committed something of.
+  const { epoch } = feeder;
+  await results.put({ kind: 'result', run: name, epoch, result: resultOf(shardOf(0, [0])) }, signal);
+  await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
+  await results.put(left, signal);
+  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  expect(await runs.takeProblem(name, epoch, signal)).toBeNull();
+  expect(said).toEqual([`committing the run ${name}`]);
+  await results.close();
+});
+
+it('a run whose control folder cannot be read is left alone, and the sink goes on', async () => {
+  const link = await linkForTest(await redisForTest());
+  const [broken, other] = [await newRun(), await newRun({ name: 'other' })];
+  await writeFile(join(broken.dir, 'control'), 'no folder');
+  const claim = await FeedClaim.take(other.dir, { fleet: true });
+  onTestFinished(() => claim.release());
+  const runs = new FleetRuns(link);
+  await runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
+  const said: string[] = [];
+  sinkFor(link, dirname(dirname(broken.dir)), said);
+  const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTDIR): left alone`;
+  await settled(() => said.includes(left));
+  await runs.register({ run: other.record.run, dir: other.dir, epoch: claim.epoch }, signal);
+  await settled(() => said.includes(`committing the run ${other.record.run}`));
+  expect(said.filter((line) => line === left)).toHaveLength(1);
+  await rm(join(broken.dir, 'control'));
+  await settled(() => said.includes(`committing the run ${broken.record.run}`));
 });
