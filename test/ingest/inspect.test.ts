@@ -57,7 +57,7 @@ describe('inspecting sources', () => {
 
   test('names only so many columns', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `c${index}`);
-    write('a.csv', `text,${names.join(',')}\nx,${names.join(',')}\n`);
+    write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
     const { unjudgedColumns } = await inspect('a.csv');
     expect(unjudgedColumns[0]!.columns).toHaveLength(21);
     expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c19"', 'and 10 more']);

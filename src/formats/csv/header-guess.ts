@@ -10,7 +10,8 @@ const NAME_WORDS = new Set(
     'first last email phone address city country region state zip lang language locale source target label labels',
     'class category categories tag tags type kind topic status score scores rating ratings stars count total amount',
     'price value values level rank priority date time datetime timestamp created updated posted published day month',
-    'year age gender sex column field toxicity lat lon latitude longitude',
+    'year age gender sex column field toxicity lat lon latitude longitude customer client product item raw clean full',
+    'original translated of the in per by for is has',
   ].flatMap((line) => line.split(' ')),
 );
 
@@ -18,6 +19,9 @@ const NUMBER = /^[-+]?[\d.,]+%?$/;
 const YEAR = /^(19|20)\d\d$/;
 const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![\d])/;
 const STRUCTURED = /^(https?:\/\/|[[{<]|[^\s@]+@[^\s@.]+\.[^\s@]+$|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{24,}$)/i;
+
+/** What programs write where a value is missing. */
+const MISSING = /^(|n\/?a|nan|null|nil|none|-+|\?)$/i;
 
 /** Longer than names of columns are, in characters and in words. */
 const LONG_NAME = 60;
@@ -27,7 +31,9 @@ const MANY_WORDS = 4;
  * Whether the first row of a table names its columns, told from the rows below it. `wanted` are columns the user
  * asked for. A row that is mistaken for a header is lost, a header that is mistaken for a row is one text too many: so
  * in a table of one column only what looks like a name is one. A table of several columns needs a sign that its first
- * row is data, since its columns go by their names. The same rows always give the same answer.
+ * row is data, since its columns go by their names. A value is such a sign whatever the other cells are, since values
+ * may be words that names have, too. A sentence is none where another cell is a name above numbers or dates: a survey's
+ * questions stand above the answers. The same rows always give the same answer.
  */
 export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly string[]): boolean {
   const [first, ...below] = rows;
@@ -38,36 +44,36 @@ export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly
     if (wanted.some((name) => folded.has(name.toLowerCase()))) return true;
     if (wanted.every((name) => /^[1-9]\d{0,4}$/.test(name) && Number(name) <= names.length)) return false;
   }
-  if (names.length === 1) return isMadeOfNameWords(names[0]!) || /^[\p{L}\d]+_[\p{L}\d_]+$/u.test(names[0]!);
-  if (names.some((name) => !/\s/.test(name) && isPlainName(name) && isMadeOfNameWords(name))) return true;
-  const columns = names.map((name, column) => ({ name, cells: cellsOf(below, column) }));
+  const columns = names.map((name, column) => ({ name, cells: valuesOf(below, column) }));
+  if (columns.length === 1) return isOnlyName(columns[0]!.name) && !columns[0]!.cells.includes(names[0]!);
+  // A header that is repeated is no value of its columns, and a first row that is repeated is judged then.
   const others = below.filter((row) => row.some((cell, column) => cell.trim() !== names[column]));
+  if (columns.some(({ name, cells }, column) => isValue(name, cells, valuesOf(others, column)))) return false;
   if (columns.some(({ name, cells }) => isNameAboveNumbers(name, cells))) return true;
-  return !columns.some(({ name, cells }, column) => isData(name, cells, cellsOf(others, column)));
+  return !names.some(isSentence);
 }
 
-/** The values of a column that are not blank. */
-function cellsOf(rows: readonly (readonly string[])[], column: number): string[] {
-  return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
+/** The values of a column that are not missing. */
+function valuesOf(rows: readonly (readonly string[])[], column: number): string[] {
+  return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => !MISSING.test(cell));
+}
+
+/** Whether a cell of the first row is one of its column's values, of their kind, or a value wherever it stands. */
+function isValue(name: string, cells: readonly string[], others: readonly string[]): boolean {
+  if (name === '') return false;
+  // A year or a date above other numbers is the name of a column that counts.
+  const kind = [DATE, YEAR, NUMBER].find((each) => each.test(name));
+  if (kind !== undefined && cells.every((cell) => kind.test(cell))) return true;
+  return others.includes(name) || MISSING.test(name) || STRUCTURED.test(name);
 }
 
 function isNameAboveNumbers(name: string, cells: readonly string[]): boolean {
-  return isPlainName(name) && cells.length > 0 && cells.every(isMeasured);
-}
-
-/** Whether a cell of the first row is a value: of the column's own kind, one of its values, or no name at all. */
-function isData(name: string, cells: readonly string[], others: readonly string[]): boolean {
-  if (name === '') return false;
-  if (isMeasured(name)) return !YEAR.test(name) && cells.length > 0 && cells.every(isMeasured);
-  return others.includes(name) || STRUCTURED.test(name) || isSentence(name);
+  const isName = name !== '' && !isMeasured(name) && !isSentence(name);
+  return isName && cells.length > 0 && cells.every(isMeasured);
 }
 
 function isMeasured(cell: string): boolean {
   return NUMBER.test(cell) || DATE.test(cell);
-}
-
-function isPlainName(name: string): boolean {
-  return name !== '' && !isMeasured(name) && !STRUCTURED.test(name) && !isSentence(name);
 }
 
 function isSentence(name: string): boolean {
@@ -79,12 +85,18 @@ function isSentence(name: string): boolean {
 
 function isMadeOfNameWords(name: string): boolean {
   const words = wordsOf(name);
-  return (
-    words.length > 0 &&
-    words.length <= MANY_WORDS &&
-    !/[.!?\u2026]$/.test(name) &&
-    NAME_WORDS.has(words.at(-1)!.toLowerCase())
-  );
+  return words.length > 0 && words.length <= MANY_WORDS && words.every(isNameWord);
+}
+
+/** Whether the only cell of a row is written as a name: of name words, or with such a one behind an underscore. */
+function isOnlyName(name: string): boolean {
+  if (/[.!?\u2026]$/.test(name)) return false;
+  const hasUnderscores = /^[\p{L}\d]+_[\p{L}\d_]+$/u.test(name);
+  return isMadeOfNameWords(name) || (hasUnderscores && isNameWord(wordsOf(name).at(-1) ?? ''));
+}
+
+function isNameWord(word: string): boolean {
+  return NAME_WORDS.has(word.toLowerCase());
 }
 
 /** The words of a name, also of one written as `twoWords` or `two_words`. */
