@@ -37,7 +37,12 @@ export function isIdName(name: string): boolean {
 
 function lastWord(name: string): string {
   const spaced = name.slice(-NAME_CHARS).replace(/([a-z\d])([A-Z])/g, '$1 $2');
-  return /(\p{L}+)[^\p{L}]*$/u.exec(spaced)?.[1]?.toLowerCase() ?? '';
+  return (
+    spaced
+      .match(/\p{L}+/gu)
+      ?.at(-1)
+      ?.toLowerCase() ?? ''
+  );
 }
 
 const LONGEST_ID = 512;
