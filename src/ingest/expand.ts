@@ -5,6 +5,7 @@ import picomatch from 'picomatch';
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { recordedPath } from '../domain/file-path.ts';
+import { decideDescribed } from './described.ts';
 import { frozenState } from './file-bytes.ts';
 import { MANIFEST_NAMES } from './manifest-table.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
@@ -72,14 +73,21 @@ export async function expandSources(
         limit(async (): Promise<FrozenSource> => {
           const text = sidecars.get(file.relative);
           const sidecar = text === undefined ? null : await freeze(text);
-          return { source: first + at + index, corpus, ...(await freeze(file)), sidecar, manifest };
+          return {
+            source: first + at + index,
+            corpus,
+            ...(await freeze(file)),
+            sidecar,
+            manifest,
+            described: false,
+          };
         }),
       );
       frozen.push(...(await Promise.all(group)));
     }
   }
   skipped.add('captions and transcripts of media', countDescriptions(frozen));
-  return { sources: frozen, skipped: skipped.toRecord() };
+  return { sources: await decideDescribed(frozen, sources, signal), skipped: skipped.toRecord() };
 }
 
 /** How many texts describe media and are not sources themselves. */

@@ -1,18 +1,26 @@
 import { dirname, join } from 'node:path';
 import type { SourceConfig } from '../config/run-config.ts';
 import { fileUnchanged } from './file-bytes.ts';
-import { ManifestTable } from './manifest-table.ts';
+import { type ListedFile, ManifestTable } from './manifest-table.ts';
 import type { FileState, FrozenSidecar, FrozenSource } from './plan-line.ts';
+
+const DESCRIBED: ListedFile = { isDescribed: true };
+const ALONE: ListedFile = { isDescribed: false };
 
 /** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
 export class FrozenSources {
   readonly #sources: readonly FrozenSource[];
   readonly #configs: readonly SourceConfig[];
+  /** Absolute paths of the manifests that are sources. */
+  readonly #lists: ReadonlySet<string>;
   #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
 
   constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
     this.#sources = sources;
     this.#configs = configs;
+    this.#lists = new Set(
+      sources.filter(({ source, manifest }) => manifest === source).map(({ absolute }) => absolute),
+    );
   }
 
   /**
@@ -26,13 +34,20 @@ export class FrozenSources {
     const isSource = typeof source.manifest === 'number';
     const key = JSON.stringify([list.absolute, isSource, config.encoding]);
     if (this.#manifest?.key !== key) {
-      const files = isSource ? this.#files() : null;
+      const files = isSource ? this.#filesListedBy(list.absolute) : null;
       const folder = dirname(list.absolute);
-      // A list that was not asked for may also list what was not.
-      const isThere = (relative: string): boolean => files?.has(join(folder, relative)) ?? true;
-      this.#manifest = { key, table: await ManifestTable.read(list, config, isThere, signal) };
+      // A list that was not asked for may also list what was not. Its rows are no items.
+      const fileAt = (relative: string): ListedFile | null =>
+        files === null ? DESCRIBED : (files.get(join(folder, relative)) ?? null);
+      this.#manifest = { key, table: await ManifestTable.read(list, config, fileAt, signal) };
     }
     return this.#manifest.table;
+  }
+
+  /** Whether a source is in a manifest whose rows are items. */
+  isListedBySource(source: FrozenSource): boolean {
+    const list = this.#listOf(source);
+    return list !== null && list.absolute !== source.absolute && this.#lists.has(list.absolute);
   }
 
   /**
@@ -53,12 +68,16 @@ export class FrozenSources {
     return typeof manifest === 'number' ? this.#sources[manifest]! : manifest;
   }
 
-  /** Absolute paths of all files, sidecars included: a file that is listed may have been named by itself. */
-  #files(): ReadonlySet<string> {
-    const files = new Set<string>();
-    for (const { absolute, sidecar } of this.#sources) {
-      files.add(absolute);
-      if (sidecar !== null) files.add(sidecar.absolute);
+  /**
+   * All files by their absolute paths, sidecars included, as a manifest lists them: one that was named by itself may
+   * be read under another manifest.
+   */
+  #filesListedBy(list: string): ReadonlyMap<string, ListedFile> {
+    const files = new Map<string, ListedFile>();
+    for (const { sidecar } of this.#sources) if (sidecar !== null) files.set(sidecar.absolute, ALONE);
+    for (const source of this.#sources) {
+      const isDescribed = source.described && this.#listOf(source)?.absolute === list;
+      files.set(source.absolute, isDescribed ? DESCRIBED : ALONE);
     }
     return files;
   }

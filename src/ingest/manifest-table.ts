@@ -1,4 +1,4 @@
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { dirname, posix, relative, sep } from 'node:path';
 import { isRecordedPath, recordedPath } from '../domain/file-path.ts';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
@@ -27,7 +27,6 @@ export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.json
 export const LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024;
 const LARGEST_ROW_BYTES = 1024 * 1024;
 const LONGEST_ID = 512;
-const ENTRY_COLUMNS = ['path', 'id', 'caption'];
 
 /** What a manifest says of a file. */
 export interface ManifestEntry {
@@ -35,20 +34,21 @@ export interface ManifestEntry {
   readonly caption: string | null;
 }
 
-/** A row that has more to it than what it says of a file. */
+/** A file that a manifest may list. */
+export interface ListedFile {
+  /** Whether its caption is judged with it. */
+  readonly isDescribed: boolean;
+}
+
+/** A row that is an item. */
 export type ManifestRow =
   /** It says nothing of any file of the corpus, and why. */
   | { readonly record: SourceRecord; readonly error: ItemError }
-  | {
-      readonly record: SourceRecord;
-      readonly error: null;
-      /** The file that it is about: an absolute path in the recorded form. */
-      readonly about: string;
-      /** What describes that file, if it is one that can be described. */
-      readonly caption: string | null;
-      /** What its other columns say. */
-      readonly texts: readonly string[];
-    };
+  /** It holds what is not judged with the file that it is about. */
+  | { readonly record: SourceRecord; readonly error: null; readonly texts: readonly string[] };
+
+/** The file at a path below the corpus, as it was when the run was created; null when there was none. */
+type FileAt = (relative: string) => ListedFile | null;
 
 /** The list of its files that a corpus brings with it: a table with the columns path, id and caption. */
 export class ManifestTable {
@@ -63,13 +63,13 @@ export class ManifestTable {
   }
 
   /**
-   * Reads a manifest. `isThere` says whether a path below the corpus is one of its files, as they were when the run was
-   * created. Null for one that changed since, or cannot be read any more.
+   * Reads a manifest of the files that `fileAt` knows. Null for one that changed since the run was created, or cannot
+   * be read any more.
    */
   static async read(
     source: FrozenSidecar,
     config: SourceConfig,
-    isThere: (relative: string) => boolean,
+    fileAt: FileAt,
     signal: AbortSignal,
   ): Promise<ManifestTable | null> {
     if (source.bytes > LARGEST_MANIFEST_BYTES) return null;
@@ -80,7 +80,7 @@ export class ManifestTable {
       const head = await file.head(encodingOf(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
-      for await (const records of readRecords(file, head, reader)) table.#add(records, isThere);
+      for await (const records of readRecords(file, head, reader)) table.#add(records, fileAt);
       return isAsFrozen(await file.handle.stat(), source) ? table : null;
     } catch {
       signal.throwIfAborted();
@@ -95,14 +95,14 @@ export class ManifestTable {
     return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
 
-  #add(records: RecordBatch, isThere: (relative: string) => boolean): void {
+  #add(records: RecordBatch, fileAt: FileAt): void {
     for (const record of records) {
-      const error = this.#take(record, isThere);
+      const error = this.#take(record, fileAt);
       if (error !== null) this.rows.push({ record, error });
     }
   }
 
-  #take(record: SourceRecord, isThere: (relative: string) => boolean): ItemError | null {
+  #take(record: SourceRecord, fileAt: FileAt): ItemError | null {
     if (record.error !== null) return record.error;
     if (!isFields(record.content)) return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     const path = textOf(record.content.get('path'))?.trim();
@@ -114,7 +114,8 @@ export class ManifestTable {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside of its corpus');
     }
     const listed = isRecordedPath(inside) ? inside : recordedPath(inside);
-    if (!isThere(listed)) {
+    const file = fileAt(listed);
+    if (file === null) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');
     }
     if (this.#entries.has(listed)) {
@@ -122,12 +123,13 @@ export class ManifestTable {
     }
     const said = textOf(record.content.get('caption')) ?? '';
     const caption = /\S/.test(said) ? said : null;
-    this.#entries.set(listed, { id: idOf(record.content), caption });
-    const texts = textsBeside(record.content, ENTRY_COLUMNS);
-    if (caption !== null || texts.length > 0) {
-      const about = join(this.#folder, listed);
-      this.rows.push({ record, error: null, about, caption, texts });
-    }
+    const id = idOf(record.content);
+    this.#entries.set(listed, { id, caption });
+    // What stands in these columns and is no id or no caption is said all the same.
+    const taken = ['path', ...(id === null ? [] : ['id']), ...(caption === null ? [] : ['caption'])];
+    const others = textsBeside(record.content, taken);
+    const texts = caption === null || file.isDescribed ? others : [caption, ...others];
+    if (texts.length > 0) this.rows.push({ record, error: null, texts });
     return null;
   }
 }

@@ -71,4 +71,6 @@ export interface FrozenSource extends FileState {
    * or a file that is none, for a source that was named or matched by itself.
    */
   readonly manifest: number | FrozenSidecar | null;
+  /** Whether its caption in the manifest is judged with it, rather than with the manifest's row. */
+  readonly described: boolean;
 }

@@ -19,7 +19,7 @@ import { type Item, laneOf } from '../../src/domain/item.ts';
 import { expandSources } from '../../src/ingest/expand.ts';
 import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
 import { readSource } from '../../src/ingest/read-source.ts';
-import { corpus, NEVER, readItems } from './read-items.ts';
+import { corpus, itemsOf, NEVER, readItems } from './read-items.ts';
 
 const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 const MP3 = Buffer.from('ID3\x04\0\0');
@@ -258,6 +258,89 @@ describe('media files', () => {
       ]);
       expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
       expect(items.find(({ id }) => id === '1')!.request).toMatchObject({ caption: 'a caption' });
+    });
+
+    test('have the same items of its rows whatever becomes of the files after they were found', async () => {
+      const names = ['cut.jpg', 'gone.jpg', 'whole.jpg', 'note.txt'];
+      write('cut.jpg', JPEG.subarray(0, -2));
+      write('gone.jpg', JPEG);
+      write('whole.jpg', JPEG);
+      write('note.txt', 'a note');
+      write('manifest.csv', `path,caption\n${names.map((name) => `${name},of ${name}\n`).join('')}`);
+      const configs = [corpus(join(root, 'uploads'))];
+      const { sources } = await expandSources(configs, NEVER);
+      const read = (): Promise<Item[]> => itemsOf(sources, configs);
+      const rows = (items: readonly Item[]): unknown[] =>
+        items.filter(({ source }) => source.path.endsWith('manifest.csv')).map((item) => ({ ...item }));
+      const before = await read();
+      expect(rows(before).map((item) => (item as Item).source.row)).toEqual([1, 4]);
+      write('cut.jpg', JPEG);
+      rmSync(join(root, 'uploads/gone.jpg'));
+      write('whole.jpg', JPEG.subarray(0, -2));
+      write('note.txt', JPEG);
+      const after = await read();
+      expect(rows(after)).toEqual(rows(before));
+      expect(after).toHaveLength(before.length);
+    });
+
+    test('has a caption judged with its row when its file is read under another manifest, or under none', async () => {
+      write('sub/a.jpg', JPEG);
+      write('sub/b.jpg', JPEG);
+      write('manifest.csv', 'path,caption\nsub/a.jpg,of a\nsub/b.jpg,of b\n');
+      const folder = join(root, 'uploads');
+      const items = await readItems([corpus(folder), corpus(join(folder, 'sub/a.jpg'))]);
+      const said = items.map(({ request }) =>
+        request === null
+          ? null
+          : 'file' in request
+            ? request.caption
+            : 'text' in request
+              ? request.text
+              : null,
+      );
+      expect(said.sort()).toEqual(['of a', 'of b', null].sort());
+    });
+
+    test.each([
+      ['csv', 'path,comment\na.txt,fuck_you\nb.txt,k1ll\n'],
+      ['jsonl', '{"path":"a.txt","tags":["fuck_you"]}\n{"path":"b.txt","said":{"by":"k1ll"}}\n'],
+    ])(
+      'have its single words judged, digits and underscores in them or not (%s)',
+      async (extension, text) => {
+        write(`manifest.${extension}`, text);
+        write('a.txt', 'a note');
+        write('b.txt', 'a note');
+        const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
+        expect(texts).toEqual(['a note', 'a note', 'fuck_you', 'k1ll']);
+      },
+    );
+
+    test('have what its own columns hold judged where they hold no id and no caption', async () => {
+      write('a.jpg', JPEG);
+      const long = 'words '.repeat(100);
+      write(
+        'manifest.jsonl',
+        JSON.stringify({ path: 'a.jpg', id: long, caption: ['one', { two: 'three' }] }),
+      );
+      const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
+      expect(texts).toEqual([false, `${long}\n\none\n\nthree`]);
+    });
+
+    test('have nothing of ids, addresses and times judged', async () => {
+      write('a.jpg', JPEG);
+      const row = {
+        path: 'a.jpg',
+        user_id: 'user_17',
+        sha256: '0'.repeat(64),
+        md5: 'd41d8cd98f00b204e9800998ecf8427e',
+        ref: '123e4567-e89b-12d3-a456-426614174000',
+        link: 'https://a.b/c?d=e',
+        when: '2026-01-01T12:30:00.5Z',
+        day: '2026-01-01',
+        hour: '12:30',
+      };
+      write('manifest.jsonl', JSON.stringify(row));
+      expect(await read()).toHaveLength(1);
     });
 
     test('a table of that name without paths is a table', async () => {

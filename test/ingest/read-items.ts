@@ -2,6 +2,7 @@ import { expandSources } from '../../src/ingest/expand.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
+import type { FrozenSource } from '../../src/ingest/plan-line.ts';
 import { readSource } from '../../src/ingest/read-source.ts';
 
 /** A corpus at an absolute path, everything else recognised. */
@@ -27,8 +28,18 @@ export async function readItems(
   itemBytes = 16 * 1024 * 1024,
   mediaBytes = 200 * 1024 * 1024,
 ): Promise<Item[]> {
-  const items: Item[] = [];
   const { sources } = await expandSources(configs, NEVER);
+  return itemsOf(sources, configs, itemBytes, mediaBytes);
+}
+
+/** All items of sources that were frozen before, in order. */
+export async function itemsOf(
+  sources: readonly FrozenSource[],
+  configs: readonly SourceConfig[],
+  itemBytes = 16 * 1024 * 1024,
+  mediaBytes = 200 * 1024 * 1024,
+): Promise<Item[]> {
+  const items: Item[] = [];
   const frozen = new FrozenSources(sources, configs);
   for (const source of sources) {
     const options = { frozen, itemBytes, mediaBytes, signal: NEVER };

@@ -68,6 +68,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       inode: 0,
       sidecar: null,
       manifest: null,
+      described: false,
     }))
     .map((source) => `${JSON.stringify(source)}\n`)
     .join('');

@@ -1,25 +1,34 @@
 import type { Fields } from '../record.ts';
 import { holdsText } from './columns.ts';
-import { looksLikeId } from './wording.ts';
+import { isIdName, isReference, looksLikeId } from './wording.ts';
+
+interface Named {
+  /** Of the column, or of the nearest member that the value is in. */
+  readonly name: string;
+  readonly value: unknown;
+}
 
 /**
  * All texts of a record but those of the given columns, in order, those in lists and objects included: what somebody
- * may want judged, which numbers, ids, addresses and blank values are not.
+ * may want judged, which numbers, addresses, times, hashes and blank values are not, nor ids under names of ids.
+ * One word with a digit or an underscore may be an id or not: without such a name it is a text.
  */
 export function textsBeside(fields: Fields, columns: readonly string[]): string[] {
   const left = new Set(columns.map((name) => fields.positionOf(name)));
   const texts: string[] = [];
   // An explicit stack, last first: values nest as deep as a parser lets them.
-  const pending: unknown[] = fields
+  const pending: Named[] = fields
     .names()
-    .map((_, position) => (left.has(position) ? null : fields.at(position)))
+    .map((name, position): Named => ({ name, value: left.has(position) ? null : fields.at(position) }))
     .reverse();
-  while (pending.length > 0) {
-    const value = pending.pop();
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { name, value } = next;
     if (holdsText(value)) {
-      if (!looksLikeId(value)) texts.push(value);
+      if (!isReference(value) && !(isIdName(name) && looksLikeId(value))) texts.push(value);
+    } else if (Array.isArray(value)) {
+      for (const member of value.toReversed() as unknown[]) pending.push({ name, value: member });
     } else if (typeof value === 'object' && value !== null) {
-      for (const member of Object.values(value).reverse()) pending.push(member);
+      for (const [key, member] of Object.entries(value).reverse()) pending.push({ name: key, value: member });
     }
   }
   return texts;

@@ -53,6 +53,19 @@ export function looksLikeId(text: string): boolean {
   return /^[\w.:/+=@#?&%~-]+$/.test(token) && /\d|_|:\/\//.test(token);
 }
 
+const REFERENCES: readonly RegExp[] = [
+  /^[a-z][a-z\d+.-]*:\/\/\S+$/i, // an address
+  /^\d[\d\s.:,/+-]*(?:T[\d.:]+)?(?:Z|[+-]\d\d:?\d\d)?$/, // a date or a time
+  /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, // a UUID
+  /^(?=.*\d)[\da-f]{32,}$/i, // a hash
+];
+
+/** Whether a text is an address, a time, a UUID or a hash by its form, which words do not have. */
+export function isReference(text: string): boolean {
+  const token = text.length <= LONGEST_ID ? text.trim() : '';
+  return REFERENCES.some((form) => form.test(token));
+}
+
 /** Text is told by its beginning. */
 const LOOKED_AT = 1024;
 const ONE_TOKEN = /^[!-~]*$/;
