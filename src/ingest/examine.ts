@@ -12,6 +12,7 @@ import {
   isFields,
   recordBytesLimit,
   type Fields,
+  type RecordContent,
   type RecordReader,
   type SourceRecord,
 } from '../formats/record.ts';
@@ -33,8 +34,8 @@ export type Examined =
       readonly options: RecordOptions;
       /** Names of the columns, as far as the sample tells. */
       readonly columns: readonly string[];
-      /** The records of the sample that have named values. */
-      readonly sample: readonly Fields[];
+      /** The records of the sample that can be read. */
+      readonly sample: readonly RecordContent[];
     };
 
 /** What the head of a file tells by itself. */
@@ -179,7 +180,7 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
     layout,
     options: { textColumns, onlyTextColumn: only, audit: config.audit },
     columns,
-    sample,
+    sample: records.map(({ content }) => content).filter((content) => content !== null),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import type { Fields } from '../formats/record.ts';
+import { isFields, type RecordContent } from '../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../formats/transcripts/columns.ts';
 import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel, looksLikeName } from './column-label.ts';
@@ -163,11 +163,19 @@ function labelled(names: readonly string[]): string[] {
   return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
-function unjudged(sample: readonly Fields[], options: RecordOptions, idNames: readonly string[]): string[] {
+function unjudged(
+  sample: readonly RecordContent[],
+  options: RecordOptions,
+  idNames: readonly string[],
+): string[] {
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
   const nested = new Set<string>();
   for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
+    if (!isFields(fields)) {
+      draftRecord(fields, options, (path) => nested.add(nestedLabel(path, null)));
+      continue;
+    }
     const passed = (path: readonly string[]): void => {
       if (path.length > 1 || fields.nestedNames().includes(path[0]!)) {
         nested.add(nestedLabel(path, fields.names().indexOf(path[0]!) + 1));
@@ -189,6 +197,7 @@ function unjudged(sample: readonly Fields[], options: RecordOptions, idNames: re
 }
 
 /** How the strings under nested names are named; any of the names may be content, as those of columns may. */
-function nestedLabel(path: readonly string[], position: number): string {
-  return path.every(looksLikeName) ? JSON.stringify(path.join('.')) : `inside column ${position}`;
+function nestedLabel(path: readonly string[], position: number | null): string {
+  if (path.every(looksLikeName)) return JSON.stringify(path.join('.'));
+  return position === null ? 'inside turns' : `inside column ${position}`;
 }

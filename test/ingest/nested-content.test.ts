@@ -124,6 +124,78 @@ describe('what records hold in lists and objects', () => {
       ['x: user=Hi', 'x#nested1: I think of something bad'],
     ],
     [
+      'what a message repeats under another name',
+      { id: 'x', messages: [{ role: 'user', content: 'Hi', text: 'an unlike text of it' }] },
+      ['x: user=Hi', 'x#nested1: an unlike text of it'],
+    ],
+    [
+      'what messages have in JSON text',
+      { id: 'x', messages: '[{"role":"user","content":"Hi","reasoning":"I think of something bad"}]' },
+      ['x: user=Hi', 'x#nested1: I think of something bad'],
+    ],
+    [
+      'arguments of calls, be they text or an object, in a list of calls or a single one',
+      {
+        id: 'x',
+        messages: [
+          { role: 'user', content: 'Send it' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              { id: 'c_1', type: 'function', function: { name: 'send', arguments: { text: 'bad words' } } },
+              { name: 'send', arguments: '{"n":1}', why: 'they asked for it' },
+            ],
+          },
+          { role: 'assistant', content: 'Done', tool_calls: { function: { name: 'b', arguments: [7] } } },
+          { role: 'assistant', content: null, function_call: { name: 'c', arguments: { a: { b: 'c d' } } } },
+        ],
+      },
+      [
+        'x: user=Send it | assistant={"text":"bad words"}\n{"n":1} | assistant=Done\n[7] | assistant={"a":{"b":"c d"}}',
+        'x#nested1: they asked for it',
+      ],
+    ],
+    [
+      'what the parts of a message hold beside their text',
+      {
+        id: 'x',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Look', citations: [{ cited_text: 'some words of a book' }] },
+              { type: 'image_url', image_url: { url: 'https://example.org/a.png' }, alt: 'bad words' },
+              {
+                type: 'input_audio',
+                input_audio: { data: 'QUJD'.repeat(100), format: 'wav' },
+                said: 'go away',
+              },
+            ],
+          },
+          ['user', [{ type: 'text', text: 'Hm', note: 'more bad words' }]],
+        ],
+      },
+      [
+        'x: user=Look | user=Hm',
+        'x#image1: UNSUPPORTED_TYPE',
+        'x#audio1: UNSUPPORTED_TYPE',
+        'x#nested1: some words of a book',
+        'x#nested2: bad words',
+        'x#nested3: go away',
+        'x#nested4: more bad words',
+      ],
+    ],
+    [
+      'what the parts of a text and of a spoken turn hold beside it',
+      {
+        id: 'x',
+        text: [{ type: 'text', text: 'One', alt: 'bad words' }],
+        said: [{ author: 'ann', text: ['see ', { type: 'link', text: 'this', title: 'more bad words' }] }],
+      },
+      ['x: One', 'x#nested1: bad words', 'x#nested2: user=see this', 'x#nested3: more bad words'],
+    ],
+    [
       'annotations of a turn, unless they repeat it or one another',
       {
         id: 'x',
@@ -194,6 +266,28 @@ describe('what records hold in lists and objects', () => {
     const other = { text: 'words' };
     const [item] = await readItems([corpus(write([record, other]))]);
     expect(item!.error?.code).toBe('MISSING_PAYLOAD');
+  });
+
+  test('a bare list of turns is looked into as one in a record is', async () => {
+    const turns = [
+      { role: 'user', content: 'hi' },
+      {
+        role: 'assistant',
+        content: 'ok',
+        mood: 'bad',
+        reasoning: 'bad words here it is',
+        replies: [{ text: 'more bad words' }],
+      },
+    ];
+    const config = corpus(write([turns]));
+    expect((await readItems([config])).map(shown)).toEqual([
+      'a.jsonl#1: user=hi | assistant=ok',
+      'a.jsonl#1#nested1: bad words here it is',
+      'a.jsonl#1#nested2: more bad words',
+    ]);
+    const { sources } = await expandSources([config], NEVER);
+    const { unjudgedColumns } = await inspectSources(sources, [config], DEFAULT_LIMITS.itemBytes, NEVER);
+    expect(unjudgedColumns).toEqual([{ path: 'a.jsonl', columns: ['"mood"'] }]);
   });
 
   test('every turn of a nested conversation is an item, with the history before it', async () => {

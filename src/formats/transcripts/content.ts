@@ -17,14 +17,14 @@ export interface Attachment {
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
 /** Part types that carry text, and under which name. */
-const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
+export const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'text'],
   ['input_text', 'text'],
   ['output_text', 'text'],
   ['refusal', 'refusal'],
 ]);
 
-const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<unknown, AttachmentKind>([
+export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<unknown, AttachmentKind>([
   ['image', 'image'],
   ['image_url', 'image'],
   ['input_image', 'image'],
@@ -70,11 +70,37 @@ function partsContent(parts: readonly unknown[]): MessageContent | null {
 /** The arguments of the calls a message makes, joined by line breaks; empty when it makes none. */
 export function callArguments(message: object): string {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
-  const calls = isList(toolCalls) ? toolCalls.map((call) => member(call, 'function')) : [];
-  return [...calls, functionCall]
-    .map((call) => member(call, 'arguments'))
-    .filter((value) => typeof value === 'string')
+  if (toolCalls === undefined && functionCall === undefined) return '';
+  return calledIn(message)
+    .map(argumentsOf)
+    .filter((value) => value !== null)
     .join('\n');
+}
+
+/** What a message calls: the objects that hold name and arguments. */
+export function calledIn(message: object): readonly object[] {
+  const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
+  const calls = isList(toolCalls) ? toolCalls : [toolCalls];
+  const called = calls.map((call) => {
+    const inner = member(call, 'function');
+    return typeof inner === 'object' && inner !== null ? inner : call;
+  });
+  return [...called, functionCall].filter((call) => typeof call === 'object' && call !== null);
+}
+
+/** Levels of arguments up to which they are written out. */
+const MOST_LEVELS = 100;
+
+/** The arguments of a call as JSON text, as which most layouts have them. Null when there are none, or too deep ones. */
+export function argumentsOf(called: object): string | null {
+  const value = member(called, 'arguments');
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null || isDeeper(value, MOST_LEVELS) ? null : JSON.stringify(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function member(value: unknown, name: string): unknown {

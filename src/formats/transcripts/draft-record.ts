@@ -1,6 +1,6 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import { isFields, isList, type Fields, type RecordContent } from '../record.ts';
+import { isFields, type Fields, type RecordContent } from '../record.ts';
 import { draftKnownColumn, draftNoText, hasUnknownText, holdsText, ID_NAMES } from './columns.ts';
 import { anyConversationDrafts } from './conversation.ts';
 import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
@@ -8,7 +8,7 @@ import { draftNamedColumns } from './named-columns.ts';
 import { NestedItems, type NestedOptions } from './nested.ts';
 import { draftModerationBatch } from './openai-batch.ts';
 import { draftInstruction } from './pairs.ts';
-import { CONVERSATION_NAMES, draftShape } from './shapes.ts';
+import { CONVERSATION_NAMES, draftShape, listOf } from './shapes.ts';
 import { textOf } from './values.ts';
 import { looksLikeId } from './wording.ts';
 
@@ -46,7 +46,10 @@ export function draftRecord(
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
   const { audit, textColumns, onlyTextColumn } = options;
   if (!isFields(content)) {
-    return { drafts: anyConversationDrafts(content, { audit, suffix: '', position: 0 }), judged: [] };
+    const drafts = anyConversationDrafts(content, { audit, suffix: '', position: 0 });
+    const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
+    items.beside(null, content);
+    return { drafts: drafts.concat(items.drafts()), judged: [] };
   }
   if (textColumns !== null) return draftNamedColumns(content, textColumns, { audit, passed });
   let main = recognise(content, audit);
@@ -54,11 +57,11 @@ export function draftRecord(
     main = draftNamedColumns(content, [onlyTextColumn], { audit, passed });
   }
   const found =
-    content.nestedNames().length === 0
-      ? main
-      : main === null
-        ? draftUnknown(content, audit, passed)
-        : withNested(content, main, audit, passed);
+    main !== null
+      ? withNested(content, main, audit, passed)
+      : content.nestedNames().length === 0
+        ? null
+        : draftUnknown(content, audit, passed);
   const settledRecord = found ?? draftMisshapenConversation(content) ?? draftNoText(content);
   return settledRecord ?? (hasUnknownText(content) ? UNKNOWN_TEXT : NOTHING);
 }
@@ -86,13 +89,11 @@ function hasText(fields: Fields, column: string): boolean {
 
 /** What is recognised of a record, and what its lists and objects hold beyond that. */
 function withNested(fields: Fields, main: Drafted, audit: Audit, passed: NestedOptions['passed']): Drafted {
+  const lists = main.judged.map((name) => [name, listOf(name, fields.get(name))] as const);
+  if (fields.nestedNames().length === 0 && lists.every(([, list]) => list === undefined)) return main;
   const items = new NestedItems({ audit, before: main.drafts.length, lenient: false, passed });
+  for (const [name, list] of lists) if (list !== undefined) items.beside(name, list);
   const used = new Set(main.judged.map((name) => fields.positionOf(name)));
-  const names = fields.names();
-  for (const position of used) {
-    const value = position === undefined ? undefined : fields.at(position);
-    if (isList(value)) items.besideTurns(names[position!]!, value);
-  }
   for (const name of fields.nestedNames()) {
     if (!used.has(fields.positionOf(name))) items.member(name, fields.get(name));
   }

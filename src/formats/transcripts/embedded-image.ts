@@ -21,11 +21,21 @@ const DAMAGED = itemError('CORRUPT_MEDIA', 'the image in the record is not valid
 
 /** The bytes of the image that a part of a message holds. What is elsewhere is not fetched. */
 export function imageOf(part: object): Buffer | ItemError {
+  const place = imagePlace(part);
+  return place === null ? ABSENT : imageFrom(place.text);
+}
+
+/** Where a part of a message has its image: the object and the name in it. */
+export function imagePlace(
+  part: object,
+): { readonly holder: object; readonly name: string; readonly text: string } | null {
   for (const place of PLACES) {
-    const found = place.reduce<unknown>((value, name) => member(value, name), part);
-    if (typeof found === 'string' && found !== '') return imageFrom(found);
+    const name = place.at(-1)!;
+    const holder = place.slice(0, -1).reduce<unknown>((value, each) => member(value, each), part);
+    const text = member(holder, name);
+    if (typeof text === 'string' && text !== '') return { holder: holder as object, name, text };
   }
-  return ABSENT;
+  return null;
 }
 
 /** Whether a text is a `data:` URL of an image (RFC 2397). */

@@ -2,16 +2,18 @@ import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
 import { plural } from '../../domain/plural.ts';
 import { JsonFields } from '../json/json-fields.ts';
-import { isTurnLike } from '../json/json-record.ts';
 import { isList, type Fields } from '../record.ts';
 import { imageDraft } from './attachments.ts';
 import { holdsText } from './columns.ts';
 import { conversationDrafts, spokenOnly, turnsOfSpoken } from './conversation.ts';
 import { promptDraft, settled, type Draft } from './draft.ts';
 import { imageFrom, isImageUrl } from './embedded-image.ts';
-import { roleOf } from './roles.ts';
-import { draftShape, mayHaveShape } from './shapes.ts';
+import { isKnownTurn, namesOfTurn } from './known-turn.ts';
+import { messageContent } from './content.ts';
+import { draftShape, listOf, mayHaveShape } from './shapes.ts';
 import { spokenIn, spokenList } from './speakers.ts';
+import { takenFromCalls, takenFromParts, type Taken } from './taken.ts';
+import { textOfTurn } from './turns.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wording.ts';
 
 /** Levels of a record that are looked into. */
@@ -24,8 +26,6 @@ const WORDS_OF_TEXT = 2;
 const WORDS_OF_ANNOTATION = 4;
 /** Characters that are searched, in all, for annotations that repeat what was said. */
 const SEARCHED_CHARS = 8 * 1024 * 1024;
-
-const NONE: ReadonlySet<string> = new Set();
 
 export interface NestedOptions {
   readonly audit: Audit;
@@ -40,6 +40,9 @@ export interface NestedOptions {
 /** Of a turn whose words are judged, what else it holds being looked at. */
 interface Said {
   readonly text: string;
+  /** Words from which on a string beside them counts as text. */
+  readonly words: number;
+  readonly taken: Taken | null;
 }
 
 /**
@@ -70,11 +73,13 @@ export class NestedItems {
     return this.#pieces > before;
   }
 
-  /** Looks at what the turns of a conversation hold beside their words, when these are judged already. */
-  besideTurns(name: string, turns: readonly unknown[]): void {
-    this.#path.push(name);
-    this.#besideTurns(turns, 0, spokenOnly(turns) === null);
-    this.#path.pop();
+  /**
+   * Looks at what a list of turns or of parts of a message holds beside its words, when these are judged already.
+   * `name`: what the record has it under; null when it is the record.
+   */
+  beside(name: string | null, list: readonly unknown[]): void {
+    if (name === null) this.#besideList('', list, 0);
+    else this.#named(name, () => this.#besideList(name, list, 0));
   }
 
   /** Everything found. */
@@ -106,13 +111,13 @@ export class NestedItems {
   #list(name: string, list: readonly unknown[], level: number, said: Said | null): void {
     if (list.length > 0 && list.every(isKnownTurn)) {
       this.#conversation(list);
-      this.#besideTurns(list, level, true);
+      this.#besideKnown(list, level);
       return;
     }
     const spoken = spokenList(list);
     if (spoken !== null) {
       this.#conversation(turnsOfSpoken(spoken));
-      this.#besideTurns(list, level, false);
+      this.#besideSpoken(list, level);
       return;
     }
     // Short texts are told by their neighbours.
@@ -126,19 +131,19 @@ export class NestedItems {
   #object(value: object, level: number, said: Said | null): void {
     const fields = new JsonFields(value, null);
     if (!mayHaveShape(fields.names())) {
-      this.#members(fields, NONE, level, said);
+      this.#members(fields, new Set(said?.taken?.get(value)), level, said);
       return;
     }
     const shape = draftShape(fields, this.#options.audit);
-    const used = new Set<string>();
+    const used = new Set(said?.taken?.get(value));
     if (shape?.drafts.every(({ error }) => error === null) === true) {
       this.#add(shape.drafts);
       for (const name of shape.judged) {
         const position = fields.positionOf(name);
         if (position === undefined) continue;
         used.add(fields.names()[position]!);
-        const turns = fields.get(name);
-        if (isList(turns)) this.#besideTurns(turns, level, spokenOnly(turns) === null);
+        const list = listOf(name, fields.get(name));
+        if (list !== undefined) this.#named(name, () => this.#besideList(name, list, level));
       }
     }
     this.#members(fields, used, level, said);
@@ -148,16 +153,67 @@ export class NestedItems {
     for (const name of fields.names()) if (!used.has(name)) this.#member(name, fields.get(name), level, said);
   }
 
-  /** `known`: the turns were read as those of a known layout, else as speakers'. */
-  #besideTurns(turns: readonly unknown[], level: number, known: boolean): void {
+  #besideList(name: string, list: readonly unknown[], level: number): void {
+    const content = list.length === 0 ? null : messageContent(list);
+    if (content !== null) this.#besideParts(name, list, level, content.text);
+    else if (spokenOnly(list) === null) this.#besideKnown(list, level);
+    else this.#besideSpoken(list, level);
+  }
+
+  /** The turns were read as those of a known layout. */
+  #besideKnown(turns: readonly unknown[], level: number): void {
+    for (const turn of turns) {
+      if (typeof turn !== 'object' || turn === null) continue;
+      const text = textOfTurn(turn);
+      const [role, content] = namesOfTurn(turn);
+      const parts = (turn as Readonly<Record<string, unknown>>)[content];
+      if (isList(parts)) this.#named(content, () => this.#besideParts(content, parts, level + 1, text));
+      if (isList(turn)) continue;
+      const taken = takenFromCalls(turn);
+      for (const [name, calls] of Object.entries(turn)) {
+        if (name !== 'tool_calls' && name !== 'function_call') continue;
+        this.#named(name, () =>
+          this.#besideCalls(name, calls, level + 1, { text, words: WORDS_OF_TEXT, taken }),
+        );
+      }
+      const used = new Set([role, content, 'tool_calls', 'function_call']);
+      const said = { text, words: WORDS_OF_ANNOTATION, taken: null };
+      this.#members(new JsonFields(turn, null), used, level + 1, said);
+    }
+  }
+
+  #besideSpoken(turns: readonly unknown[], level: number): void {
     for (const turn of turns) {
       if (typeof turn !== 'object' || turn === null || isList(turn)) continue;
       const { fields, text, used } = spokenIn(turn);
-      const names = known ? namesOfKnownTurn(turn) : used;
-      const positions = names.map((name) => fields.positionOf(name));
-      const spelt = new Set(positions.map((position) => fields.names()[position ?? -1] ?? ''));
-      this.#members(fields, spelt, level + 1, { text });
+      const spelt = new Set(used.map((name) => fields.names()[fields.positionOf(name) ?? -1] ?? ''));
+      for (const name of used) {
+        const parts = fields.get(name);
+        if (isList(parts)) this.#named(name, () => this.#besideParts(name, parts, level + 1, text));
+      }
+      this.#members(fields, spelt, level + 1, { text, words: WORDS_OF_ANNOTATION, taken: null });
     }
+  }
+
+  /** The texts of the parts are judged, and what is attached has its items. */
+  #besideParts(name: string, parts: readonly unknown[], level: number, text: string): void {
+    const said = { text, words: WORDS_OF_TEXT, taken: takenFromParts(parts) };
+    for (const part of parts) {
+      if (typeof part === 'object' && part !== null) this.#inside(name, part, level + 1, said);
+    }
+  }
+
+  #besideCalls(name: string, calls: unknown, level: number, said: Said): void {
+    for (const call of isList(calls) ? calls : [calls]) {
+      if (typeof call === 'string') this.#text(name, call, said, false);
+      else if (typeof call === 'object' && call !== null) this.#inside(name, call, level + 1, said);
+    }
+  }
+
+  #named(name: string, look: () => void): void {
+    this.#path.push(name);
+    look();
+    this.#path.pop();
   }
 
   #conversation(turns: readonly unknown[]): void {
@@ -176,7 +232,7 @@ export class NestedItems {
       this.#add([settled('', null, error)]);
       return;
     }
-    const words = said === null ? WORDS_OF_TEXT : WORDS_OF_ANNOTATION;
+    const words = said?.words ?? WORDS_OF_TEXT;
     const isWanted =
       isAmongTexts || this.#isTextName(name) || hasWords(text, words) || this.#isLeft(name, text);
     if (!isWanted) {
@@ -225,21 +281,6 @@ export class NestedItems {
 
 function isText(text: string): boolean {
   return hasWords(text, WORDS_OF_TEXT);
-}
-
-/** A turn of a known layout whose role the guard has. */
-function isKnownTurn(value: unknown): boolean {
-  if (!isTurnLike(value)) return false;
-  if (isList(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
-  const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
-  const name = role ?? from;
-  return typeof name === 'string' && roleOf(name) !== null;
-}
-
-function namesOfKnownTurn(turn: object): readonly string[] {
-  const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
-  const content = Object.hasOwn(turn, 'content') ? 'content' : 'value';
-  return [role, content, 'tool_calls', 'function_call'];
 }
 
 /** The draft of a piece, as one of its record: with the piece's suffix, behind the items before it. */

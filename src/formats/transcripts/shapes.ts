@@ -1,11 +1,11 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
-import type { Fields } from '../record.ts';
+import { isList, type Fields } from '../record.ts';
 import { anyConversationDrafts } from './conversation.ts';
 import { settled, type Drafted } from './draft.ts';
 import { draftAnsweredInstruction, draftPromptResponse, draftPromptTurns } from './pairs.ts';
 import { draftPreference } from './preference.ts';
-import { conversationOf } from './values.ts';
+import { conversationOf, turnsOf } from './values.ts';
 
 /** Names a conversation goes by. */
 export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
@@ -14,6 +14,16 @@ export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations
 const LEADING_NAMES: ReadonlySet<string> = new Set([
   ...['chosen', ...CONVERSATION_NAMES, 'prompt', 'instruction'],
 ]);
+
+/** Names under which turns may stand as JSON text. */
+const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected']);
+
+/** The list that a judged field has, be it as JSON text that was read as turns; undefined when it has none. */
+export function listOf(name: string, value: unknown): readonly unknown[] | undefined {
+  if (typeof value !== 'string') return isList(value) ? value : undefined;
+  if (CONVERSATION_NAMES.includes(name)) return conversationOf(value) ?? undefined;
+  return TURNS_NAMES.has(name) ? turnsOf(value) : undefined;
+}
 
 /** Whether an object with these names may have one of the shapes: most of those in large records have none. */
 export function mayHaveShape(names: readonly string[]): boolean {

@@ -94,6 +94,11 @@ function refused(
   return { role, content, original: null, error: itemError(code, `turn ${number} ${what}`) };
 }
 
+/** What a turn of a known layout says, as it is judged; empty when it cannot be read. */
+export function textOfTurn(turn: unknown): string {
+  return turnParts(turn)?.content?.text ?? '';
+}
+
 function turnParts(
   value: unknown,
 ): { readonly role: string; readonly content: MessageContent | null } | null {

@@ -1,0 +1,56 @@
+import { isList } from '../record.ts';
+import { argumentsOf, ATTACHMENT_PARTS, calledIn, TEXT_PARTS } from './content.ts';
+import { imagePlace } from './embedded-image.ts';
+import { looksEncoded } from './wording.ts';
+
+/** Of objects in a message, the names whose values are judged with it, or have their own item. */
+export type Taken = ReadonlyMap<object, readonly string[]>;
+
+/** What the parts of a message's content gave. */
+export function takenFromParts(parts: readonly unknown[]): Taken {
+  const taken = new Map<object, string[]>();
+  for (const part of parts) {
+    if (typeof part !== 'object' || part === null || isList(part)) continue;
+    const fields = part as Readonly<Record<string, unknown>>;
+    const { type } = fields;
+    const kind = ATTACHMENT_PARTS.get(type);
+    const isKnown = kind !== undefined || TEXT_PARTS.has(type);
+    const own = isKnown ? ['type'] : [];
+    taken.set(part, own);
+    if (kind === undefined) {
+      const text = TEXT_PARTS.get(type) ?? 'text';
+      if (typeof fields[text] === 'string') own.push(text);
+    } else if (kind === 'image') {
+      const place = imagePlace(part);
+      if (place !== null) taken.set(place.holder, [...(taken.get(place.holder) ?? []), place.name]);
+    } else {
+      addEncoded(part, taken);
+      for (const inner of Object.values(fields)) {
+        if (typeof inner === 'object' && inner !== null && !isList(inner)) addEncoded(inner, taken);
+      }
+    }
+  }
+  return taken;
+}
+
+/** What the calls that a message makes gave. */
+export function takenFromCalls(message: object): Taken {
+  const taken = new Map<object, string[]>();
+  const { tool_calls: toolCalls } = message as { readonly tool_calls?: unknown };
+  for (const call of isList(toolCalls) ? toolCalls : [toolCalls]) {
+    const type = typeof call === 'object' && call !== null && 'type' in call ? call.type : null;
+    if (type === 'function') taken.set(call as object, ['type']);
+  }
+  for (const called of calledIn(message)) {
+    if (argumentsOf(called) !== null) taken.set(called, [...(taken.get(called) ?? []), 'arguments']);
+  }
+  return taken;
+}
+
+/** Bytes of sound or of a file, for which there is an item already. */
+function addEncoded(holder: object, taken: Map<object, string[]>): void {
+  const names = Object.entries(holder)
+    .filter(([, value]) => typeof value === 'string' && looksEncoded(value))
+    .map(([name]) => name);
+  if (names.length > 0) taken.set(holder, [...(taken.get(holder) ?? []), ...names]);
+}
