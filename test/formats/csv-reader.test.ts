@@ -15,6 +15,8 @@ const read = (text: string, limit = LIMIT, sizes = WHOLE) =>
 const codes = (text: string, limit = LIMIT) =>
   read(text, limit).map(({ row, line, error }) => `${row}@${line} ${error?.code ?? 'ok'}`);
 
+const insert = (text: string, at: number) => `${text.slice(0, at)}"${text.slice(at)}`;
+
 describe('the CSV reader', () => {
   test('reads back what csv-stringify wrote, however it comes in pieces', () => {
     const cell = fc.oneof(
@@ -139,6 +141,67 @@ describe('the CSV reader', () => {
     'a header that took all lines with it leaves one bad record: %j',
     (text) => expect(codes(text)).toEqual(['1@1 MALFORMED_ROW']),
   );
+
+  test.each([
+    ['id,"text\n1,x\n2,y"\n3,z\n4,w\n', ['1@1 MALFORMED_ROW', '2@2 ok', '3@3 ok', '4@4 ok', '5@5 ok']],
+    ['id,"text\n \n\n1,x\n2,y"\n3,z\n', ['1@1 MALFORMED_ROW', '2@4 ok', '3@5 ok', '4@6 ok']],
+    ['"i, d","text\n1,x\n2,y"\n3,z\n', ['1@1 MALFORMED_ROW', '2@2 ok', '3@3 ok', '4@4 ok']],
+    ['a,"b,c\n1,2,3\n4,5",6\n', ['1@1 MALFORMED_ROW', '2@2 ok', '3@3 ok']],
+    ['"text\nhello\nyou"\nbye\n', ['1@1 MALFORMED_ROW', '2@2 ok', '3@3 ok', '4@4 ok']],
+    ['"a,b\n1,2\n3,4"\n5,6\n', ['1@4 MALFORMED_ROW', '2@1 MALFORMED_ROW']],
+  ])('a quote left open in the header takes no row along unnamed: %j', (text, expected) =>
+    expect(codes(text)).toEqual(expected),
+  );
+
+  test.each(['id,"text\n(all of it)",label\n1,x,y\n', 'id,"text\n(words, marks)",label\n1,x,y\n'])(
+    'a name in the header may run over several lines: %j',
+    (text) => expect(codes(text)).toEqual(['1@3 ok']),
+  );
+
+  test('wherever quotes stand, each line is part of a row that is read or lies behind the start of a bad one', () => {
+    const quoted = fc.record({ line: fc.nat(7), at: fc.nat(12) });
+    const table = fc.record({
+      columns: fc.integer({ min: 1, max: 3 }),
+      lines: fc.integer({ min: 1, max: 7 }),
+      quotes: fc.array(quoted, { maxLength: 4 }),
+      limit: fc.constantFrom(40, LIMIT),
+      sizes: pieceSizes,
+    });
+    fc.assert(
+      fc.property(table, ({ columns, lines, quotes, limit, sizes }) => {
+        const cells = (line: number) => Array.from({ length: columns }, (_, at) => `<${line}${'abc'[at]}>`);
+        const rows = Array.from({ length: lines + 1 }, (_, line) => cells(line).join(','));
+        const text = quotes.reduce(
+          (done, { line, at }) =>
+            done.with(line % done.length, insert(done[line % done.length]!, at % (columns * 5))),
+          rows,
+        );
+        const records = read(`${text.join('\n')}\n`, limit, sizes).toSorted((a, b) => a.line - b.line);
+        for (const [index, row] of text.entries()) {
+          if (index === 0 || row.includes('"')) continue;
+          const owner = records.findLast(({ line }) => line <= index + 1);
+          expect(owner).toBeDefined();
+          if (owner!.error === null) expect(JSON.stringify(plain(owner!))).toContain(`<${index}a>`);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a sound row behind rows that were joined is read, also when the file is not read once more for them', () => {
+    const part = (k: number) => {
+      const joined = Array.from({ length: 6 }, (_, row) => `r${row},c,hello\n`).join('');
+      return `s${k},"stray,x\n${joined}e,f,5"\nnext${k},c,hello\nlast${k},c,hello\n`;
+    };
+    const text = `id,cat,text\n${[0, 1, 2, 3, 4].map(part).join('')}`;
+    for (const size of [1, 7, 4096]) {
+      const judged = JSON.stringify(read(text, 40, [size]).map(plain));
+      for (const k of [0, 1, 2, 3, 4]) {
+        expect(judged).toContain(`"next${k}"`);
+        expect(judged).toContain(`"last${k}"`);
+      }
+    }
+  });
 
   test.each(['a,b', 'a,b\n', 'a,b\r\n\r\n', '\n\na,b\n\n'])('a header alone leaves nothing: %j', (text) =>
     expect(codes(text)).toEqual([]),

@@ -46,8 +46,8 @@ export class CsvReader implements RecordReader {
   #line = 1;
   #row = 0;
   #header: TableHeader | null = null;
-  /** The header's bytes hold line breaks. */
-  #headerHasLines = false;
+  /** The header's bytes hold line breaks, and no row of as many cells has followed it. */
+  #isHeaderDoubtful = false;
   /** Whether the last byte before the row is a CR that ends a line, so that an LF adds nothing to it. */
   #afterCr = false;
   /** Whether the bytes up to the next line break belong to a row that is settled, or to none. */
@@ -124,8 +124,11 @@ export class CsvReader implements RecordReader {
       );
     }
     // A quote may have made a header of the rows: a table that has lines never comes to nothing in silence.
-    if (!this.#headerHasLines || this.#row > 0) return null;
-    return itemError('MALFORMED_ROW', 'the header runs over several lines and no row follows it');
+    if (!this.#isHeaderDoubtful) return null;
+    return itemError(
+      'MALFORMED_ROW',
+      'the header runs over several lines and no row of its width follows it',
+    );
   }
 
   /** Whether nothing more is read, or not until it is given again. */
@@ -224,6 +227,7 @@ export class CsvReader implements RecordReader {
       return;
     }
     if (this.#isTooLong) this.#refuse(this.#tooLarge(), records);
+    else if (breaks > 0 && this.#header === null && this.#isHeaderJoined(records)) return;
     else if (!this.#isBlank()) this.#accept(records);
     this.#nextRow(breaks + 1);
   }
@@ -241,6 +245,21 @@ export class CsvReader implements RecordReader {
     return isRow ? second : UNKNOWN;
   }
 
+  /** Whether a stray quote seems to have joined rows to the header. Then its first line is the header, and is bad. */
+  #isHeaderJoined(records: SourceRecord[]): boolean {
+    const second = this.#lineAfter(this.#rowStart);
+    if (!this.#dialect.header || second === UNKNOWN) return false;
+    const names = this.#strays.namesIn(this.#window, this.#rowStart, second, this.#at, this.#scanner.count);
+    if (names === null) return false;
+    this.#header = new TableHeader(names);
+    this.#giveUp(
+      itemError('MALFORMED_ROW', 'a quote is opened in the header and not closed on its line'),
+      second,
+      records,
+    );
+    return true;
+  }
+
   #accept(records: SourceRecord[]): void {
     const { count } = this.#scanner;
     const row = this.#window.slice(this.#rowStart, this.#at);
@@ -254,13 +273,17 @@ export class CsvReader implements RecordReader {
       }
       if (this.#dialect.header) {
         this.#header = new TableHeader(this.#scanner.texts(row));
-        this.#headerHasLines = /[\r\n]/.test(row.toString('latin1').trim());
+        this.#isHeaderDoubtful = /[\r\n]/.test(row.toString('latin1').trim());
         return;
       }
       this.#header = TableHeader.byPosition(count);
     }
-    if (count === this.#columns()) records.push(this.#record(this.#header, row));
-    else this.#refuse(this.#raggedness(), records);
+    if (count !== this.#columns()) {
+      this.#refuse(this.#raggedness(), records);
+      return;
+    }
+    this.#isHeaderDoubtful = false;
+    records.push(this.#record(this.#header, row));
   }
 
   #raggedness(): ItemError {
@@ -310,8 +333,9 @@ export class CsvReader implements RecordReader {
     if (secondLine === UNKNOWN || (this.#isGone && this.#readings === MOST_READINGS)) {
       const lost = this.#scanner.breaks > 0 ? `: ${this.#at - this.#rowStart} bytes were not read` : '';
       this.#refuse(itemError(error.code, error.message + lost), records);
-      this.#nextRow(this.#scanner.breaks);
-      this.#isSkippingLine = true;
+      // A row whose end was found leaves no rest of a line behind.
+      this.#isSkippingLine = this.#scanner.isMisquoted;
+      this.#nextRow(this.#scanner.breaks + (this.#isSkippingLine ? 0 : 1));
       return;
     }
     this.#refuse(error, records);

@@ -54,6 +54,11 @@ export class RowScanner {
     return this.#at === 'quoted';
   }
 
+  /** Where in the row the current cell begins, behind its quote. */
+  get cellStart(): number {
+    return this.#from;
+  }
+
   /** Whether any cell is quoted. */
   get isQuoted(): boolean {
     return this.#isQuoted;

@@ -44,6 +44,28 @@ export class StrayQuotes {
     return columns > 1 && this.#isSound(window.slice(from, end < 0 ? to : end), columns);
   }
 
+  /**
+   * The column names in the first line of a header of several lines, when a stray quote seems to have joined these: when
+   * that line and the next one that is not blank are as many cells each as the whole. Null for any other header.
+   */
+  namesIn(window: ByteWindow, from: number, second: number, to: number, columns: number): string[] | null {
+    let start = second;
+    let end = this.#lineEnd(window, start, to);
+    while (end >= 0 && isBlank(window.slice(start, end))) {
+      start = end + 1;
+      end = this.#lineEnd(window, start, to);
+    }
+    if (!this.#isSound(window.slice(start, end < 0 ? to : end), columns)) return null;
+    const line = window.slice(from, this.#lineEnd(window, from, second));
+    this.#probe.begin(0);
+    this.#probe.scan(line, 0);
+    const quote = this.#probe.cellStart - 1;
+    const whole = Buffer.concat([line.subarray(0, quote), line.subarray(quote + 1)]);
+    this.#probe.begin(columns);
+    const isWhole = this.#probe.scan(whole, 0) < 0 && this.#probe.finish(whole.length);
+    return isWhole && this.#probe.count === columns ? this.#probe.texts(whole) : null;
+  }
+
   #isSound(line: Buffer, columns: number): boolean {
     this.#probe.begin(0);
     const isWhole = this.#probe.scan(line, 0) < 0 && this.#probe.finish(line.length);
@@ -56,4 +78,8 @@ export class StrayQuotes {
     const cr = this.#endsWithCr ? window.indexOf(CR, from, lf < 0 ? to : lf) : -1;
     return cr < 0 ? lf : cr;
   }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === CR);
 }
