@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { LANES } from '../domain/item.ts';
+import { withCheck, withoutCheck } from './line-check.ts';
 import type { PlanFileLine } from './plan-line.ts';
 
 const count = z.int().min(0);
@@ -34,10 +34,6 @@ const OPENING_LINE = z.strictObject({ opened: epoch });
 
 const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE]);
 
-/** Digits of the check: enough for accidents, which is all that it is against. */
-const CHECK_LENGTH = 16;
-const SUFFIX_LENGTH = ',"check":""}'.length + CHECK_LENGTH;
-
 /** What a line of plan.jsonl turns out to be: `torn` when it is no JSON, `damaged` when it is not as it was written. */
 export type ReadPlanLine = PlanFileLine | 'torn' | 'damaged';
 
@@ -48,20 +44,16 @@ export function encodePlanLine(line: PlanFileLine): string {
 
 /** Reads what `encodePlanLine` wrote. */
 export function decodePlanLine(bytes: Buffer): ReadPlanLine {
-  const text = bytes.toString();
+  const line = bytes.toString();
   let value: Record<string, unknown>;
   try {
-    value = JSON.parse(text) as Record<string, unknown>;
+    value = JSON.parse(line) as Record<string, unknown>;
   } catch {
     return 'torn';
   }
-  if (text !== withCheck(`${text.slice(0, -SUFFIX_LENGTH)}}`)) return 'damaged';
-  delete value['check'];
+  const json = withoutCheck(line);
+  if (json === null) return 'damaged';
+  if (json !== line) delete value['check'];
   const parsed = FILE_LINE.safeParse(value);
   return parsed.success ? parsed.data : 'damaged';
-}
-
-/** The JSON of an object with one more key, `check`: the beginning of the SHA-256 of the JSON without it. */
-function withCheck(json: string): string {
-  return `${json.slice(0, -1)},"check":"${hash('sha256', json).slice(0, CHECK_LENGTH)}"}`;
 }

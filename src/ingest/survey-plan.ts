@@ -12,8 +12,8 @@ export interface PlanSurvey {
   /** Shards and items planned in the latest pass. */
   readonly shards: number;
   readonly items: number;
-  /** Shards that are planned, in any pass, but not committed. */
-  readonly uncommitted: number;
+  /** Passes with a planned shard that is not committed. */
+  readonly open: ReadonlySet<number>;
   /** Highest seq that the latest pass has planned of each lane. */
   readonly lastSeqs: ReadonlyMap<Lane, number>;
   /** What the latest pass has planned of one source. */
@@ -45,6 +45,7 @@ export async function surveyPlan(
 ): Promise<PlanSurvey> {
   const closed = new Map<number, PlanClosed>();
   const lastSeq = new Float64Array(sources).fill(-1);
+  const openPasses = new Set<number>();
   const open = new Uint8Array(sources);
   const wholeFile = new Uint8Array(sources);
   const lastSeqs = new Map<Lane, number>();
@@ -53,7 +54,6 @@ export async function surveyPlan(
   let nextShard = 0;
   let shards = 0;
   let items = 0;
-  let uncommitted = 0;
   for await (const batch of lines) {
     for (const line of batch) {
       if (line.pass > latestPass) {
@@ -76,7 +76,7 @@ export async function surveyPlan(
       lastSource = Math.max(lastSource, line.to_source);
       lastSeqs.set(line.lane, line.seqs.at(-1)?.[1] ?? -1);
       const committed = isCommitted(line.shard);
-      if (!committed) uncommitted++;
+      if (!committed) openPasses.add(line.pass);
       for (const { source, last } of sourcesOf(line)) {
         const alone = line.items === 1 || line.source !== line.to_source;
         wholeFile[source] = lastSeq[source] === -1 && line.from === null && alone ? 1 : 0;
@@ -93,7 +93,7 @@ export async function surveyPlan(
     nextShard,
     shards,
     items,
-    uncommitted,
+    open: openPasses,
     lastSeqs,
     extent: (source) => {
       const last = lastSeq[source] ?? -1;

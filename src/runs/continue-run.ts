@@ -12,9 +12,8 @@ import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
-import { passToRun, summaryIfDone, surveyRun } from './next-pass.ts';
+import { Passes, summaryIfDone } from './next-pass.ts';
 import { RunProgress } from './progress.ts';
-import { retryableItems } from './retryable-items.ts';
 import { runPass } from './run-pass.ts';
 
 /** Where a run that is under way stands. */
@@ -88,21 +87,21 @@ async function workOff(run: Run, connected: Judge | null, options: ContinueOptio
       assertCurrent: () => log.assertCurrent(),
     });
     try {
-      const now = await surveyRun(run, (shard) => log.isCommitted(shard), stop);
-      const pass = passToRun(now, options.retry);
-      if (!now.closed.has(pass) || now.uncommitted > 0) {
-        const selection = pass === 1 ? null : await retryableItems(run.dir, stop);
+      const passes = await Passes.of(run, options.retry, (shard) => log.isCommitted(shard), stop);
+      let judge = connected;
+      let view: (() => RunView) | null = null;
+      for await (const due of passes.due(stop)) {
         const progress = new RunProgress(run.sources);
-        options.watch(() => viewOf(progress, log, pass));
-        const judge = connected ?? (await options.connect());
+        const isFirst = view === null;
+        view = () => viewOf(progress, log, due.pass);
+        if (isFirst) options.watch(() => view!());
+        judge ??= await options.connect();
         const control = await RunControl.open(run.dir, options.say);
         try {
           await runPass({
+            ...due,
             record: run.record,
             sources: run.sources,
-            pass,
-            selection,
-            survey: now,
             planned: () => readPlan(planPath, { signal: stop }),
             plan,
             progress,

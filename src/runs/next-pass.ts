@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { readPlan } from '../ingest/plan-file.ts';
+import type { PlanLine } from '../ingest/plan-line.ts';
+import { isClosing } from '../ingest/plan-state.ts';
 import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
 import { RUN_FILES } from '../sink/run-files.ts';
 import type { Summary } from '../sink/summary.ts';
 import type { Run } from './create-run.ts';
+import { RetrySelection } from './retry-selection.ts';
 import { retryableItems } from './retryable-items.ts';
 import { finishedSummary } from './run-state.ts';
 
@@ -21,18 +24,88 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
   return (await retryableItems(run.dir, signal)).size === 0 ? finished : null;
 }
 
-/** What the plan of a run says. */
-export function surveyRun(
+/** A pass that has something to be fed, and what of it. */
+export interface DuePass {
+  readonly pass: number;
+  /** What the plan says of this pass, and of those before it. */
+  readonly survey: PlanSurvey;
+  /** The items of a retry pass; null for the first, which has all. */
+  readonly selection: RetrySelection | null;
+}
+
+/**
+ * The passes to go through, in order, each surveyed when it is its turn. Last comes the latest, or with `retry` a new one
+ * when that is closed. Before it come closed ones with shards that were found damaged: these are judged again.
+ */
+export class Passes {
+  /** The last of them; the run is finished after it. */
+  readonly last: number;
+  readonly #run: Run;
+  readonly #survey: PlanSurvey;
+  readonly #isCommitted: (shard: number) => boolean;
+
+  private constructor(run: Run, survey: PlanSurvey, retry: boolean, isCommitted: (shard: number) => boolean) {
+    this.#run = run;
+    this.#survey = survey;
+    this.#isCommitted = isCommitted;
+    const begun = Math.max(1, survey.latestPass);
+    this.last = retry && survey.closed.has(begun) ? begun + 1 : begun;
+  }
+
+  /** Reads the plan of a run. */
+  static async of(
+    run: Run,
+    retry: boolean,
+    isCommitted: (shard: number) => boolean,
+    signal: AbortSignal,
+  ): Promise<Passes> {
+    const survey = await surveyUpTo(run, Number.POSITIVE_INFINITY, isCommitted, signal);
+    return new Passes(run, survey, retry, isCommitted);
+  }
+
+  /** Items of the last pass; null while it is not closed. */
+  get items(): number | null {
+    return this.#survey.closed.get(this.last)?.items ?? null;
+  }
+
+  async *due(signal: AbortSignal): AsyncGenerator<DuePass, void> {
+    const { closed, open, latestPass } = this.#survey;
+    for (let pass = 1; pass <= this.last; pass++) {
+      if (closed.has(pass) && !open.has(pass)) continue;
+      const survey =
+        pass < latestPass ? await surveyUpTo(this.#run, pass, this.#isCommitted, signal) : this.#survey;
+      yield { pass, survey, selection: await this.#selection(pass, signal) };
+    }
+  }
+
+  /** Of a pass that is closed, its plan says what it has: errors.jsonl may be of that pass by now. */
+  async #selection(pass: number, signal: AbortSignal): Promise<RetrySelection | null> {
+    if (pass === 1) return null;
+    if (!this.#survey.closed.has(pass)) return retryableItems(this.#run.dir, signal);
+    const seqs: number[] = [];
+    for await (const lines of planOf(this.#run, signal)) {
+      for (const line of lines) {
+        if (line.pass !== pass || isClosing(line)) continue;
+        for (const [first, last] of line.seqs) for (let seq = first; seq <= last; seq++) seqs.push(seq);
+      }
+    }
+    return new RetrySelection(seqs);
+  }
+}
+
+function planOf(run: Run, signal: AbortSignal): AsyncIterable<readonly PlanLine[]> {
+  return readPlan(join(run.dir, RUN_FILES.plan), { signal });
+}
+
+/** What the plan says of the passes up to one. */
+function surveyUpTo(
   run: Run,
+  pass: number,
   isCommitted: (shard: number) => boolean,
   signal: AbortSignal,
 ): Promise<PlanSurvey> {
-  const lines = readPlan(join(run.dir, RUN_FILES.plan), { signal });
-  return surveyPlan(lines, run.sources.length, isCommitted);
-}
-
-/** The pass to go on with: the latest, or with `retry` a new one when that is closed. */
-export function passToRun(survey: PlanSurvey, retry: boolean): number {
-  const begun = Math.max(1, survey.latestPass);
-  return retry && survey.closed.has(begun) ? begun + 1 : begun;
+  async function* lines(): AsyncGenerator<readonly PlanLine[], void> {
+    for await (const batch of planOf(run, signal)) yield batch.filter((line) => line.pass <= pass);
+  }
+  return surveyPlan(lines(), run.sources.length, isCommitted);
 }

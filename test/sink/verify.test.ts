@@ -90,7 +90,7 @@ describe('verify', () => {
       /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not the ones that were committed$/,
     );
     expect(await problem('log/0001-commits.jsonl', (text) => text.replace('"items":1', '"items":9'))).toBe(
-      'log/0001-commits.jsonl line 4 does not follow from the line before it',
+      'log/0001-commits.jsonl line 3 does not follow from the line before it',
     );
     expect(await problem('run.json', (text) => text.replace('test', 'tset'))).toBe(
       'log/0001-commits.jsonl line 1 does not continue run.json as it is now',

@@ -14,9 +14,8 @@ import type { Continued, RunView } from '../continue-run.ts';
 import type { Run } from '../create-run.ts';
 import { feed } from '../feed.ts';
 import { endOf } from '../end-of-work.ts';
-import { passToRun, summaryIfDone, surveyRun } from '../next-pass.ts';
+import { Passes, summaryIfDone } from '../next-pass.ts';
 import { RunProgress } from '../progress.ts';
-import { retryableItems } from '../retryable-items.ts';
 import { finishedSummary } from '../run-state.ts';
 import { FleetFeeder } from './fleet-feeder.ts';
 
@@ -106,7 +105,7 @@ interface Feeding {
 
 /**
  * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Gives
- * the pass that this was.
+ * the last pass.
  */
 async function feedPass(
   run: Run,
@@ -123,31 +122,31 @@ async function feedPass(
     assertCurrent: () => claim.assertCurrent(),
   });
   try {
-    const survey = await surveyRun(run, isCommitted, signal);
-    const pass = passToRun(survey, retry);
-    const progress = new RunProgress(run.sources);
+    const passes = await Passes.of(run, retry, isCommitted, signal);
+    let progress = new RunProgress(run.sources);
+    let pass = passes.last;
     watch(() => ({ ...viewOf(progress, tail, pass), note: feeder.note }));
-    const closed = survey.closed.get(pass);
-    if (closed !== undefined && survey.uncommitted === 0) {
-      progress.planned(closed.items);
+    if (passes.items !== null) {
+      progress.planned(passes.items);
       progress.close();
-      return pass;
     }
-    await feed({
-      record: run.record,
-      sources: run.sources,
-      pass,
-      selection: pass === 1 ? null : await retryableItems(run.dir, signal),
-      survey,
-      planned: () => readPlan(planPath, { signal }),
-      plan,
-      isCommitted,
-      queue: feeder.shards,
-      progress,
-      signal,
-    });
-    await feeder.shards.drained(signal);
-    return pass;
+    for await (const due of passes.due(signal)) {
+      progress = new RunProgress(run.sources);
+      ({ pass } = due);
+      await feed({
+        ...due,
+        record: run.record,
+        sources: run.sources,
+        planned: () => readPlan(planPath, { signal }),
+        plan,
+        isCommitted,
+        queue: feeder.shards,
+        progress,
+        signal,
+      });
+      await feeder.shards.drained(signal);
+    }
+    return passes.last;
   } finally {
     await plan.close();
   }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { withCheck, withoutCheck } from '../../ingest/line-check.ts';
 
 /** A place in the chain: after so many lines of an epoch's commits. Epoch 0 is the genesis, which has no lines. */
 export interface ChainPosition {
@@ -64,12 +65,13 @@ export interface FingerprintLine {
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const time = z.iso.datetime();
 
 const CLAIM = z.strictObject({
   claim: z.int().min(1),
   continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
-  at: z.string(),
-  since: z.string().optional(),
+  at: time,
+  since: time.optional(),
   damage: z.strictObject({ at: z.string(), outcomes: count, shards: z.array(count) }).optional(),
 });
 
@@ -84,7 +86,7 @@ const COMMIT = z.strictObject({
   errors: count,
   review: count,
   block: count,
-  at: z.string(),
+  at: time,
   prev: sha256,
 });
 
@@ -95,25 +97,32 @@ const FINGERPRINT = z.strictObject({
 
 const CHAIN_LINE = z.union([COMMIT, FINGERPRINT]);
 
-/** The hash that the next line names: SHA-256 of a line's bytes, its newline excluded. */
+/** A line of a commits file, without its line end. Its check holds for as long as no other line names its hash. */
+export function encodeChainLine(line: ClaimLine | CommitLine | FingerprintLine): string {
+  return withCheck(JSON.stringify(line));
+}
+
+/** The hash that the next line names: SHA-256 of a line's bytes, its check included and its newline excluded. */
 export function lineHash(bytes: Uint8Array | string): string {
   return hash('sha256', bytes);
 }
 
-/** A claim from its bytes; null when they are none. */
+/** A claim from its bytes; null when they are none, or not as they were written. */
 export function parseClaim(bytes: Buffer): ClaimLine | null {
   return parse(CLAIM, bytes);
 }
 
-/** A line after the claim from its bytes; null when they are none. */
+/** A line after the claim from its bytes; null when they are none, or not as they were written. */
 export function parseChainLine(bytes: Buffer): CommitLine | FingerprintLine | null {
   return parse(CHAIN_LINE, bytes);
 }
 
 function parse<T>(schema: z.ZodType<T>, bytes: Buffer): T | null {
+  const json = withoutCheck(bytes.toString());
+  if (json === null) return null;
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    value = JSON.parse(json);
   } catch {
     return null;
   }

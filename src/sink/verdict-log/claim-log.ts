@@ -5,7 +5,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
-import { lineHash, type ClaimLine } from './chain-line.ts';
+import { encodeChainLine, lineHash, type ClaimLine } from './chain-line.ts';
 import { takeNextEpoch } from './epochs.ts';
 import { LogWriter } from './log-writer.ts';
 import { assertLogIsThere, recoverChain } from './recover-chain.ts';
@@ -69,7 +69,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(damage === null ? {} : { damage }),
     };
-    const line = JSON.stringify(claim);
+    const line = encodeChainLine(claim);
     const bytes = Buffer.from(`${line}\n`);
     const write = async (): Promise<void> => {
       await writeAt(commits, bytes, 0);

@@ -5,7 +5,13 @@ import type { ShardResult } from '../../domain/shard.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { GroupCommit } from '../../ingest/group-commit.ts';
 import { writeAt } from '../../ingest/durable-write.ts';
-import { lineHash, type CommitLine, type FingerprintLine, type ShardCounts } from './chain-line.ts';
+import {
+  encodeChainLine,
+  lineHash,
+  type CommitLine,
+  type FingerprintLine,
+  type ShardCounts,
+} from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
 import { TextBuffer } from '../text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
@@ -173,7 +179,7 @@ export class LogWriter {
     let { head } = this.#end;
     let text = '';
     const add = (value: CommitLine | FingerprintLine): void => {
-      const line = JSON.stringify(value);
+      const line = encodeChainLine(value);
       text += `${line}\n`;
       head = lineHash(line);
     };

@@ -16,7 +16,7 @@ import {
   type Damage,
   type FingerprintLine,
 } from './chain-line.ts';
-import { CommitTable } from './commit-table.ts';
+import { CommitTable, type CommittedRange } from './commit-table.ts';
 import { RangeReader } from './committed-range.ts';
 import { listEpochs } from './epochs.ts';
 
@@ -202,6 +202,7 @@ class ChainWalk {
     const file = commitsName(epoch);
     const limit = until?.lines ?? options.newestLines ?? Number.POSITIVE_INFINITY;
     const segments: Segments = { counted: new Map(), written: new Map(), lastCommitAt: null };
+    const context = { epoch, isNewest: until === null, check: options.check };
     let lines = 0;
     let bytes = 0;
     let head = at.head;
@@ -209,7 +210,7 @@ class ChainWalk {
       for (const line of batch) {
         if (lines === limit) break reading;
         const parsed = lines > 0 ? parseChainLine(line) : null;
-        if (lines > 0 && !(await this.#take(parsed, head, epoch, segments, options.check))) {
+        if (lines > 0 && !(await this.#take(parsed, head, context, segments))) {
           if (until !== null) {
             throw new Failure(
               'internal',
@@ -241,9 +242,8 @@ class ChainWalk {
   async #take(
     line: CommitLine | FingerprintLine | null,
     head: string,
-    epoch: number,
+    { epoch, isNewest, check }: LineContext,
     segments: Segments,
-    check: ReadChainOptions['check'],
   ): Promise<boolean> {
     if (line === null || line.prev !== head) return false;
     if ('fingerprint' in line) {
@@ -253,9 +253,12 @@ class ChainWalk {
     }
     if (!fits(line, epoch, segments.written)) return false;
     const end = line.offset + line.length;
+    const isVoid = this.voidShards.has(line.shard);
+    // No writer commits a shard again with other outcomes: the number is not the one that was written.
+    if (!isVoid && isNewest && differs(line, this.commits.get(line.shard))) return false;
     segments.written.set(line.segment, end);
     segments.lastCommitAt = line.at;
-    if (this.voidShards.has(line.shard) || this.commits.has(line.shard)) return true;
+    if (isVoid || this.commits.has(line.shard)) return true;
     if (check !== undefined && !(await this.#holds(line, check.plannedShards))) return true;
     this.commits.add(line);
     segments.counted.set(line.segment, end);
@@ -275,6 +278,13 @@ class ChainWalk {
   }
 }
 
+/** Where a line stands. What later epochs build on is known by their hashes. */
+interface LineContext {
+  readonly epoch: number;
+  readonly isNewest: boolean;
+  readonly check: ReadChainOptions['check'];
+}
+
 /** What an epoch committed: bytes of segments, by name, those that count and all that were written; and when. */
 interface Segments {
   lastCommitAt: string | null;
@@ -286,4 +296,9 @@ interface Segments {
 function fits(commit: CommitLine, epoch: number, segments: ReadonlyMap<string, number>): boolean {
   const own = epochOf(commit.segment) === epoch && epochOfCommits(commit.segment) === null;
   return own && commit.offset === (segments.get(commit.segment) ?? 0);
+}
+
+/** Whether a shard is committed already, with other bytes. */
+function differs(commit: CommitLine, committed: CommittedRange | null): boolean {
+  return committed !== null && committed.sha256 !== commit.sha256;
 }

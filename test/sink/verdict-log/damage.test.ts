@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -61,6 +62,28 @@ async function flip(path: string, bit: number): Promise<{ byte: number; size: nu
   return { byte, size: bytes.length };
 }
 
+async function changeLastLine(path: string, what: string | RegExp, by: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  const at = text.trimEnd().lastIndexOf('\n') + 1;
+  const changed = text.slice(at).replace(what, by);
+  expect(changed).not.toBe(text.slice(at));
+  await writeFile(path, text.slice(0, at) + changed);
+}
+
+/** The lines of a file without their checks; where each names the one before, it still does. */
+async function withoutChecks(path: string): Promise<void> {
+  let prev = '';
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const bare = lines.map((line) => {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    delete value['check'];
+    const text = JSON.stringify('prev' in value ? { ...value, prev } : value);
+    prev = createHash('sha256').update(text).digest('hex');
+    return `${text}\n`;
+  });
+  await writeFile(path, bare.join(''));
+}
+
 describe('a damaged verdict log', () => {
   it.each(['0002-commits.jsonl', '0001-000001.jsonl', '0002-000001.jsonl'])(
     'with any bit of %s flipped says and records what is lost, and the run is finished',
@@ -69,37 +92,75 @@ describe('a damaged verdict log', () => {
         fc.asyncProperty(fc.nat(100_000), async (bit) => {
           const run = await committed();
           const path = join(run.dir, 'log', file);
-          const before = await readFile(path, 'utf8');
           const { byte, size } = await flip(path, bit);
-          const lastLine = before.trimEnd().lastIndexOf('\n') + 1;
-          // The end of a file that lacks its last newline is what a crash leaves; the last line is named by none.
-          const isEnd = file.endsWith('commits.jsonl') && byte >= lastLine;
-          let taken;
-          try {
-            taken = await finished(run);
-          } catch (error) {
-            // What an epoch continues is part of its claim: without it the record cannot be told from another's.
-            expect(error).toMatchObject({
-              kind: 'internal',
-              message: expect.stringContaining('log/') as string,
-            });
-            expect(byte).toBeLessThan(before.indexOf('\n'));
-            return;
-          }
+          // A file that lacks its last newline is what a crash leaves.
+          const isTorn = file.endsWith('commits.jsonl') && byte === size - 1;
+          const taken = await finished(run);
           const report = await verifyRun(run.dir);
           const lost = (SHARDS - taken.kept) * ITEMS;
-          if (isEnd) return;
+          if (isTorn) return;
           expect(lost).toBeGreaterThan(0);
           expect(taken.said).toEqual([expect.stringContaining(`is damaged: ${lost} committed outcome`)]);
           expect(report).toMatchObject({ ok: true, lostToDamage: lost });
           expect(taken.said[0]).toContain(`log/${file} `);
           expect((await readManifest(run.dir)).damage).toMatchObject([{ epoch: 3, outcomes: lost }]);
-          expect(byte).toBeLessThan(size);
         }),
-        { seed: SEED, numRuns: 8, examples: [[8 * 300], [8 * 1200]] },
+        { seed: SEED, numRuns: 8, examples: [[8 * 20], [8 * 300], [8 * 1200]] },
       );
     },
   );
+
+  it.each([
+    ['a shard that is planned and open', 4],
+    ['a shard that is committed already', 0],
+    ['a shard that is not planned', 9],
+  ])('whose newest commit was changed to name %s loses that one', async (_, shard) => {
+    const run = await newRun();
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    await plan.append(results().map(({ shard }) => planLine(shard)));
+    await plan.close();
+    for (const result of results().slice(0, 4)) await log.commit(result);
+    await log.close();
+    await changeLastLine(join(run.dir, 'log', '0001-commits.jsonl'), '"shard":3', `"shard":${shard}`);
+    const { said, kept } = await finished(run);
+    expect(kept).toBe(3);
+    expect(said).toEqual([
+      'log/0001-commits.jsonl line 6 is damaged: 2 committed outcomes are lost and judged again',
+    ]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 2 });
+  });
+
+  it('whose newest commit names another time loses that one', async () => {
+    const run = await committed();
+    await changeLastLine(join(run.dir, 'log', '0002-commits.jsonl'), /"at":"20/, '"at":"2x');
+    expect(await finished(run)).toMatchObject({ kept: SHARDS - 1 });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: ITEMS });
+  });
+
+  it.each(['head', 'lines'])('whose newest claim has a digit of `%s` changed is continued', async (name) => {
+    const run = await committed();
+    const path = join(run.dir, 'log', '0002-commits.jsonl');
+    const text = await readFile(path, 'utf8');
+    const changed = text.replace(new RegExp(`("${name}":"?)(.)`), (_, key: string, digit: string) => {
+      return `${key}${digit === '1' ? '2' : '1'}`;
+    });
+    expect(changed).not.toBe(text);
+    await writeFile(path, changed);
+    const { said, kept } = await finished(run);
+    expect(kept).toBe(3);
+    expect(said).toEqual([expect.stringContaining('log/0002-commits.jsonl line 1 is damaged: 6 committed')]);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 3 * ITEMS });
+  });
+
+  it('without checks, as early records are, is continued', async () => {
+    const run = await committed();
+    for (const name of ['plan.jsonl', 'log/0001-commits.jsonl']) await withoutChecks(join(run.dir, name));
+    await rm(join(run.dir, 'log', '0002-commits.jsonl'));
+    await rm(join(run.dir, 'log', '0002-000001.jsonl'));
+    expect(await finished(run)).toMatchObject({ kept: 3, said: [] });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
 
   it('that was torn off in a line has lost nothing', async () => {
     const run = await committed();

@@ -289,7 +289,7 @@ describe('the verdict log', () => {
     await writeFile(path, text.replace('"items":1', '"items":2'));
     await expect(claim(run)).rejects.toMatchObject({
       kind: 'internal',
-      message: 'log/0002-commits.jsonl line 1 does not continue log/0001-commits.jsonl as it is now',
+      message: 'log/0001-commits.jsonl line 3 does not follow from the line before it',
     });
   });
 
