@@ -21,7 +21,7 @@ export async function feedFleet(
 ): Promise<number> {
   tell(ui, `the fleet of Redis at ${redis.shown} judges (${redis.place})`);
   if (ui.detach) {
-    await checkServer(redis, ui.interrupts.drain, ui.startWaitMs);
+    await checkServer(redis, ui.interrupts.drain, ui.startWaitMs, (line) => tell(ui, line));
     const run = await open();
     const status = await detachFeeder(run, retry, redis, ui);
     ui.stdout.write(ui.json ? `${JSON.stringify({ run: run.record.run, dir: run.dir })}\n` : `${run.dir}\n`);

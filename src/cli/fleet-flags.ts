@@ -16,18 +16,15 @@ const DEFAULT_START_WAIT_MS = 30_000;
  * How long services may take to be there at the start, in milliseconds: as long as later, where only that was said, so
  * that whoever keeps a process running need not start it again and again.
  */
-export function startWaitOf(startWait: string | undefined, maxWait?: string): number {
+export function startWaitOf(startWait: string | undefined, maxWaitMs: number | null = null): number {
   if (startWait !== undefined) return parseDuration({ value: startWait, place: '--start-wait' });
-  return maxWait === undefined
-    ? DEFAULT_START_WAIT_MS
-    : parseDuration({ value: maxWait, place: '--max-wait' });
+  return maxWaitMs ?? DEFAULT_START_WAIT_MS;
 }
 
 /** Who judges a run: a fleet, where a Redis is named, else this process. */
 export function fleetOf(
   { redis, detach = false, startWait }: FleetFlags,
   env: NodeJS.ProcessEnv,
-  maxWait?: string,
 ): Pick<FeedUi, 'redis' | 'detach' | 'startWaitMs'> {
   const address = redisAddressOf(redis, env);
   if (detach && address === null) {
@@ -36,5 +33,5 @@ export function fleetOf(
       '--detach: only with Redis (--redis or REDIS_URL), whose workers then judge the run',
     );
   }
-  return { redis: address, detach, startWaitMs: startWaitOf(startWait, maxWait) };
+  return { redis: address, detach, startWaitMs: startWaitOf(startWait) };
 }

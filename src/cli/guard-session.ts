@@ -14,12 +14,14 @@ export interface GuardSession {
 
 /**
  * Starts the embedded guard where it is configured and connects to every endpoint.
+ * `say` takes one line for people when that takes long.
  * Failure `service` when an endpoint is not ready in time, or not what was expected.
  */
 export async function openGuardSession(
   config: Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & { readonly startWaitMs: number },
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
+  say: (message: string) => void,
 ): Promise<GuardSession> {
   const opened = await openGuardEndpoints(config.guards);
   const died = new AbortController();
@@ -32,6 +34,7 @@ export async function openGuardSession(
         expectFingerprint: config.expectFingerprint,
         maxWaitMs: config.maxWaitMs,
         startTimeoutMs: config.startWaitMs,
+        say,
         token: guardToken(env, config.guards),
       },
       AbortSignal.any([signal, died.signal]),

@@ -39,7 +39,8 @@ export const runCommands: RunCommands = {
     };
     const notes = columnNotes(inspection);
     if (ui.redis !== null) return (await fleet()).feedFleet(create, false, ui.redis, ui, notes);
-    const guards = await openGuardSession({ ...config, startWaitMs: ui.startWaitMs }, ui.env, drain);
+    const opening = { ...config, startWaitMs: ui.startWaitMs };
+    const guards = await openGuardSession(opening, ui.env, drain, (line) => tell(ui, line));
     try {
       return await work(await create(), false, async () => guards, ui, notes);
     } finally {
@@ -93,12 +94,9 @@ async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Pro
   if (ui.redis !== null) return (await fleet()).feedFleet(async () => run, retry, ui.redis, ui);
   const config = { ...run.record.config, guards: guardsFor(run, ui.env) };
   let guards: GuardSession | null = null;
-  const open = async (): Promise<GuardSession> =>
-    (guards = await openGuardSession(
-      { ...config, startWaitMs: ui.startWaitMs },
-      ui.env,
-      ui.interrupts.drain,
-    ));
+  const opening = { ...config, startWaitMs: ui.startWaitMs };
+  const open: OpenGuards = async (say) =>
+    (guards = await openGuardSession(opening, ui.env, ui.interrupts.drain, say));
   try {
     return await work(run, retry, open, ui);
   } finally {
@@ -106,11 +104,13 @@ async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Pro
   }
 }
 
+type OpenGuards = (say: (line: string) => void) => Promise<GuardSession>;
+
 /** Takes the run to its end, shows it on the way, prints the summary, gives the exit status. */
 async function work(
   run: Run,
   retry: boolean,
-  guards: () => Promise<GuardSession>,
+  guards: OpenGuards,
   ui: RunUi,
   notes: readonly string[] = [],
 ): Promise<number> {
@@ -128,7 +128,7 @@ async function work(
     const { summary, worked } = await continueRun(run, {
       retry,
       connect: async () => {
-        const { pool, died } = await guards();
+        const { pool, died } = await guards(say);
         if (died.aborted) failed.abort(died.reason);
         died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
         for (const { name, state } of pool.status()) {

@@ -199,9 +199,11 @@ function gatesOf(input: Input, file: JobFile | null): RunConfig['failIf'] {
 /**
  * Joins paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
  * file, the environment (`GUARD_URL`) fills what both leave open, defaults the rest. Reads the job file and the
- * policy, writes nothing. Failure('usage') with one line that names the place of the first mistake.
+ * policy, writes nothing. `givenMaxWaitMs` is how long somebody said to wait for guards, null when nobody did. Failure('usage') with one line that names the place of the first mistake.
  */
-export async function resolveRunConfig(input: Input): Promise<RunConfig> {
+export async function resolveRunConfig(
+  input: Input,
+): Promise<{ readonly config: RunConfig; readonly givenMaxWaitMs: number | null }> {
   const { flags, cwd } = input;
   const file = await jobOf(input);
   const setting = <T>(flag: string, flagged: T | undefined, key: string, value: T | undefined) =>
@@ -218,7 +220,8 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
   const sources = [];
   for (const given of sourcesOf(input, file)) sources.push(await resolveSource(given, file?.folder ?? cwd));
 
-  return deepFreeze<RunConfig>({
+  const givenMaxWaitMs = maxWait === undefined ? null : parseDuration(maxWait);
+  const config = deepFreeze<RunConfig>({
     name: name === undefined ? runNameOf(input.paths[0]!) : parseRunName(name),
     sources,
     guards: guardsOf(input, file),
@@ -228,13 +231,9 @@ export async function resolveRunConfig(input: Input): Promise<RunConfig> {
     failIf: gatesOf(input, file),
     allowEmpty: flags.allowEmpty ?? file?.job.allowEmpty ?? false,
     allowErrors: flags.allowErrors ?? file?.job.allowErrors ?? false,
-    maxWaitMs:
-      maxWait !== undefined
-        ? parseDuration(maxWait)
-        : input.fleet === true
-          ? DEFAULT_FLEET_MAX_WAIT_MS
-          : DEFAULT_MAX_WAIT_MS,
+    maxWaitMs: givenMaxWaitMs ?? (input.fleet === true ? DEFAULT_FLEET_MAX_WAIT_MS : DEFAULT_MAX_WAIT_MS),
     judging: judgingOf(flags, file),
     limits: { ...DEFAULT_LIMITS },
   });
+  return { config, givenMaxWaitMs };
 }

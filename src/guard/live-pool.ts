@@ -4,6 +4,7 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type ItemError, itemError } from '../domain/item-error.ts';
 import type { GuardRequest, MediaKind } from '../domain/request.ts';
+import { sayWhenSlow } from '../domain/start-notice.ts';
 import { abortable } from '../queue/redis/abortable.ts';
 import { Admission } from './admission.ts';
 import { WINDOW_BATCHES } from './batch-lane.ts';
@@ -33,6 +34,16 @@ const LEAST_BACKLOG = 1024;
 const MAX_RETURNS = 25;
 /** How often a pool that waits for a slow guard looks whether it still does, in milliseconds. */
 const WATCH_MS = 1000;
+
+/** How a pool starts. */
+interface PoolStart {
+  /** How long it waits for guards, in milliseconds. */
+  readonly timeoutMs: number;
+  /** When that time began to run, by `performance.now()`. */
+  readonly begunAt: number;
+  /** Takes one line for people when it takes long. */
+  readonly say: (message: string) => void;
+}
 
 /**
  * A pool of endpoints. What comes in waits in a backlog, of which each endpoint takes what it can send at once; what an
@@ -99,9 +110,11 @@ export class LivePool implements GuardPool {
     return this.#fingerprints;
   }
 
-  /** Waits as `connectGuards` says. `begunAt`: when the time began to run, by `performance.now()`. */
-  async start(timeoutMs: number, begunAt: number, signal: AbortSignal): Promise<void> {
+  /** Waits as `connectGuards` says. */
+  async start({ timeoutMs, begunAt, say }: PoolStart, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    const missing = (): string | null => (this.#usable() ? null : this.#describeOut());
+    const endNotice = sayWhenSlow({ subject: 'a guard', limitMs: timeoutMs, missing, say });
     const timers: NodeJS.Timeout[] = [];
     let over = false;
     let abort = (): void => {};
@@ -127,6 +140,7 @@ export class LivePool implements GuardPool {
       });
     } finally {
       over = true;
+      endNotice();
       this.#refuseStart = null;
       for (const timer of timers) clearTimeout(timer);
       signal.removeEventListener('abort', abort);

@@ -18,6 +18,8 @@ export interface PoolOptions {
   readonly maxWaitMs: number;
   /** How long to wait for guards when connecting, in milliseconds. Default 30 000. */
   readonly startTimeoutMs?: number;
+  /** Takes one line for people when connecting takes long. */
+  readonly say?: (message: string) => void;
   /** Longest time for one request to the guard, in milliseconds. Default 60 000. */
   readonly requestTimeoutMs?: number;
   /** Bearer token or key to send to an endpoint; null or left out: none. */
@@ -91,7 +93,7 @@ export async function connectGuards(
     options.maxWaitMs,
   );
   try {
-    await pool.start(startTimeoutMs, begunAt, signal);
+    await pool.start({ timeoutMs: startTimeoutMs, begunAt, say: options.say ?? (() => {}) }, signal);
     return pool;
   } catch (error) {
     await pool.close();

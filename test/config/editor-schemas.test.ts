@@ -36,7 +36,12 @@ describe('the schemas for editors', () => {
 
 describe('the example jobs', () => {
   it.each(['nightly-rescan', 'dataset-audit'])('%s resolves', async (name) => {
-    const config = await resolveRunConfig({ paths: [`jobs/${name}.yaml`], flags: {}, env: {}, cwd: root });
+    const { config } = await resolveRunConfig({
+      paths: [`jobs/${name}.yaml`],
+      flags: {},
+      env: {},
+      cwd: root,
+    });
     expect(config).toMatchObject({
       name,
       guards: ['embedded:'],

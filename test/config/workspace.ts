@@ -24,8 +24,8 @@ export interface Given {
   readonly cwd: string;
 }
 
-export function resolved({ paths = ['a.csv'], flags = {}, env = {}, cwd }: Given): Promise<RunConfig> {
-  return resolveRunConfig({ paths, flags, env, cwd });
+export async function resolved({ paths = ['a.csv'], flags = {}, env = {}, cwd }: Given): Promise<RunConfig> {
+  return (await resolveRunConfig({ paths, flags, env, cwd })).config;
 }
 
 /** The one line a user gets; fails when the configuration is accepted. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
-import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
+import { fleetOf, startWaitOf, type FleetFlags } from '../fleet-flags.ts';
 import {
   detachFlag,
   flag,
@@ -150,7 +150,7 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     )
     .addOption(redisFlag())
     .addOption(detachFlag())
-    .addOption(startWaitFlag('--max-wait where it is given, else 30s'))
+    .addOption(startWaitFlag('--max-wait or maxWait of the job file where given, else 30s'))
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
     .addHelpText(
@@ -175,8 +175,10 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
     .action(async (paths: string[], options: EnqueueOptions) => {
       const { json = false, quiet = false, redis, detach, startWait, ...flags } = options;
       const { env, cwd } = context;
-      const fleet = fleetOf({ redis, detach, startWait }, env, flags.maxWait);
-      const config = await resolveRunConfig({ paths, flags, env, cwd, fleet: fleet.redis !== null });
-      report(await runs.enqueue(config, { ...context, json, quiet, ...fleet }));
+      const fleet = fleetOf({ redis, detach, startWait }, env);
+      const input = { paths, flags, env, cwd, fleet: fleet.redis !== null };
+      const { config, givenMaxWaitMs } = await resolveRunConfig(input);
+      const startWaitMs = startWaitOf(startWait, givenMaxWaitMs);
+      report(await runs.enqueue(config, { ...context, json, quiet, ...fleet, startWaitMs }));
     });
 }

@@ -130,23 +130,25 @@ export function workerCommand(context: CommandContext): Command {
         options.lanes === undefined
           ? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane))
           : options.lanes.split(',').map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
-      const lockMs = duration('--lock', options.lock, DEFAULT_LOCK_MS);
+      const lockMs = duration('--lock', options.lock) ?? DEFAULT_LOCK_MS;
       if (lockMs < SHORTEST_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
+      const maxWaitMs = duration('--max-wait', options.maxWait);
       const config = {
         guards,
         expectFingerprint:
           options.expectFingerprint === undefined
             ? null
             : parseFingerprintId({ value: options.expectFingerprint, place: '--expect-fingerprint' }),
-        startWaitMs: startWaitOf(options.startWait, options.maxWait),
-        maxWaitMs: duration('--max-wait', options.maxWait, DEFAULT_MAX_WAIT_MS),
+        startWaitMs: startWaitOf(options.startWait, maxWaitMs),
+        maxWaitMs: maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
       };
+      const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
       const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(
         {
           redis: redisOf(options.redis, env),
           startWaitMs: config.startWaitMs,
-          openGuards: (signal) => openGuardSession(config, env, signal),
+          openGuards: (signal) => openGuardSession(config, env, signal, say),
           lanes: [...new Set(lanes)],
           roots,
           concurrency: wholeNumber('--concurrency', options.concurrency, DEFAULT_CONCURRENCY, {
@@ -155,13 +157,13 @@ export function workerCommand(context: CommandContext): Command {
           }),
           lockMs,
           metrics: metricsOf(options),
-          say: (line) => context.stderr.write(`guardsweep: ${line}\n`),
+          say,
         },
         interrupts,
       );
     });
 }
 
-function duration(place: string, value: string | undefined, fallbackMs: number): number {
-  return value === undefined ? fallbackMs : parseDuration({ value, place });
+function duration(place: string, value: string | undefined): number | null {
+  return value === undefined ? null : parseDuration({ value, place });
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
+import { sayWhenSlow } from '../../domain/start-notice.ts';
 import { connectOptions } from './connect-options.ts';
 
 /** How long a server may take to be there when a process starts, in milliseconds. */
@@ -46,14 +47,37 @@ const PROBE = "return redis.call('SET', KEYS[1], '1', 'PX', 1000)";
 /**
  * Makes sure that a server can carry a fleet before any work begins: it answers, has a certificate that is trusted,
  * takes the login, has the database, lets the user write below the prefix, is Redis 6.2 or newer, and never evicts a
- * key. Waits up to 30 s for one that is not there yet. Failure('service') says in one line what is wrong.
+ * key. Waits up to 30 s for one that is not there yet, and says so with `say` when that takes long.
+ * Failure('service') says in one line what is wrong.
  */
 export async function checkServer(
   address: RedisAddress,
   signal: AbortSignal,
   startTimeoutMs: number = START_TIMEOUT_MS,
+  say: (message: string) => void = () => {},
 ): Promise<void> {
-  const name = `Redis at ${address.shown} (${address.place})`;
+  let answer = '';
+  const missing = (): string => `it ${NOT_YET[answer] ?? 'does not answer'}`;
+  const endNotice = sayWhenSlow({ subject: nameOf(address), limitMs: startTimeoutMs, missing, say });
+  try {
+    await untilThere(address, signal, startTimeoutMs, (code) => (answer = code));
+  } finally {
+    endNotice();
+  }
+}
+
+function nameOf({ shown, place }: RedisAddress): string {
+  return `Redis at ${shown} (${place})`;
+}
+
+/** Tries again and again; `failed` is told the code of the server's answer, or an empty one when there was none. */
+async function untilThere(
+  address: RedisAddress,
+  signal: AbortSignal,
+  startTimeoutMs: number,
+  failed: (code: string) => void,
+): Promise<void> {
+  const name = nameOf(address);
   const endsAt = performance.now() + startTimeoutMs;
   for (;;) {
     signal.throwIfAborted();
@@ -64,6 +88,7 @@ export async function checkServer(
       signal.throwIfAborted();
       if (error instanceof Failure) throw error;
       const code = firstWord(error);
+      failed(code);
       const refusal = REFUSALS[code];
       if (refusal !== undefined) throw new Failure('service', `${name} ${refusal}`, { cause: error });
       if (performance.now() + TRY_EVERY_MS > endsAt) {

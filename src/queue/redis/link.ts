@@ -6,7 +6,7 @@ import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
 
 export interface RedisLinkOptions {
-  /** One line for people: Redis is away; it is back. */
+  /** One line for people: the start waits for Redis; it is away; it is back. */
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
   /** How long the server may take to be there, in milliseconds; default 30 s. */
@@ -38,7 +38,7 @@ export class RedisLink {
 
   /** Checks the server (see `checkServer`), then connects. Rejects with the signal's reason when aborted. */
   static async open(address: RedisAddress, options: RedisLinkOptions): Promise<RedisLink> {
-    await checkServer(address, options.signal, options.startTimeoutMs);
+    await checkServer(address, options.signal, options.startTimeoutMs, options.say);
     const link = new RedisLink(address, options.say);
     const ready = new Promise<void>((resolve) => link.redis.once('ready', resolve));
     try {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
+import { shownDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../../queue/redis/fleet-runs.ts';
@@ -203,7 +204,7 @@ export class FleetFeeder {
     if (performance.now() - this.#progressAt <= maxWaitMs) return;
     const missing = oldest === null ? 'the run was not finished' : 'nothing was committed';
     const why = oldest === null ? 'no sink takes that on' : `shard ${oldest.shard} is the oldest`;
-    throw new Failure('service', `${missing} for ${shownWait(maxWaitMs)}: ${this.#note ?? why}`);
+    throw new Failure('service', `${missing} for ${shownDuration(maxWaitMs)}: ${this.#note ?? why}`);
   }
 
   /** Whether a sink that is alive has been told to finish the run: it may take long for it. */
@@ -246,8 +247,4 @@ export class FleetFeeder {
     await this.#register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }
-}
-
-function shownWait(ms: number): string {
-  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
