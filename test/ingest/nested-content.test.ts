@@ -196,6 +196,46 @@ describe('what records hold in lists and objects', () => {
       ['x: One', 'x#nested1: bad words', 'x#nested2: user=see this', 'x#nested3: more bad words'],
     ],
     [
+      'a preference prompt that neither side has',
+      {
+        id: 'x',
+        prompt: 'bad words',
+        chosen: [{ role: 'user', content: 'hi' }],
+        rejected: [{ role: 'user', content: 'ho' }],
+      },
+      ['x#chosen: user=hi', 'x#rejected: user=ho', 'x#prompt: bad words'],
+    ],
+    [
+      'a preference prompt of turns, of which a side has some',
+      {
+        id: 'x',
+        prompt: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'bad words' },
+        ],
+        chosen: [{ role: 'user', content: 'hi' }],
+        rejected: [{ role: 'user', content: 'hi' }],
+      },
+      ['x#chosen: user=hi', 'x#rejected: user=hi', 'x#prompt: user=hi | assistant=bad words'],
+    ],
+    [
+      'a preference prompt that one side begins with, or that is an object',
+      {
+        id: 'x',
+        pairs: [
+          { prompt: 'Q', chosen: [{ role: 'user', content: 'The Q' }], rejected: 'no' },
+          { prompt: { text: 'Q two' }, chosen: 'yes', rejected: 'no' },
+        ],
+      },
+      [
+        'x#chosen: user=The Q',
+        'x#rejected: Q -> no',
+        'x#nested2#chosen: yes',
+        'x#nested2#rejected: no',
+        'x#nested3: Q two',
+      ],
+    ],
+    [
       'annotations of a turn, unless they repeat it or one another',
       {
         id: 'x',

@@ -1,17 +1,18 @@
 import type { Audit } from '../../config/run-config.ts';
 import { itemError } from '../../domain/item-error.ts';
+import type { Turn } from '../../domain/request.ts';
 import { isList, type Fields } from '../record.ts';
 import { conversationDrafts } from './conversation.ts';
-import { promptDraft, responseDraft, settled, type Draft, type Drafted } from './draft.ts';
+import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from './draft.ts';
 import { parseHumanAssistant } from './human-assistant.ts';
 import { roleOf } from './roles.ts';
+import { textOfTurn } from './turns.ts';
 import { textOf, turnsOf } from './values.ts';
-
-const JUDGED = ['prompt', 'chosen', 'rejected'];
 
 /**
  * A preference pair: `chosen` and `rejected`, an item each, with or without the `prompt` they answer. Each is a list
- * of turns, a transcript in one string, or a text. Null for any other record.
+ * of turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for
+ * any other record.
  */
 export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   const chosen = fields.get('chosen');
@@ -26,7 +27,49 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   };
   add('#chosen', chosen);
   add('#rejected', rejected);
-  return { drafts, judged: JUDGED };
+  const judged = ['chosen', 'rejected'];
+  const texts = textsOf(prompt);
+  // Anything else there may be in its place is looked into as other lists and objects are.
+  if (texts.length > 0 || typeof prompt !== 'object') judged.unshift('prompt');
+  if (!areIn(drafts, texts)) {
+    for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(draft);
+  }
+  return { drafts, judged };
+}
+
+/** The texts of a prompt: of each of its turns, or its only one. */
+function textsOf(prompt: unknown): readonly string[] {
+  const turns = asTurns(prompt)?.map(textOfTurn) ?? [];
+  const text = turns.every(isBlank) ? textOf(prompt) : undefined;
+  return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
+}
+
+/** Whether the items ask all these texts; a single one may be a part of what is asked. */
+function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
+  const asked = new Set<string>();
+  let messages: readonly Turn[] | null = null;
+  for (const { request } of drafts) {
+    if (request === null) continue;
+    if (request.requestType === 'multiturn') {
+      // The items of one conversation share its turns.
+      if (request.messages === messages) continue;
+      messages = request.messages;
+      for (const [, content] of messages) asked.add(content);
+    } else if (request.requestType === 'response') asked.add(request.prompt ?? '').add(request.response);
+    else if (request.modality === 'text') asked.add(request.text);
+  }
+  if (texts.every((text) => asked.has(text))) return true;
+  const [only] = texts;
+  return texts.length === 1 && [...asked].some((text) => text.includes(only!));
+}
+
+function promptDrafts(prompt: unknown, audit: Audit, position: number): readonly Draft[] {
+  const suffix = '#prompt';
+  const turns = asTurns(prompt);
+  if (turns?.some((turn) => !isBlank(textOfTurn(turn))) === true) {
+    return conversationDrafts(turns, { audit, suffix, position });
+  }
+  return [promptDraft(suffix, textOf(prompt) ?? '')];
 }
 
 function isAnswer(value: unknown): boolean {
