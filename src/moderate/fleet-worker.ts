@@ -88,7 +88,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       if (!unseen.isPartial) {
         await runs.noteObstacle(
           run,
-          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its folder there>`,
+          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path there>`,
           stop,
         );
         throw new GivenBack(OTHER_CORPUS_MS);

@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
@@ -71,7 +71,7 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
   });
 
   it('wait for a worker that has them, and the run says for what', async () => {
-    const all = await setup(70);
+    const all = await setup(100);
     const { fleet, folder, corpus, redis } = all;
     fleet.sink();
     const textOnly = fleet.worker();
@@ -97,8 +97,30 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
     await expectUndisturbed(run, all);
   });
 
+  it('end the run of one file that was edited after it was planned', async () => {
+    const { fleet, folder, corpus } = await setup(100);
+    const names = await readdir(join(corpus.path, 'pictures'));
+    const only = join(folder, 'only.png');
+    await cp(
+      join(
+        corpus.path,
+        'pictures',
+        names.find((name) => name.endsWith('.png'))!,
+      ),
+      only,
+    );
+    const feeder = fleet.enqueue(only);
+    const run = await fleet.run();
+    await until(async () => (await fleet.status(run)).plan_closed, 'the plan');
+    await appendFile(only, 'more');
+    fleet.worker({ args: ['--root', only] });
+    fleet.sink();
+    expectStatus(await feeder.finished(), 5);
+    expect((await outcomes(run)).map(({ error }) => error?.code)).toEqual(['SOURCE_CHANGED']);
+  });
+
   it('are left to a worker that has all files of a shard; those that none has end retryably', async () => {
-    const all = await setup(70);
+    const all = await setup(100);
     const { fleet, folder, corpus } = all;
     const [whole, part] = ['whole', 'part'].map((name) => join(folder, name)) as [string, string];
     for (const mirror of [whole, part]) await cp(corpus.path, mirror, { recursive: true });

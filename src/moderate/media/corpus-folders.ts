@@ -1,12 +1,9 @@
 import { constants } from 'node:fs';
-import { open, realpath, type FileHandle } from 'node:fs/promises';
-import { isAbsolute, join, sep } from 'node:path';
+import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { isRecordedPath, recordedPath, systemPath } from '../../domain/file-path.ts';
 import { itemError, passingError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
-
-/** A file of a corpus, by which the corpus is recognised. */
-type Landmark = Pick<MediaFile, 'path' | 'bytes'>;
 
 /** The corpora that this process has, and the only way to open a file in them. */
 export class CorpusFolders {
@@ -18,13 +15,29 @@ export class CorpusFolders {
   }
 
   /** Whether a file of a corpus is here, with its size, and may be read. */
-  async has(corpus: string, { path, bytes }: Landmark): Promise<boolean> {
+  async has({ corpus, path, bytes }: Omit<MediaFile, 'sha256'>): Promise<boolean> {
     const file = await this.open({ corpus, path });
     if ('code' in file) return false;
     try {
       return (await file.stat()).size === bytes;
     } finally {
       await file.close();
+    }
+  }
+
+  /**
+   * Whether the corpus itself is here, as far as the place of a file in it tells: something is there, whatever it is by
+   * now. A corpus that is one file, at the path '', may be gone from the folder that it was in.
+   */
+  async knows(corpus: string, path: string): Promise<boolean> {
+    const root = this.#roots.get(corpus);
+    if (root === undefined) return false;
+    try {
+      if (path !== '') return (await this.#locate(corpus, path)) !== null;
+      const isFolder = await isDirectory(root);
+      return isFolder === null ? (await isDirectory(dirname(root))) === true : !isFolder;
+    } catch {
+      return false;
     }
   }
 
@@ -58,6 +71,16 @@ export class CorpusFolders {
     if (path === '') return realRoot;
     const real = await realPath(join(realRoot, path));
     return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep) ? real : null;
+  }
+}
+
+/** Null when there is nothing at a path. Rejects when it cannot be looked at. */
+async function isDirectory(path: string): Promise<boolean | null> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }
 

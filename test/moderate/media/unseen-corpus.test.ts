@@ -55,6 +55,36 @@ describe('what a worker sees of a corpus', () => {
     expect(await unseen('d/a', 'd/b')).toBeNull();
   });
 
+  test('is the corpus, whatever became of its files: those are for the judge', async () => {
+    const unseen = (...paths: string[]) => unseenMedia(shardOf(...paths), landmarks, folders);
+    writeFileSync(join(root, 'landmark'), 'another size');
+    expect(await unseen('landmark')).toEqual({ corpus: 'c', isPartial: true });
+    expect(await unseen('d/b')).toEqual({ corpus: 'c', isPartial: true });
+    rmSync(join(root, 'landmark'));
+    writeFileSync(join(root, 'd/b'), 'another size');
+    expect(await unseen('d/b')).toEqual({ corpus: 'c', isPartial: true });
+    writeFileSync(join(root, 'd/b'), 'abc');
+    chmodSync(join(root, 'd/b'), 0);
+    await asOrdinaryUser(root, async () => {
+      expect(await unseen('d/b')).toEqual({ corpus: 'c', isPartial: true });
+    });
+  });
+
+  test('is a corpus that is one file while its folder is there, for that file may be gone', async () => {
+    const file = join(root, 'd/only.jpg');
+    const own = new CorpusFolders(new Map([['c', file]]));
+    const unseen = (seen = own) => unseenMedia(shardOf(''), { c: { path: '', bytes: 3 } }, seen);
+    writeFileSync(file, 'abc');
+    expect(await unseen()).toBeNull();
+    writeFileSync(file, 'another size');
+    expect(await unseen()).toEqual({ corpus: 'c', isPartial: true });
+    rmSync(file);
+    expect(await unseen()).toEqual({ corpus: 'c', isPartial: true });
+    expect(await unseen(new CorpusFolders(new Map()))).toEqual({ corpus: 'c', isPartial: false });
+    rmSync(join(root, 'd'), { recursive: true });
+    expect(await unseen()).toEqual({ corpus: 'c', isPartial: false });
+  });
+
   test('is only what it may read; that it may not is an error that can be tried again', async () => {
     writeFileSync(join(root, 'd/a'), 'abc');
     chmodSync(join(root, 'd/a'), 0);
