@@ -17,6 +17,7 @@ import { RUN_FILES, isFlaggedCsv } from './run-files.ts';
 import { RunReading, isComplete } from './run-reading.ts';
 import { makeSummary, summaryJson, type Summary } from './summary.ts';
 import type { Counts } from './tally.ts';
+import { supersededOr } from './verdict-log/epochs.ts';
 import type { LogWriter } from './verdict-log/log-writer.ts';
 import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
 import { workingSeconds } from './verdict-log/working-time.ts';
@@ -42,7 +43,7 @@ export async function finishRun(
   try {
     return await new Finish(log, signal, options).run();
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
+    if (!isDiskFull(error)) throw await supersededOr(error, log.runDir, log.epoch);
     throw new Failure('service', 'the disk is full: free some space, then resume the run', { cause: error });
   }
 }

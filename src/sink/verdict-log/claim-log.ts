@@ -6,7 +6,7 @@ import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../
 import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
 import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
 import { encodeChainLine, lineHash, type ClaimLine } from './chain-line.ts';
-import { takeNextEpoch } from './epochs.ts';
+import { supersededOr, takeNextEpoch } from './epochs.ts';
 import { LogWriter } from './log-writer.ts';
 import { assertLogIsThere, recoverChain } from './recover-chain.ts';
 
@@ -35,7 +35,8 @@ export interface ClaimOptions {
  * 3. reads the chain, as far as it holds, and says what was damaged;
  * 4. writes the claim, which names that position. Until then the epoch is void: a crash here loses nothing.
  *
- * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full.
+ * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full,
+ * Failure('superseded') when the record does not hold because a later epoch was taken meanwhile.
  */
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
   const logDir = join(runDir, RUN_FILES.log);
@@ -89,7 +90,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     });
   } catch (error) {
     await commits.close();
-    throw error;
+    throw await supersededOr(error, runDir, epoch);
   }
 }
 

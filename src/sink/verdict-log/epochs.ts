@@ -49,6 +49,22 @@ export async function assertHighestEpoch(runDir: string, epoch: number): Promise
   throw goneFailure(runDir) ?? new Failure('service', what);
 }
 
+/**
+ * Why reading the record failed, under an epoch that was taken. Who was overtaken reads what others write meanwhile,
+ * which may not fit what it knows: then Failure('superseded') is the reason. What the machine or the user ended stays.
+ */
+export async function supersededOr(error: unknown, runDir: string, epoch: number): Promise<unknown> {
+  if (error instanceof Failure ? error.kind !== 'internal' : isAbort(error)) return error;
+  try {
+    await assertHighestEpoch(runDir, epoch);
+    return error;
+  } catch (overtaken) {
+    return overtaken instanceof Failure && overtaken.kind === 'superseded' ? overtaken : error;
+  }
+}
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
+
 async function isTaken(runDir: string, epoch: number): Promise<boolean> {
   try {
     await access(join(runDir, RUN_FILES.log, commitsName(epoch)));

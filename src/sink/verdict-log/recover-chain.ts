@@ -30,8 +30,8 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
   const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);
   // A plan without any writer is none: what the log holds is then planned again as it was.
   const plannedShards = plan.epoch === 0 ? Number.POSITIVE_INFINITY : plan.shards;
+  await assertNothingGone(runDir, plan.epoch, below);
   const epochs = (await listEpochs(runDir)).filter((epoch) => epoch < below);
-  if (plan.epoch > (epochs.at(-1) ?? 0)) throw logGone(plan.epoch);
   const options = { signal, check: { plannedShards } };
   let chain = await readChain(runDir, { ...options, below });
   let broken = chain.endsBefore;
@@ -61,10 +61,35 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
   };
 }
 
-/** Failure('internal') when the plan names an epoch of the log that is not there. Checked before a new one is taken. */
+/**
+ * Failure('internal') when something says that the log had an epoch that it has not: checked before a new one is taken,
+ * which would get that number.
+ */
 export async function assertLogIsThere(runDir: string, signal: AbortSignal): Promise<void> {
   const { epoch } = await readPlanState(join(runDir, RUN_FILES.plan), signal);
-  if (epoch > ((await listEpochs(runDir)).at(-1) ?? 0)) throw logGone(epoch);
+  await assertNothingGone(runDir, epoch, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Epochs are taken one after the other, so all of them are there up to the highest that is known: to the plan, by a later
+ * one, or by a segment. In a fleet sinks hold all commits, and the plan knows only of feeders.
+ */
+async function assertNothingGone(runDir: string, planned: number, below: number): Promise<void> {
+  // In this order: whoever makes a segment has its commits file.
+  const segments = (await readLog(runDir)).map((name) => epochOf(name) ?? 0);
+  const there = new Set(await listEpochs(runDir));
+  const known = [...there, ...segments].filter((epoch) => epoch < below);
+  const highest = known.reduce((most, epoch) => Math.max(most, epoch), planned);
+  for (let epoch = 1; epoch <= highest; epoch++) if (!there.has(epoch)) throw logGone(epoch);
+}
+
+async function readLog(runDir: string): Promise<string[]> {
+  try {
+    return await readdir(join(runDir, RUN_FILES.log));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function logGone(epoch: number): Failure {

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
+import { Failure } from '../../../src/domain/failure.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { finishRun } from '../../../src/sink/finish.ts';
 import { readManifest } from '../../../src/sink/manifest.ts';
 import { verifyRun } from '../../../src/sink/verify.ts';
+import { RangeReader } from '../../../src/sink/verdict-log/committed-range.ts';
 import type { LogWriter } from '../../../src/sink/verdict-log/log-writer.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
@@ -202,5 +204,40 @@ describe('a damaged verdict log', () => {
       kind: 'internal',
       message: expect.stringContaining('log/0001-commits.jsonl is gone') as string,
     });
+  });
+
+  it.each(['0001', '0002'])('is not continued when the commits of epoch %s are gone', async (epoch) => {
+    // As sinks do it: the plan was opened by the first epoch only.
+    const run = await committed();
+    await rm(join(run.dir, 'log', `${epoch}-commits.jsonl`));
+    await expect(claim(run)).rejects.toMatchObject({
+      kind: 'internal',
+      message: expect.stringContaining(`log/${epoch}-commits.jsonl is gone`) as string,
+    });
+  });
+});
+
+describe('who was overtaken', () => {
+  const broken = (): Failure => new Failure('internal', 'what another one writes does not fit');
+
+  it('says so of a claim, whatever it made of what the later one wrote', async () => {
+    const run = await committed();
+    vi.spyOn(RangeReader.prototype, 'holds').mockImplementationOnce(async () => {
+      await (await claim(run)).close();
+      throw broken();
+    });
+    await expect(claim(run)).rejects.toMatchObject({ kind: 'superseded' });
+  });
+
+  it('says so of an end, whatever it made of what the later one wrote', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    await work(run.dir, log, results());
+    vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
+      await (await claim(run)).close();
+      throw broken();
+    });
+    await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'superseded' });
+    await log.close();
   });
 });
