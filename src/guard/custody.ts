@@ -112,13 +112,12 @@ export class Custody {
   }
 
   /**
-   * The endpoint stopped answering with these in flight: one that was alone at several such moments ends as an error with
-   * this code.
+   * The endpoint stopped answering with these in flight: one that was alone at several such moments ends as `TIMEOUT`.
    */
-  noteSilence(tasks: readonly Task[], code: ItemCode): void {
+  noteSilence(tasks: readonly Task[]): void {
     for (const task of tasks) {
       task.noteTimeout(false);
-      if (task.attempts >= MAX_ATTEMPTS) task.settleError(code, this.#options.endpoint, false);
+      if (task.attempts >= MAX_ATTEMPTS) task.settleError('TIMEOUT', this.#options.endpoint, false);
     }
   }
 

@@ -152,8 +152,7 @@ export class Dispatcher {
   #noteOutage(reason: OutReason): void {
     for (const flight of this.#sender.flights) {
       const tasks = flight.tasks.filter((task) => !task.abandoned);
-      if (reason === 'no answer in time') this.#custody.noteSilence(tasks, 'TIMEOUT');
-      else if (reason === 'connection stuck') this.#custody.noteSilence(tasks, 'INVALID_REPLY');
+      if (reason === 'no answer in time') this.#custody.noteSilence(tasks);
       else this.#custody.noteDrop(tasks);
     }
   }

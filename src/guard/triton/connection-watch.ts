@@ -3,6 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How long nothing may come back before the connection is tested, in milliseconds; doubled after each test it passes. */
 const FIRST_SILENCE_MS = 500;
 const LONGEST_SILENCE_MS = 8000;
+/**
+ * Tests in a row that must find the connection silent: behind one address there may be several servers, of which one
+ * does not answer for a while and another takes the new connection.
+ */
+const TESTS_FAILED = 3;
 /** How long the test may take on this connection before it is made on a new one, too, in milliseconds. */
 const PATIENCE_MS = 500;
 /** How long an answer on this connection may come after that on the new one, in milliseconds. */
@@ -19,7 +24,7 @@ export interface WatchHooks {
  * Notices a connection on which nothing comes back any more. Node's HTTP/2 client stops reading for good when it meets a
  * header that it cannot decode, such as an error text of more than 64 KiB, and tells nobody: every call runs into its
  * deadline. A server that is busy, or blocked, looks the same; so the connection counts as stuck only when the server
- * answers on another one meanwhile.
+ * answers on another one meanwhile, several times in a row.
  */
 export class ConnectionWatch {
   readonly #hooks: WatchHooks;
@@ -29,6 +34,8 @@ export class ConnectionWatch {
   #silenceMs = FIRST_SILENCE_MS;
   #timer: NodeJS.Timeout | null = null;
   #testing = false;
+  /** Tests in a row that found the connection silent. */
+  #failed = 0;
 
   constructor(hooks: WatchHooks) {
     this.#hooks = hooks;
@@ -45,6 +52,7 @@ export class ConnectionWatch {
     this.#pending--;
     if (!answered) return;
     this.#heardAt = performance.now();
+    this.#failed = 0;
     this.#silenceMs = FIRST_SILENCE_MS;
   }
 
@@ -72,12 +80,13 @@ export class ConnectionWatch {
     const stuck = await this.#isStuck();
     this.#testing = false;
     if (this.#life.signal.aborted) return;
-    if (stuck) {
+    this.#failed = stuck ? this.#failed + 1 : 0;
+    if (this.#failed >= TESTS_FAILED) {
       this.#hooks.stuck();
       return;
     }
     this.#heardAt = performance.now();
-    this.#silenceMs = Math.min(LONGEST_SILENCE_MS, this.#silenceMs * 2);
+    this.#silenceMs = stuck ? FIRST_SILENCE_MS : Math.min(LONGEST_SILENCE_MS, this.#silenceMs * 2);
     this.#schedule();
   }
 
