@@ -147,6 +147,25 @@ describe('media files', () => {
     expect(await told()).toMatchObject({ 'sound/a.jpg': 'caption', 'sound/b.png': 'caption' });
   });
 
+  test('are one item each, as the texts beside them are, whatever becomes of either after they were found', async () => {
+    const broken = JPEG.subarray(0, -2);
+    for (const name of ['a', 'b', 'c']) write(`${name}.jpg`, JPEG);
+    for (const name of ['d', 'e']) write(`${name}.jpg`, broken);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'beside');
+    const configs = [corpus(join(root, 'uploads'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const read = async (): Promise<unknown[]> =>
+      (await itemsOf(sources, configs)).map(({ seq, source }) => [seq, source.path]);
+    const before = await read();
+    expect(before).toHaveLength(7);
+    write('a.jpg', broken);
+    write('b.txt', 'something else');
+    rmSync(join(root, 'uploads/c.txt'));
+    write('d.jpg', JPEG);
+    rmSync(join(root, 'uploads/e.jpg'));
+    expect(await read()).toEqual(before);
+  });
+
   test('with another caption are other content', async () => {
     write('a.jpg', JPEG);
     write('b.jpg', JPEG);
