@@ -1,8 +1,9 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ChainTail } from '../../src/sink/verdict-log/chain-tail.ts';
 import { claimLog } from '../../src/sink/verdict-log/claim-log.ts';
+import { CommitTable } from '../../src/sink/verdict-log/commit-table.ts';
 import { takeNextEpoch } from '../../src/sink/verdict-log/epochs.ts';
 import { newRun, resultOf, shardOf, signal } from './run-fixture.ts';
 
@@ -39,7 +40,11 @@ describe('a tail of the verdict log', () => {
     const { commits } = await takeNextEpoch(dir);
     await commits.close();
     await appendFile(join(dir, 'log', '0001-commits.jsonl'), '{"shard":1}\n');
+    // And is not read again and again until it says so.
+    const read = vi.spyOn(CommitTable.prototype, 'add');
     expect(await tail.poll()).toBe(false);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
     expect(tail.shards).toBe(1);
     await expect(writer.commit(one(1))).rejects.toThrow('another process');
     await writer.close();

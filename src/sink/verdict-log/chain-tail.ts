@@ -11,7 +11,7 @@ import {
 } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';
-import { readChain } from './read-chain.ts';
+import { readChain, readClaim } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
@@ -41,8 +41,11 @@ export class ChainTail {
   /** Reads the chain as it is. Failure('internal') when it does not hold. */
   static async open(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     for (;;) {
-      const read = await readWhole(runDir, signal);
-      if (read.settled) return new ChainTail(runDir, signal, read);
+      const highest = (await listEpochs(runDir)).at(-1) ?? 0;
+      if (highest === 0 || (await readClaim(runDir, highest, signal)) !== null) {
+        const read = await readWhole(runDir, signal);
+        if (read.settled) return new ChainTail(runDir, signal, read);
+      }
       await delay(SETTLE_MS, undefined, { signal });
     }
   }
@@ -74,6 +77,8 @@ export class ChainTail {
     const before = this.#commits.shards;
     const highest = (await listEpochs(this.#runDir)).at(-1) ?? 0;
     if (highest > this.#position.epoch) {
+      // Whoever takes over checks all that is committed first, which may take minutes.
+      if ((await readClaim(this.#runDir, highest, this.#signal)) === null) return false;
       const read = await readWhole(this.#runDir, this.#signal);
       if (!read.settled) return false;
       this.#commits = read.commits;

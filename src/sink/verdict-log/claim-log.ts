@@ -8,10 +8,13 @@ import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run
 import { encodeChainLine, lineHash, type ClaimLine } from './chain-line.ts';
 import { supersededOr, takeNextEpoch } from './epochs.ts';
 import { LogWriter } from './log-writer.ts';
-import { assertLogIsThere, recoverChain } from './recover-chain.ts';
+import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
+
+/** From when on a check of what was committed is said, in milliseconds. */
+const LONG_CHECK_MS = 3000;
 
 export interface ClaimOptions {
   readonly signal: AbortSignal;
@@ -54,7 +57,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   const { epoch, commits } = await retryWhileDiskFull('the verdict log', take, diskFull);
   try {
     await removeTemporaries(runDir, epoch);
-    const { chain, damage } = await recoverChain(runDir, epoch, options.signal);
+    const { chain, damage } = await recovered(runDir, epoch, options);
     const { position } = chain;
     if (damage !== null) {
       const { at, outcomes } = damage;
@@ -91,6 +94,22 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   } catch (error) {
     await commits.close();
     throw await supersededOr(error, runDir, epoch);
+  }
+}
+
+/** Every byte that was committed is hashed: for a large run that takes minutes, and is said. */
+async function recovered(
+  runDir: string,
+  epoch: number,
+  { signal, report }: ClaimOptions,
+): Promise<Recovered> {
+  const say = (): void =>
+    report('Checking what was committed before going on; a large run takes minutes', false);
+  const timer = setTimeout(say, LONG_CHECK_MS);
+  try {
+    return await recoverChain(runDir, epoch, signal);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

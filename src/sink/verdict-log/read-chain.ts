@@ -156,7 +156,12 @@ async function pathOfEpochs(runDir: string, options: ReadChainOptions): Promise<
   return path;
 }
 
-async function readClaim(runDir: string, epoch: number, signal: AbortSignal): Promise<ClaimLine | null> {
+/** What an epoch continues; null while its taker has not said so, or when that line does not hold. */
+export async function readClaim(
+  runDir: string,
+  epoch: number,
+  signal: AbortSignal,
+): Promise<ClaimLine | null> {
   for await (const [first] of readRecordLines(join(runDir, RUN_FILES.log, commitsName(epoch)), { signal })) {
     const claim = parseClaim(first!);
     return claim?.claim === epoch ? claim : null;
@@ -202,7 +207,8 @@ class ChainWalk {
     const file = commitsName(epoch);
     const limit = until?.lines ?? options.newestLines ?? Number.POSITIVE_INFINITY;
     const segments: Segments = { counted: new Map(), written: new Map(), lastCommitAt: null };
-    const context = { epoch, isNewest: until === null, check: options.check };
+    const { check, signal } = options;
+    const context = { epoch, isNewest: until === null, check, signal };
     let lines = 0;
     let bytes = 0;
     let head = at.head;
@@ -242,7 +248,7 @@ class ChainWalk {
   async #take(
     line: CommitLine | FingerprintLine | null,
     head: string,
-    { epoch, isNewest, check }: LineContext,
+    { epoch, isNewest, check, signal }: LineContext,
     segments: Segments,
   ): Promise<boolean> {
     if (line === null || line.prev !== head) return false;
@@ -259,6 +265,7 @@ class ChainWalk {
     segments.written.set(line.segment, end);
     segments.lastCommitAt = line.at;
     if (isVoid || this.commits.has(line.shard)) return true;
+    signal.throwIfAborted();
     if (check !== undefined && !(await this.#holds(line, check.plannedShards))) return true;
     this.commits.add(line);
     segments.counted.set(line.segment, end);
@@ -283,6 +290,7 @@ interface LineContext {
   readonly epoch: number;
   readonly isNewest: boolean;
   readonly check: ReadChainOptions['check'];
+  readonly signal: AbortSignal;
 }
 
 /** What an epoch committed: bytes of segments, by name, those that count and all that were written; and when. */

@@ -217,6 +217,28 @@ describe('a damaged verdict log', () => {
   });
 });
 
+it('says once that checking a large log takes long, and stops between two ranges', async () => {
+  const run = await committed();
+  const stop = new AbortController();
+  const said: string[] = [];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const holds = vi.spyOn(RangeReader.prototype, 'holds').mockImplementationOnce(async () => {
+      vi.advanceTimersByTime(10_000);
+      stop.abort();
+      return true;
+    });
+    await expect(
+      claim(run, { signal: stop.signal, report: (line) => said.push(line) }),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+    expect(holds).toHaveBeenCalledTimes(1);
+    holds.mockRestore();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(said).toEqual([expect.stringContaining('Checking what was committed')]);
+});
+
 describe('who was overtaken', () => {
   const broken = (): Failure => new Failure('internal', 'what another one writes does not fit');
 
