@@ -63,6 +63,27 @@ describe('JSON Lines', () => {
   });
 });
 
+describe('a record in which a name stands twice', () => {
+  test.each([
+    '{"text":"bad words","text":"hello there"}',
+    '{"text":"hello","a":[{"b":{"c":1,"\\u0063":"bad words"}}]}',
+    '{"text" : "bad \\"words\\\\", "text"\t:1}',
+    '[{"role":"user","content":"bad words","content":"hello"}]',
+    '{"__proto__":"bad words","__proto__":"hello"}',
+  ])('is bad, and no other one: %s', (text) => {
+    const records = readAll(new JsonlReader(LIMIT), Buffer.from(`${text}\n{"text":"hello"}\n`), WHOLE);
+    expect(records.map(({ error }) => error?.code)).toEqual(['MALFORMED_ROW', undefined]);
+    const [only] = readAll(new JsonReader('array', LIMIT), Buffer.from(`[${text}]`), [3]);
+    expect(only!.error?.code).toBe('MALFORMED_ROW');
+  });
+
+  test('is told from one with the same name in several objects, or in its texts', () => {
+    const text = '{"a":{"a":[{"a":"\\"a\\":1,"},{"a":"\\\\"}]},"A":":","b":["a",":"]}';
+    const [only] = readAll(new JsonlReader(LIMIT), Buffer.from(text), WHOLE);
+    expect(only!.error).toBeNull();
+  });
+});
+
 describe('a JSON array', () => {
   const shapes = fc.constantFrom(
     (objects: readonly object[]) => JSON.stringify(objects),
@@ -174,6 +195,31 @@ describe('a JSON array', () => {
       ({ error }) => error?.code,
     );
     expect(codes).toEqual([undefined, 'ITEM_TOO_LARGE', undefined]);
+  });
+
+  test('loses no record to elements that were cut short, however many they are and however long it is', () => {
+    const lines = 1000;
+    const long = 'x'.repeat(10_000);
+    const cut = fc.constantFrom('{"a":["b",', '{"a":{"b":[', '{"a":{"b":[[', '{"a":[{"b":1},');
+    const broken = fc.uniqueArray(fc.tuple(fc.nat(lines - 2), cut), {
+      maxLength: 12,
+      selector: ([at]) => at,
+    });
+    fc.assert(
+      fc.property(broken, (all) => {
+        const elements = Array.from({ length: lines }, (_, line) => `{"line":${line},"text":"${long}"},`);
+        for (const [line, text] of all) elements[line] = text;
+        const bytes = Buffer.from(`[\n${elements.join('\n').slice(0, -1)}\n]\n`);
+        const records = readAll(new JsonReader('array', 100_000_000), bytes, [65_536]);
+        expect(records.map(({ line, error }) => (error === null ? line : -line))).toEqual(
+          elements.map((_, line) => (all.some(([at]) => at === line) ? -(line + 2) : line + 2)),
+        );
+      }),
+      {
+        numRuns: 4,
+        examples: [[[0, 1, 2, 3, 10, 20].map((line): [number, '{"a":["b",'] => [line, '{"a":["b",'])]],
+      },
+    );
   });
 
   test('of which every line is broken is read in linear time', () => {

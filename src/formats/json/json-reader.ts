@@ -14,7 +14,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Bytes that may be scanned again after broken values, beyond four times the file: keeps the whole linear. */
+/** Bytes that may be scanned a second time after broken values, beyond four times the file: keeps the whole linear. */
 const RESCAN_BYTES = 8 * 1024 * 1024;
 
 /** Where the value being scanned begins. */
@@ -40,7 +40,8 @@ interface Restart {
  * It only finds where values begin and end. A value that is not valid JSON is one bad record. When a bracket or quote
  * is missing, so that a value seems to run on, reading goes on where the next one seems to begin: at an object that
  * stands in an object without a name, or at the first later line that begins as the value's own line does, with the
- * same bracket, and no further in. A bracket that closes the array before its end is a bad record of its own.
+ * same bracket, and no further in. Where much was read again already, such a line ends the value before it at once. A
+ * bracket that closes the array before its end is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
   readonly again = null;
@@ -67,6 +68,8 @@ export class JsonReader implements RecordReader {
   #isPassing = false;
   #restart: Restart | null = null;
   #rescanned = 0;
+  /** What begins before this offset is given up at the first line that may begin the next value. */
+  #linewiseUntil = 0;
   /** Whether a bracket has closed the array, and whether it was said that something follows it. */
   #isClosed = false;
   #isExcessSaid = false;
@@ -304,7 +307,8 @@ export class JsonReader implements RecordReader {
     const column = this.#at - 1 - this.#lineStart;
     if (byte !== this.#value.opener || column > this.#value.column) return false;
     this.#restart = { offset: this.#at - 1, line: this.#line, column };
-    return this.#isPassing && this.#goBack('the record is not closed', records);
+    const isOver = this.#isPassing || this.#value.start < this.#linewiseUntil;
+    return isOver && this.#goBack('the record is not closed', records);
   }
 
   /** Ends the current value at `end`. */
@@ -347,12 +351,13 @@ export class JsonReader implements RecordReader {
   #goBack(what: string, records: SourceRecord[]): boolean {
     if (this.#restart === null) return false;
     const { offset, line, column } = this.#restart;
-    if (this.#rescanned > 4 * offset + RESCAN_BYTES) return false;
     const bytes = offset - this.#value.start;
     records.push(
       this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
     );
     this.#rescanned += this.#at - offset;
+    if (this.#rescanned > 4 * offset + RESCAN_BYTES)
+      this.#linewiseUntil = Math.max(this.#linewiseUntil, this.#at);
     this.#at = offset;
     this.#line = line;
     this.#lineStart = offset - column;

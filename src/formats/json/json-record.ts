@@ -4,6 +4,7 @@ import { REPLACEMENT } from '../encoding/validity.ts';
 import { badRecord, isList, type RecordContent, type SourceRecord } from '../record.ts';
 import { JsonFields } from './json-fields.ts';
 import { spokenList } from '../transcripts/speakers.ts';
+import { hasRepeatedNames } from './repeated-names.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 
 /** The record that one JSON value makes. */
@@ -21,6 +22,9 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
   } catch {
     // The parser's message quotes the text around the mistake, so it goes nowhere.
     return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON'));
+  }
+  if (hasRepeatedNames(text, value)) {
+    return badRecord(row, line, itemError('MALFORMED_ROW', 'an object of the record has a name twice'));
   }
   const content = recordContent(value, bytes);
   if (content === null) {
