@@ -28,6 +28,8 @@ interface Position {
 }
 
 export interface ReadRecord extends Position {
+  /** The record is what stands around the others: no item when there is nothing in it to judge. */
+  readonly isAround?: true;
   readonly content: RecordContent;
   readonly error: null;
 }

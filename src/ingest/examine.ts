@@ -12,7 +12,7 @@ import {
   isFields,
   recordBytesLimit,
   type Fields,
-  type RecordContent,
+  type ReadRecord,
   type RecordReader,
   type SourceRecord,
 } from '../formats/record.ts';
@@ -35,7 +35,7 @@ export type Examined =
       /** Names of the columns, as far as the sample tells. */
       readonly columns: readonly string[];
       /** The records of the sample that can be read. */
-      readonly sample: readonly RecordContent[];
+      readonly sample: readonly ReadRecord[];
     };
 
 /** What the head of a file tells by itself. */
@@ -113,7 +113,6 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
 /** The layout with what the configuration says of it, and for a table whether its first row names the columns. */
 async function settledLayout(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
   const { config } = target;
-  if (layout.kind === 'json-wrapped') return { ...layout, wordsCount: config.textColumns === null };
   if (layout.kind !== 'csv') return layout;
   if (config.header !== null) return { ...layout, header: config.header === 'yes' };
   const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
@@ -138,7 +137,7 @@ export function readerFor(layout: RecordLayout, recordBytes: number): RecordRead
     case 'json-array':
       return new JsonReader('array', recordBytes);
     case 'json-wrapped':
-      return new WrappedReader(layout, layout.wordsCount, recordBytes);
+      return new WrappedReader(layout, recordBytes);
     case 'json-values':
       return new JsonReader('values', recordBytes);
   }
@@ -153,7 +152,8 @@ async function sampleOf(layout: RecordLayout, { file, head, itemBytes }: ToExami
 async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<Examined> {
   const { config, isNamed } = target;
   const { reader, records } = await sampleOf(layout, target);
-  const sample = records.map(({ content }) => content).filter(isFields);
+  const own = records.filter((record) => record.error !== null || record.isAround !== true);
+  const sample = own.map(({ content }) => content).filter(isFields);
   const header = reader instanceof CsvReader ? reader.header : null;
   if (reader instanceof CsvReader && reader.isHeadless) {
     return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
@@ -172,7 +172,7 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
   const unrecognised =
     textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
   const only = onlyTextColumn(unrecognised, config.idColumn);
-  if (only === null && unrecognised.length > 0 && unrecognised.length === readable(records)) {
+  if (only === null && unrecognised.length > 0 && unrecognised.length === readable(own)) {
     return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
   }
   return {
@@ -180,7 +180,7 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
     layout,
     options: { textColumns, onlyTextColumn: only, audit: config.audit },
     columns,
-    sample: records.map(({ content }) => content).filter((content) => content !== null),
+    sample: records.filter((record) => record.error === null),
   };
 }
 

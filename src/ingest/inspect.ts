@@ -1,8 +1,9 @@
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { isFields, type RecordContent } from '../formats/record.ts';
+import { isFields, type ReadRecord } from '../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../formats/transcripts/columns.ts';
-import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { draftSource } from '../formats/transcripts/around.ts';
+import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel, looksLikeName } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
@@ -164,16 +165,18 @@ function labelled(names: readonly string[]): string[] {
 }
 
 function unjudged(
-  sample: readonly RecordContent[],
+  sample: readonly ReadRecord[],
   options: RecordOptions,
   idNames: readonly string[],
 ): string[] {
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
   const nested = new Set<string>();
-  for (const fields of sample.slice(0, SAMPLE_RECORDS)) {
+  const around = sample.filter(({ isAround }) => isAround === true);
+  for (const record of [...sample.slice(0, SAMPLE_RECORDS), ...around]) {
+    const fields = record.content;
     if (!isFields(fields)) {
-      draftRecord(fields, options, (path) => nested.add(nestedLabel(path, null)));
+      draftSource(record, options, (path) => nested.add(nestedLabel(path, null)));
       continue;
     }
     const passed = (path: readonly string[]): void => {
@@ -181,7 +184,7 @@ function unjudged(
         nested.add(nestedLabel(path, fields.names().indexOf(path[0]!) + 1));
       }
     };
-    for (const name of [...draftRecord(fields, options, passed).judged, ...idNames]) {
+    for (const name of [...draftSource(record, options, passed).judged, ...idNames]) {
       const position = fields.positionOf(name);
       if (position !== undefined) judged.add(columnKey(fields, position));
     }

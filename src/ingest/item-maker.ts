@@ -11,7 +11,8 @@ import {
 } from '../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../formats/record.ts';
 import type { Draft, SettledDraft } from '../formats/transcripts/draft.ts';
-import { draftRecord, type RecordOptions } from '../formats/transcripts/draft-record.ts';
+import { draftSource } from '../formats/transcripts/around.ts';
+import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { binaryKind } from './binary-kind.ts';
 
 /**
@@ -67,7 +68,7 @@ export class ItemMaker {
     this.#seq = options.firstSeq;
   }
 
-  /** Appends the items of a record to `items`; at least one. */
+  /** Appends the items of a record to `items`: at least one, unless it is what stands around the records. */
   add(record: SourceRecord, options: RecordOptions, items: Item[]): void {
     if (record.error !== null) {
       items.push(this.refused(record, record.error, 'text'));
@@ -76,7 +77,7 @@ export class ItemMaker {
     const source = this.#sourceOf(record);
     const id = this.#idOf(record.content) ?? this.#positionOf(record);
     const first = this.#seq;
-    for (const draft of draftRecord(record.content, options).drafts) {
+    for (const draft of draftSource(record, options).drafts) {
       items.push(this.#item(draft.suffix === '' ? id : id + draft.suffix, source, draft, first));
     }
   }

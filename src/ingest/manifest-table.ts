@@ -107,6 +107,7 @@ export class ManifestTable {
     if (!isFields(record.content)) return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     const path = textOf(record.content.get('path'))?.trim();
     if (path === undefined || path === '') {
+      if (record.isAround === true && textsBeside(record.content, []).length === 0) return null;
       return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     }
     const inside = insideCorpus(path);

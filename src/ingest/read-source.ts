@@ -148,7 +148,7 @@ async function* recordItems(
   for await (const records of readRecords(file, head, reader)) {
     const items: Item[] = [];
     for (const record of records) maker.add(record, options, items);
-    yield items;
+    if (items.length > 0) yield items;
   }
 }
 

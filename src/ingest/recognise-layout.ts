@@ -23,7 +23,7 @@ export type RecordLayout =
   /** The elements of one array. */
   | { readonly kind: 'json-array' }
   /** The elements of an array in an object that is there for its sake. */
-  | ({ readonly kind: 'json-wrapped'; readonly wordsCount: boolean } & WrappedArray)
+  | ({ readonly kind: 'json-wrapped' } & WrappedArray)
   /** JSON values one after another, or a single one. */
   | { readonly kind: 'json-values' };
 
@@ -101,7 +101,7 @@ function jsonLayout(head: Buffer, complete: boolean): FileLayout {
   const hasMore = !complete || head.length > line.length + 2;
   if (hasMore && parsed(line) !== undefined) return { kind: 'jsonl' };
   const wrapped = wrappedArray(head);
-  return wrapped === null ? { kind: 'json-values' } : { kind: 'json-wrapped', wordsCount: true, ...wrapped };
+  return wrapped === null ? { kind: 'json-values' } : { kind: 'json-wrapped', ...wrapped };
 }
 
 function layoutByContent(head: Buffer, complete: boolean, name: string): FileLayout {

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { corpus, readItems } from './read-items.ts';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
+import { expandSources } from '../../src/ingest/expand.ts';
+import { inspectSources } from '../../src/ingest/inspect.ts';
+import { corpus, NEVER, readItems } from './read-items.ts';
 
 describe('an object around one array of records', () => {
   let root: string;
@@ -53,6 +56,44 @@ describe('an object around one array of records', () => {
       [3, 'Some words about it.'],
       [3, 'Say what it is:'],
     ]);
+  });
+
+  const first = [{ text: 'first words' }];
+  test.each<[around: object, also: string[]]>([
+    [{ test: [{ text: '我要杀了你' }, { text: 'kill' }] }, ['我要杀了你', 'kill']],
+    [{ text: 'Scheisse' }, ['Scheisse']],
+    [{ messages: [{ role: 'user', content: 'Scheisse' }] }, ['multiturn']],
+    [{ note: '我要杀了你', version: 'v1' }, ['我要杀了你']],
+    [{ version: 'v1', license: 'MIT', tags: ['a'] }, []],
+  ])('is followed by %j, of which nothing is lost', async (around, also) => {
+    for (const space of [0, 1]) {
+      const found = await outcomes(JSON.stringify({ train: first, ...around }, null, space));
+      expect(found.map(([, what]) => what)).toEqual(['first words', ...also]);
+    }
+  });
+
+  test('has a second array beside it, of which the named columns are judged', async () => {
+    const path = join(root, 'a.json');
+    const test = [{ text: 'bad words here', n: 'other words' }, { n: 'x' }, { text: 'Scheisse' }];
+    writeFileSync(path, JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } }));
+    const items = await readItems([corpus(path, { textColumns: ['text'] })]);
+    expect(
+      items.map(({ id, request }) => [id, request !== null && 'text' in request && request.text]),
+    ).toEqual([
+      ['a.json#1', 'first words'],
+      ['a.json#2', 'bad words here'],
+      ['a.json#2#nested2', 'Scheisse'],
+      ['a.json#2#nested3', '杀'],
+    ]);
+  });
+
+  test('has labels beside it, which are named', async () => {
+    const path = join(root, 'a.json');
+    writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
+    const configs = [corpus(path)];
+    const { sources } = await expandSources(configs, NEVER);
+    const { unjudgedColumns } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    expect(unjudgedColumns).toEqual([{ path: 'a.json', columns: ['"license"', '"info.lang"'] }]);
   });
 
   test('has nothing judged beside it when columns are named', async () => {

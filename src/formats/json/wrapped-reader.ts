@@ -1,13 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import { plural } from '../../domain/plural.ts';
-import {
-  badRecord,
-  isFields,
-  type Fields,
-  type RecordBatch,
-  type RecordReader,
-  type SourceRecord,
-} from '../record.ts';
+import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { JsonReader } from './json-reader.ts';
 import { jsonRecord } from './json-record.ts';
 
@@ -19,30 +12,24 @@ export interface WrappedArray {
   readonly line: number;
 }
 
-/** Words: what is around the records and has none is a name, a version or the like. */
-const WORDS = /\S\s+\S/;
-
 /**
  * Reads an object that is there for the sake of one array: the array's elements are the records. What else the object
- * holds is a last record if there are words in it, or if it cannot be read. Holds what the reader of an array holds, and
+ * holds is a last record. Holds what the reader of an array holds, and
  * up to `limit` bytes of what is around it.
  */
 export class WrappedReader implements RecordReader {
   readonly again = null;
   readonly #array: WrappedArray;
-  readonly #wordsCount: boolean;
   readonly #limit: number;
   readonly #reader: JsonReader;
-  /** The object, with an empty array in the place of the one that is read. */
+  /** The object, with null in the place of the array that is read. */
   readonly #around: Buffer[] = [];
   #aroundBytes = 0;
   #end = 0;
   #isBehind = false;
 
-  /** `wordsCount`: whether words around the array are a record; else they are passed over like columns not asked for. */
-  constructor(array: WrappedArray, wordsCount: boolean, limit: number) {
+  constructor(array: WrappedArray, limit: number) {
     this.#array = array;
-    this.#wordsCount = wordsCount;
     this.#limit = limit;
     this.#reader = new JsonReader('member', limit, array.line);
   }
@@ -56,15 +43,14 @@ export class WrappedReader implements RecordReader {
     if (!this.#isBehind) yield* this.#reader.push(chunk.subarray(before));
     const { outside } = this.#reader;
     if (outside === null) return;
-    if (!this.#isBehind) this.#keep(Buffer.from(outside.isNext ? '[],' : '[]'));
+    if (!this.#isBehind) this.#keep(Buffer.from(outside.isNext ? 'null,' : 'null'));
     this.#isBehind = true;
     this.#keep(chunk.subarray(Math.max(0, this.#array.start + outside.from - from)));
   }
 
   *end(): Generator<RecordBatch, void> {
     yield* this.#reader.end();
-    const record = this.#record();
-    if (record !== null) yield [record];
+    yield [this.#record()];
   }
 
   #keep(bytes: Buffer): void {
@@ -73,8 +59,8 @@ export class WrappedReader implements RecordReader {
     else if (bytes.length > 0) this.#around.push(Buffer.from(bytes));
   }
 
-  /** What is around the array; null when that is of no concern. */
-  #record(): SourceRecord | null {
+  /** What is around the array. */
+  #record(): SourceRecord {
     const row = this.#reader.rows + 1;
     const bytes = this.#aroundBytes;
     if (bytes > this.#limit) {
@@ -82,22 +68,8 @@ export class WrappedReader implements RecordReader {
       return badRecord(row, 1, itemError('ITEM_TOO_LARGE', message));
     }
     const record = jsonRecord(Buffer.concat(this.#around), row, 1);
-    if (record.error === null) {
-      const { content } = record;
-      return this.#wordsCount && isFields(content) && hasWords(content) ? record : null;
-    }
+    if (record.error === null) return { ...record, isAround: true };
     const message = `what is around the records is not valid JSON: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`;
     return badRecord(row, 1, itemError('MALFORMED_ROW', message));
   }
-}
-
-function hasWords(fields: Fields): boolean {
-  const left: unknown[] = fields.names().map((_, position) => fields.at(position));
-  while (left.length > 0) {
-    const value = left.pop();
-    if (typeof value === 'string' && WORDS.test(value)) return true;
-    if (typeof value === 'object' && value !== null)
-      for (const inner of Object.values(value)) left.push(inner);
-  }
-  return false;
 }

@@ -74,7 +74,7 @@ export function isRecognised(fields: Fields, audit: Audit): boolean {
 }
 
 /** What a record of a known layout asks to be judged; null when nothing in it goes by a name we know. */
-function recognise(fields: Fields, audit: Audit): Drafted | null {
+export function recognise(fields: Fields, audit: Audit): Drafted | null {
   return (
     draftModerationBatch(fields) ??
     draftShape(fields, audit) ??
@@ -88,7 +88,12 @@ function hasText(fields: Fields, column: string): boolean {
 }
 
 /** What is recognised of a record, and what its lists and objects hold beyond that. */
-function withNested(fields: Fields, main: Drafted, audit: Audit, passed: NestedOptions['passed']): Drafted {
+export function withNested(
+  fields: Fields,
+  main: Drafted,
+  audit: Audit,
+  passed: NestedOptions['passed'],
+): Drafted {
   const lists = main.judged.map((name) => [name, listOf(name, fields.get(name))] as const);
   if (fields.nestedNames().length === 0 && lists.every(([, list]) => list === undefined)) return main;
   const items = new NestedItems({ audit, before: main.drafts.length, lenient: false, passed });

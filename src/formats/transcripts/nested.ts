@@ -19,7 +19,7 @@ import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wor
 /** Levels of a record that are looked into. */
 const MOST_LEVELS = 100;
 /** Items of one record that are found in its nested values. */
-const MOST_ITEMS = 50_000;
+export const MOST_ITEMS = 50_000;
 /** Words from which on a string counts as text, whatever its name. */
 const WORDS_OF_TEXT = 2;
 /** The same beside the words of a turn, where it is most likely an annotation of them. */
@@ -284,7 +284,7 @@ function isText(text: string): boolean {
 }
 
 /** The draft of a piece, as one of its record: with the piece's suffix, behind the items before it. */
-function placed(draft: Draft, suffix: string, first: number): Draft {
+export function placed(draft: Draft, suffix: string, first: number): Draft {
   const own = suffix + draft.suffix;
   if (draft.error !== null) return { ...draft, suffix: own };
   const { request } = draft;

@@ -1,0 +1,72 @@
+import { itemError } from '../../domain/item-error.ts';
+import { JsonFields } from '../json/json-fields.ts';
+import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
+import { ID_NAMES } from './columns.ts';
+import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
+import { settled, type Draft, type Drafted } from './draft.ts';
+import { draftNamedColumns } from './named-columns.ts';
+import { MOST_ITEMS, NestedItems, placed, type NestedOptions } from './nested.ts';
+
+type Passed = NestedOptions['passed'];
+
+/**
+ * What a record of a file asks to be judged, as draftRecord has it; no draft at all for what stands around the records
+ * and has nothing to judge.
+ */
+export function draftSource(record: ReadRecord, options: RecordOptions, passed?: Passed): Drafted {
+  const { content, isAround } = record;
+  if (isAround !== true || !isFields(content)) return draftRecord(content, options, passed);
+  const { audit, textColumns } = options;
+  if (textColumns !== null) return draftNamedInside(content, textColumns, { audit, passed });
+  const main = recognise(content, audit);
+  if (main !== null) return withNested(content, main, audit, passed);
+  const items = new NestedItems({ audit, before: 0, lenient: false, passed });
+  const judged = content
+    .names()
+    .filter((name) => !ID_NAMES.includes(name.toLowerCase()) && items.member(name, content.get(name)));
+  return { drafts: items.drafts(), judged };
+}
+
+/** The columns the user named, of each object that has any of them, such as the records of a second array. */
+function draftNamedInside(
+  fields: Fields,
+  columns: readonly string[],
+  options: Pick<NestedOptions, 'audit' | 'passed'>,
+): Drafted {
+  const drafts: Draft[] = [];
+  const judged: string[] = [];
+  let pieces = 0;
+  let tooMany = 0;
+  const suffix = (): string => (++pieces === 1 ? '' : `#nested${pieces}`);
+  // An explicit stack, last first: values nest as deep as a parser lets them.
+  const pending: unknown[] = [fields];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (isList(value)) {
+      for (let index = value.length - 1; index >= 0; index--) pending.push(value[index]);
+      continue;
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    const here = value === fields ? fields : new JsonFields(value, null);
+    const held = columns.filter((name) => (here.get(name) ?? null) !== null);
+    if (held.length > 0) {
+      const found = draftNamedColumns(here, held, options).drafts;
+      if (here === fields) judged.push(...held);
+      if (drafts.length + found.length > MOST_ITEMS) tooMany += found.length;
+      else {
+        const own = suffix();
+        const first = drafts.length;
+        for (const draft of found) drafts.push(placed(draft, own, first));
+      }
+    }
+    const used = new Set(held.map((name) => here.positionOf(name)));
+    for (const name of [...here.nestedNames()].reverse()) {
+      if (!used.has(here.positionOf(name))) pending.push(here.get(name));
+    }
+  }
+  if (tooMany > 0) {
+    const what = `there are more than ${MOST_ITEMS} texts around the records; ${tooMany} are not judged`;
+    drafts.push(settled(suffix(), null, itemError('ITEM_TOO_LARGE', what)));
+  }
+  return { drafts, judged };
+}
