@@ -1,4 +1,5 @@
-const SPACE = /\s/;
+/** In valid JSON, nothing up to here but white space stands between tokens. */
+const SPACE = 0x20;
 
 /**
  * Whether an object anywhere in a JSON text has a name twice, of which the parser keeps the last value only. `value` is
@@ -15,7 +16,7 @@ function writtenNames(json: string): number {
     let end = json.indexOf('"', open + 1);
     while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
     let next = end + 1;
-    while (json[next] !== undefined && SPACE.test(json[next]!)) next++;
+    while (json.charCodeAt(next) <= SPACE) next++;
     if (json[next] === ':') names++;
     open = json.indexOf('"', next);
   }
