@@ -171,11 +171,12 @@ describe('the CSV reader', () => {
       fc.property(table, ({ columns, lines, quotes, limit, sizes }) => {
         const cells = (line: number) => Array.from({ length: columns }, (_, at) => `<${line}${'abc'[at]}>`);
         const rows = Array.from({ length: lines + 1 }, (_, line) => cells(line).join(','));
-        const text = quotes.reduce(
-          (done, { line, at }) =>
-            done.with(line % done.length, insert(done[line % done.length]!, at % (columns * 5))),
-          rows,
-        );
+        const text = quotes.reduce((done, { line, at }) => {
+          const index = line % done.length;
+          // Two quotes may be a quoted one, and a header with these may well be meant to have many lines.
+          if (done[index]!.includes('"')) return done;
+          return done.with(index, insert(done[index]!, at % (columns * 5)));
+        }, rows);
         const records = read(`${text.join('\n')}\n`, limit, sizes).toSorted((a, b) => a.line - b.line);
         for (const [index, row] of text.entries()) {
           if (index === 0 || row.includes('"')) continue;
