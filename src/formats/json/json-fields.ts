@@ -74,7 +74,7 @@ export class JsonFields implements Fields {
     return this.#folded?.get(lower);
   }
 
-  /** The numbers as they are written, by name; of equal names the last counts, as it does for the parser. */
+  /** The numbers as they are written, by name. Names are unique: a record that repeats one is refused before. */
   #numbers(bytes: Buffer): Map<string, string> {
     const written = new Map<string, string>();
     for (const { name, valueStart, valueEnd } of members(bytes, skipSpace(bytes, 0))) {
