@@ -1,0 +1,11 @@
+import { LineWriter } from './line-writer.ts';
+
+/** The stdout of this process, for results. */
+export function standardOutput(): LineWriter {
+  return new LineWriter(process.stdout);
+}
+
+/** The stderr of this process, for everything about the way to a result. */
+export function standardError(): LineWriter {
+  return new LineWriter(process.stderr);
+}
