@@ -1,0 +1,26 @@
+import { access, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { RUN_FILES } from './run-files.ts';
+
+/**
+ * The run directory that a file is in or would be created in, links followed; null when it is in none. What vouches for
+ * a record must not lie where the record can be changed.
+ */
+export async function runDirectoryAround(path: string): Promise<string | null> {
+  const absolute = resolve(path);
+  let folder = dirname(await realpath(absolute).catch(() => absolute));
+  folder = await realpath(folder).catch(() => folder);
+  for (;;) {
+    if (await isThere(join(folder, RUN_FILES.run))) return folder;
+    const above = dirname(folder);
+    if (above === folder) return null;
+    folder = above;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,84 @@
+/** Names of the files of a run directory. Directories are made with mode 0700 and files with 0600. */
+export const RUN_FILES = {
+  run: 'run.json',
+  sources: 'sources.jsonl',
+  /** Files that were found in the corpora and are not read. */
+  skipped: 'skipped.jsonl',
+  plan: 'plan.jsonl',
+  log: 'log',
+  verdicts: 'verdicts.jsonl',
+  verdictsCsv: 'verdicts.csv',
+  errors: 'errors.jsonl',
+  summary: 'summary.json',
+  manifest: 'manifest.json',
+  manifestHash: 'manifest.sha256',
+  manifestSignature: 'manifest.sig',
+  /** Who feeds the run, and what is asked of it. No part of the record. */
+  control: 'control',
+} as const;
+
+/** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */
+export function flaggedCsv(part: number): string {
+  return part === 1 ? 'flagged.csv' : `flagged-${part}.csv`;
+}
+
+/** Whether a name is one that `flaggedCsv` gives. */
+export function isFlaggedCsv(name: string): boolean {
+  return /^flagged(-\d+)?\.csv$/.test(name);
+}
+
+/** Where the manifest of an earlier pass is kept. */
+export function manifestOfPass(pass: number): string {
+  return `manifest.${pass}.json`;
+}
+
+/** The pass whose manifest is kept under a name; null for any other name. */
+export function passOfManifest(name: string): number | null {
+  const match = /^manifest\.(\d{1,9})\.json$/.exec(name);
+  return match === null ? null : Number(match[1]);
+}
+
+/** Epochs and parts are padded so that a listing shows them in order; larger ones just get longer. */
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0');
+}
+
+/** Name in `log` of an epoch's commits. */
+export function commitsName(epoch: number): string {
+  return `${padded(epoch, 4)}-commits.jsonl`;
+}
+
+/** Name in `log` of an epoch's part-th segment, from 1. */
+export function segmentName(epoch: number, part: number): string {
+  return `${padded(epoch, 4)}-${padded(part, 6)}.jsonl`;
+}
+
+/** The epoch a file in `log` belongs to; null for a name that is none of ours. */
+export function epochOf(name: string): number | null {
+  const match = /^(\d{4,9})-(commits|\d{6,9})\.jsonl$/.exec(name);
+  return match === null ? null : Number(match[1]);
+}
+
+/** The epoch whose commits a file in `log` holds; null for any other file. */
+export function epochOfCommits(name: string): number | null {
+  return name.endsWith('-commits.jsonl') ? epochOf(name) : null;
+}
+
+/**
+ * Where a final file is written before it is renamed. It bears the epoch, because whoever claims the next one
+ * removes what older epochs left: a writer that wakes up then finds nothing to rename.
+ */
+export function temporaryName(name: string, epoch: number): string {
+  return `.${padded(epoch, 4)}-${name}.tmp`;
+}
+
+/** The epoch of a temporary file; null for any other name. */
+export function epochOfTemporary(name: string): number | null {
+  const match = /^\.(\d{4,9})-.+\.tmp$/.exec(name);
+  return match === null ? null : Number(match[1]);
+}
+
+/** The final file that is written under a temporary name; null for any other name. */
+export function finalNameOf(name: string): string | null {
+  return /^\.\d{4,9}-(.+)\.tmp$/.exec(name)?.[1] ?? null;
+}

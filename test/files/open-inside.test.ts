@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { openInside, placeByName, readFolder } from '../../src/files/open-inside.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+
+let root: string;
+let corpus: string;
+
+beforeEach(async () => {
+  root = await temporaryFolder();
+  corpus = join(root, 'corpus');
+  mkdirSync(join(corpus, 'sub'), { recursive: true });
+  mkdirSync(join(root, 'corpus-2'));
+  writeFileSync(join(corpus, 'sub/a.txt'), 'inside');
+  writeFileSync(join(root, 'corpus-2/a.txt'), 'outside');
+  writeFileSync(join(root, 'corpus-2/secret.txt'), 'outside');
+});
+
+async function textIn(path: string): Promise<string> {
+  const handle = await openInside(path, corpus);
+  try {
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+test('opens what is inside, links included', async () => {
+  symlinkSync('sub/a.txt', join(corpus, 'link.txt'));
+  symlinkSync('sub', join(corpus, 'folder'));
+  for (const name of ['sub/a.txt', 'link.txt', 'folder/a.txt'])
+    expect(await textIn(join(corpus, name))).toBe('inside');
+});
+
+test('a folder that is a link itself', async () => {
+  symlinkSync('corpus', join(root, 'linked'));
+  const handle = await openInside(join(root, 'linked/sub/a.txt'), join(root, 'linked'));
+  await handle.close();
+});
+
+test.each([
+  ['a link to a file', 'evil.txt', '../corpus-2/a.txt'],
+  ['a link above a file', 'evil', '../corpus-2'],
+  ['a link to a device', 'evil.txt', '/dev/zero'],
+])('%s outside is refused', async (_, name, target) => {
+  symlinkSync(target, join(corpus, name));
+  const path = join(corpus, name, name === 'evil' ? 'a.txt' : '');
+  await expect(textIn(path)).rejects.toMatchObject({ code: 'EOUTSIDE' });
+});
+
+test('a pipe is refused', async () => {
+  execFileSync('mkfifo', [join(corpus, 'pipe')]);
+  await expect(textIn(join(corpus, 'pipe'))).rejects.toMatchObject({ code: 'ENOTFILE' });
+});
+
+test('nothing outside is read while a folder is exchanged for a link', async () => {
+  const sub = join(corpus, 'sub');
+  let stopped = false;
+  const exchange = (async () => {
+    while (!stopped) {
+      renameSync(sub, join(corpus, 'away'));
+      symlinkSync('../corpus-2', sub);
+      await new Promise(setImmediate);
+      rmSync(sub);
+      renameSync(join(corpus, 'away'), sub);
+      await new Promise(setImmediate);
+    }
+  })();
+  const found = new Set<string>();
+  for (let round = 0; round < 3000; round++) {
+    found.add(await textIn(join(sub, 'a.txt')).catch((error: { code: string }) => error.code));
+    const names = await readFolder(sub).catch(() => []);
+    for (const { name } of names) found.add(name.toString());
+  }
+  stopped = true;
+  await exchange;
+  found.delete('ENOENT');
+  found.delete('EOUTSIDE');
+  found.delete('ENOTFILE');
+  expect([...found].sort()).toEqual(['a.txt', 'inside']);
+});
+
+test('without descriptors to ask, a file is looked for under its name', async () => {
+  const path = join(corpus, 'sub/a.txt');
+  const handle = await open(path);
+  try {
+    expect(await placeByName(handle, path)).toBe(path);
+    renameSync(join(corpus, 'sub'), join(corpus, 'away'));
+    symlinkSync('../corpus-2', join(corpus, 'sub'));
+    await expect(placeByName(handle, path)).rejects.toMatchObject({ code: 'EOUTSIDE' });
+  } finally {
+    await handle.close();
+  }
+});
+
+test('a folder is listed, a link to one is not', async () => {
+  symlinkSync('sub', join(corpus, 'folder'));
+  expect((await readFolder(join(corpus, 'sub'))).map(({ name }) => name.toString())).toEqual(['a.txt']);
+  await expect(readFolder(join(corpus, 'folder'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  await expect(readFolder(join(corpus, 'folder/sub'))).rejects.toThrow();
+});
