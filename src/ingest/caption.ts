@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { placeOfDescription } from './file-place.ts';
 import { encodingOf } from './named-file.ts';
 import { OpenSource } from './open-source.ts';
 import type { FrozenSidecar } from './plan-line.ts';
@@ -26,9 +27,9 @@ export async function readSidecar(
   config: SourceConfig,
   signal: AbortSignal,
 ): Promise<string | null | ItemError> {
-  const file = await OpenSource.open(sidecar, signal);
+  const file = await OpenSource.open(placeOfDescription(sidecar), signal);
   try {
-    if (!isAsFrozen(await file.handle.stat(), sidecar)) {
+    if (!isAsFrozen(file.stats, sidecar)) {
       return itemError('SOURCE_CHANGED', 'the text beside the file changed after the run was created');
     }
     const { text, isComplete } = await file.head(encodingOf(config, false));

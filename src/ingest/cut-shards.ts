@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config/run-config.ts';
 import { type Item, type Lane, LANES, laneOf } from '../domain/item.ts';
 import { isEmbedded, isMedia, type MultiturnRequest, requestBytes } from '../domain/request.ts';
+import { itemsSha256 } from '../domain/items-hash.ts';
 import { payloadSha256, type Shard } from '../domain/shard.ts';
 import type { PlannedShard } from './plan-line.ts';
 
@@ -227,6 +228,7 @@ function planLine(shard: Shard, items: readonly Placed[]): PlannedShard {
     to: last.item.source.row,
     items: items.length,
     payload_sha256: payloadSha256(shard.items),
+    items_sha256: itemsSha256(shard.items),
   };
 }
 

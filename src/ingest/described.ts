@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { SourceConfig } from '../config/run-config.ts';
 import { fileUnchanged } from './file-bytes.ts';
+import { placeOfSource } from './file-place.ts';
 import { FrozenSources } from './frozen-sources.ts';
 import type { FrozenSource } from './plan-line.ts';
 import { isJudgedMedia } from './sidecars.ts';
@@ -49,5 +50,5 @@ async function captionOf(
 
 /** Whether a file is media in the state it was frozen in: in any other it is not judged, whatever it is now. */
 async function isFrozenMedia(source: FrozenSource): Promise<boolean> {
-  return (await isJudgedMedia(source.absolute)) && (await fileUnchanged(source));
+  return (await isJudgedMedia(placeOfSource(source))) && (await fileUnchanged(source));
 }

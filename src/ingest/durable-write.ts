@@ -1,5 +1,6 @@
 import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DIRECTORY_MODE } from '../files/create-file.ts';
 
 /** Writes all of the bytes at the position; the same call may be made again after it failed. */
 export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -10,13 +11,13 @@ export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: n
 }
 
 /**
- * Makes a folder and those it is in, where they are not there. Rejects with the system's error. (The same of Node goes
- * round for ever below a folder that lets nothing be made in it and says that it is not there, as /proc does.)
+ * Makes a folder and those it is in, where they are not there, for their owner alone. Rejects with the system's error.
+ * (The same of Node goes round for ever below a folder that lets nothing be made in it and says that it is not there, as /proc does.)
  */
-export async function makeFolders(path: string, mode?: number): Promise<void> {
+export async function makeFolders(path: string): Promise<void> {
   const make = async (): Promise<void> => {
     try {
-      await mkdir(path, mode);
+      await mkdir(path, DIRECTORY_MODE);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await stat(path)).isDirectory())
         throw error;
@@ -27,7 +28,7 @@ export async function makeFolders(path: string, mode?: number): Promise<void> {
   } catch (error) {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
-    await makeFolders(parent, mode);
+    await makeFolders(parent);
     await make();
   }
 }

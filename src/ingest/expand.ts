@@ -7,18 +7,21 @@ import { Failure } from '../domain/failure.ts';
 import { recordedPath } from '../domain/file-path.ts';
 import { decideDescribed } from './described.ts';
 import { frozenState } from './file-bytes.ts';
+import { globMatcher } from './glob-matcher.ts';
 import { MANIFEST_NAMES } from './manifest-table.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
 import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
 import { takeSidecars } from './sidecars.ts';
-import { SkipCounts } from './skip-counts.ts';
-import { RUN_DIRECTORIES, type Role, walkFolder } from './walk-folder.ts';
+import { SkippedFiles, type SkippedFile } from './walk/skipped-files.ts';
+import { type Role, walkFolder } from './walk/walk-folder.ts';
 
 /** What the corpora consist of. */
 export interface Expansion {
   readonly sources: FrozenSource[];
   /** How much was passed over, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** What of that is nowhere among the sources. */
+  readonly skippedFiles: Iterable<SkippedFile>;
 }
 
 /** One corpus, as its files were found. */
@@ -45,17 +48,20 @@ export async function expandSources(
   sources: readonly SourceConfig[],
   signal: AbortSignal,
 ): Promise<Expansion> {
-  const skipped = new SkipCounts();
+  const skipped = new SkippedFiles();
   const neighbours = new Neighbours();
   const corpora: Corpus[] = [];
-  for (const config of sources) corpora.push(await findFiles(config, skipped, neighbours, signal));
+  for (const [corpus, config] of sources.entries()) {
+    skipped.enter(corpus);
+    corpora.push(await findFiles(config, skipped, neighbours, signal));
+  }
   const owners = ownersOf(corpora);
   const names = uniqueNames(corpora.map(({ name }) => recordedPath(name)));
   const limit = pLimit(STATS_AT_ONCE);
   const frozen: FrozenSource[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
-    skipped.add('files given twice', files.length - kept.length);
+    skipped.addListed('files given twice', files.length - kept.length);
     const first = frozen.length;
     const nameOf = (relative: string): string => {
       if (!isNamedFile) return `${names[corpus]}/${relative}`;
@@ -86,8 +92,12 @@ export async function expandSources(
       frozen.push(...(await Promise.all(group)));
     }
   }
-  skipped.add('captions and transcripts of media', countDescriptions(frozen));
-  return { sources: await decideDescribed(frozen, sources, signal), skipped: skipped.toRecord() };
+  skipped.addListed('captions and transcripts of media', countDescriptions(frozen));
+  return {
+    sources: await decideDescribed(frozen, sources, signal),
+    skipped: skipped.counts(),
+    skippedFiles: skipped.files(names),
+  };
 }
 
 /** How many texts describe media and are not sources themselves. */
@@ -100,19 +110,21 @@ function countDescriptions(sources: readonly FrozenSource[]): number {
 
 async function findFiles(
   config: SourceConfig,
-  skipped: SkipCounts,
+  skipped: SkippedFiles,
   neighbours: Neighbours,
   signal: AbortSignal,
 ): Promise<Corpus> {
   const stats = await stat(config.path).catch(() => null);
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {
-    const runsBefore = skipped.count(RUN_DIRECTORIES);
+    const runsBefore = skipped.count('files of earlier runs');
     const found = await walkFolder(config.path, skipped, signal);
     const { files, sidecars } = await takeSidecars(found.files, [], signal);
     if (files.length === 0) {
       const why =
-        skipped.count(RUN_DIRECTORIES) > runsBefore ? ' but run directories, which are skipped' : '';
+        skipped.count('files of earlier runs') > runsBefore
+          ? ' but those of earlier runs, which are skipped'
+          : '';
       throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}${why}`);
     }
     const manifest = await findManifest(files, config, signal);
@@ -131,21 +143,21 @@ async function findNamedFile(
   signal: AbortSignal,
 ): Promise<Corpus> {
   const name = basename(config.path);
-  const file = { absolute: recordedPath(config.path), relative: recordedPath(name) };
+  const file = { absolute: recordedPath(config.path), relative: recordedPath(name), within: null };
   const beside = await neighbours.describing(file, dirname(config.path), signal);
   const { files, sidecars } = await takeSidecars([file], beside, signal);
   const manifest = MANIFEST_NAMES.includes(name) ? null : await neighbours.manifestFor(config, signal);
   return { name, isNamedFile: true, files, sidecars, manifest };
 }
 
-async function findByGlob(config: SourceConfig, skipped: SkipCounts, signal: AbortSignal): Promise<Corpus> {
+async function findByGlob(config: SourceConfig, skipped: SkippedFiles, signal: AbortSignal): Promise<Corpus> {
   const pattern = sep === '/' ? config.path : config.path.replaceAll(sep, '/');
   const { base, glob, isGlob } = picomatch.scan(pattern);
   const folder = base === '' ? '/' : base;
   if (!isGlob || glob === '' || (await stat(folder).catch(() => null)) === null) {
     throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
   }
-  const matches = picomatch(glob);
+  const matches = globMatcher(glob);
   const roleOf = (relative: string): Role =>
     matches(relative) ? 'corpus' : describesOthers(relative) ? 'beside' : null;
   const found = await walkFolder(folder, skipped, signal, { roleOf });

@@ -41,15 +41,19 @@ export async function fileUnchanged(file: FileState & { readonly absolute: strin
   }
 }
 
-/** The bytes of an open file from its beginning, in pieces of one size. Every piece is given to `observe` first. */
+/**
+ * The first bytes of an open file, in pieces of one size: `limit` of them, or as many as there are. Every piece is given
+ * to `observe` first.
+ */
 export async function* fileBytes(
   handle: FileHandle,
+  limit: number,
   signal: AbortSignal,
   observe: (piece: Buffer) => void = () => {},
 ): AsyncGenerator<Buffer, void> {
-  for (let position = 0; ;) {
+  for (let position = 0; position < limit;) {
     signal.throwIfAborted();
-    const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, limit - position));
     let filled = 0;
     while (filled < piece.length) {
       const { bytesRead } = await handle.read(piece, filled, piece.length - filled, position + filled);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -10,26 +11,27 @@ export interface HashedFile {
   readonly bytes: number;
 }
 
+/** The beginning of an open file. */
+export interface HashTask {
+  /** The file's descriptor, which stays open until it is hashed. */
+  readonly fd: number;
+  /** Most bytes that are hashed. */
+  readonly limit: number;
+}
+
+const readAt = promisify(read);
+
 /** SHA-256 of a file's first `limit` bytes. Rejects with the system's error, or the signal's reason. */
-export async function hashBytes(
-  path: string | Uint8Array,
-  limit: number,
-  signal: AbortSignal,
-): Promise<HashedFile> {
-  const handle = await open(typeof path === 'string' ? path : Buffer.from(path), 'r');
-  try {
-    const hash = createHash('sha256');
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, (await handle.stat()).size + 1));
-    let bytes = 0;
-    while (bytes < limit) {
-      signal.throwIfAborted();
-      const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, limit - bytes), null);
-      if (bytesRead === 0) break;
-      hash.update(chunk.subarray(0, bytesRead));
-      bytes += bytesRead;
-    }
-    return { sha256: hash.digest('hex'), bytes };
-  } finally {
-    await handle.close();
+export async function hashBytes({ fd, limit }: HashTask, signal: AbortSignal): Promise<HashedFile> {
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, limit + 1));
+  let bytes = 0;
+  while (bytes < limit) {
+    signal.throwIfAborted();
+    const { bytesRead } = await readAt(fd, chunk, 0, Math.min(chunk.length, limit - bytes), bytes);
+    if (bytesRead === 0) break;
+    hash.update(chunk.subarray(0, bytesRead));
+    bytes += bytesRead;
   }
+  return { sha256: hash.digest('hex'), bytes };
 }

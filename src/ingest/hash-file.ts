@@ -1,23 +1,40 @@
-import { stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { hashBytes, type HashedFile } from './hash-bytes.ts';
-import type { HashAnswer, HashTask } from './hash-thread.ts';
+import { openFile } from '../files/open-file.ts';
+import { hashBytes, type HashedFile, type HashTask } from './hash-bytes.ts';
+import type { HashAnswer } from './hash-thread.ts';
 
 /** From this size on a file is hashed in a thread: below, starting one takes longer than the hashing. */
 export const LARGE_BYTES = 32 * 1024 * 1024;
 
+interface HashOptions {
+  readonly signal: AbortSignal;
+  /** How many of the first bytes; default: those that the file has when it is begun. */
+  readonly bytes?: number;
+}
+
 /**
- * SHA-256 of a file's first so many bytes, default all; those of a large file are not hashed on the event loop. Rejects
- * with the system's error when the file cannot be read, or with the signal's reason.
+ * SHA-256 of a file's first bytes; those of a large file are not hashed on the event loop. A link in the last part of
+ * the path is not followed. Rejects as `openFile` does, with the system's error when the file cannot be read, or with
+ * the signal's reason.
  */
-export async function hashFile(
-  path: string | Buffer,
-  options: { readonly signal: AbortSignal; readonly bytes?: number },
-): Promise<HashedFile> {
-  const { signal, bytes: limit = Number.POSITIVE_INFINITY } = options;
-  const large = Math.min((await stat(path)).size, limit) >= LARGE_BYTES;
-  return large ? hashInThread({ path, limit }, signal) : hashBytes(path, limit, signal);
+export async function hashFile(path: string | Buffer, options: HashOptions): Promise<HashedFile> {
+  const handle = await openFile(path, 'refuse');
+  try {
+    return await hashOpenFile(handle, options);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same of an open file, wherever its path leads by now. */
+export async function hashOpenFile(handle: FileHandle, options: HashOptions): Promise<HashedFile> {
+  const { size } = await handle.stat();
+  // A file that grows all the time would never come to an end.
+  const limit = Math.min(size, options.bytes ?? size);
+  const task = { fd: handle.fd, limit };
+  return limit >= LARGE_BYTES ? hashInThread(task, options.signal) : hashBytes(task, options.signal);
 }
 
 function hashInThread(task: HashTask, signal: AbortSignal): Promise<HashedFile> {

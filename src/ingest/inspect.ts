@@ -7,6 +7,7 @@ import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { columnLabel, looksLikeName } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { placeOfSource } from './file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from './named-file.ts';
 import { OpenSource } from './open-source.ts';
 import type { FrozenSource } from './plan-line.ts';
@@ -115,8 +116,8 @@ async function examineFile(
 ): Promise<Examined | null> {
   let file: OpenSource | null = null;
   try {
-    file = await OpenSource.open(source, signal);
-    if (!isAsFrozen(await file.handle.stat(), source)) return null;
+    file = await OpenSource.open(placeOfSource(source), signal);
+    if (!isAsFrozen(file.stats, source)) return null;
     const isNamed = isNamedFile(source, config);
     const head = await file.head(encodingOf(config, isNamed));
     return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes });

@@ -14,6 +14,7 @@ import { textsBeside } from '../formats/transcripts/texts-beside.ts';
 import { textOf } from '../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from './file-bytes.ts';
+import { type FilePlace, placeOfDescription } from './file-place.ts';
 import { encodingOf } from './named-file.ts';
 import { OpenSource, type SourceHead } from './open-source.ts';
 import type { FrozenSidecar, FrozenSource } from './plan-line.ts';
@@ -76,7 +77,7 @@ export class ManifestTable {
     const table = new ManifestTable(dirname(source.absolute));
     let file: OpenSource | null = null;
     try {
-      file = await OpenSource.open(source, signal);
+      file = await OpenSource.open(placeOfDescription(source), signal);
       const head = await file.head(encodingOf(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
@@ -137,15 +138,15 @@ export class ManifestTable {
 
 /** Whether a file, by its head, lists files: a table or records with a path. */
 export async function isManifest(
-  source: Pick<FrozenSource, 'absolute'>,
+  place: FilePlace,
   config: SourceConfig,
   signal: AbortSignal,
 ): Promise<boolean> {
   let file: OpenSource | null = null;
   try {
-    file = await OpenSource.open(source, signal);
+    file = await OpenSource.open(place, signal);
     const head = await file.head(encodingOf(config, false));
-    const reader = readerOf(head, source.absolute);
+    const reader = readerOf(head, place.absolute);
     const records = reader === null ? [] : recordsOf(reader, head.text, head.isComplete);
     return records.some(({ content }) => isFields(content) && content.get('path') !== undefined);
   } catch {

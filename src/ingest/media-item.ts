@@ -1,12 +1,11 @@
 import type { SourceConfig } from '../config/run-config.ts';
-import { systemPath } from '../domain/file-path.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import type { MediaRequest } from '../domain/request.ts';
 import type { Draft } from '../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from './corpus-roots.ts';
 import type { FileHash } from './file-hash.ts';
-import { hashFile, LARGE_BYTES } from './hash-file.ts';
+import { hashOpenFile, LARGE_BYTES } from './hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from './manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
@@ -55,7 +54,7 @@ export async function readMediaItem(
 async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: MediaTarget): Promise<string> {
   if (source.bytes >= LARGE_BYTES) {
     hash.leave();
-    return (await hashFile(systemPath(source.absolute), { signal })).sha256;
+    return (await hashOpenFile(file.handle, { signal })).sha256;
   }
   hash.begin();
   await file.drain();

@@ -2,14 +2,14 @@ import { dirname } from 'node:path';
 import type { SourceConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { frozenState } from './file-bytes.ts';
+import type { FilePlace } from './file-place.ts';
 import { isManifest, LARGEST_MANIFEST_BYTES, MANIFEST_NAMES } from './manifest-table.ts';
 import { isSidecarName, stem } from './sidecars.ts';
-import { SkipCounts } from './skip-counts.ts';
-import { type Role, walkFolder } from './walk-folder.ts';
+import { SkippedFiles } from './walk/skipped-files.ts';
+import { type Role, walkFolder } from './walk/walk-folder.ts';
 
 /** A file of a corpus, or beside it; paths in the recorded form. */
-export interface FoundName {
-  readonly absolute: string;
+export interface FoundName extends FilePlace {
   /** Below the corpus, with `/`. */
   readonly relative: string;
 }
@@ -48,7 +48,7 @@ export class Neighbours {
     let byStem = this.#folders.get(folder);
     if (byStem === undefined) {
       const roleOf = (relative: string): Role => (describesOthers(relative) ? 'beside' : null);
-      const { beside } = await walkFolder(folder, new SkipCounts(), signal, { roleOf, isDeep: false });
+      const { beside } = await walkFolder(folder, new SkippedFiles(), signal, { roleOf, isDeep: false });
       const grouped = new Map<string, FoundName[]>();
       for (const file of beside) {
         const group = grouped.get(stem(file.relative)) ?? [];

@@ -1,9 +1,9 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { systemPath } from '../domain/file-path.ts';
+import type { Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { chooseDecoder, type Decoder } from '../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../formats/encoding/fitting-decoder.ts';
 import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
-import type { FrozenSource } from './plan-line.ts';
+import { type FilePlace, openPlace } from './file-place.ts';
 
 /** Bytes looked at before a file is read: enough to tell its layout and its columns. */
 const HEAD_BYTES = 256 * 1024;
@@ -31,6 +31,8 @@ export interface NamedEncoding {
 /** A file open for reading, once, from its beginning. */
 export class OpenSource {
   readonly handle: FileHandle;
+  /** What it was when it was opened: so many bytes of it are read. */
+  readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #isCompressed: () => boolean;
   readonly #again: () => AsyncGenerator<Buffer, void>;
@@ -42,32 +44,35 @@ export class OpenSource {
 
   private constructor(
     handle: FileHandle,
+    stats: Stats,
     pieces: AsyncGenerator<Buffer, void>,
     again: () => AsyncGenerator<Buffer, void>,
     isCompressed: () => boolean,
   ) {
     this.handle = handle;
+    this.stats = stats;
     this.#pieces = pieces;
     this.#again = again;
     this.#isCompressed = isCompressed;
   }
 
-  /** `observe` is given the bytes of the file as they are read. Throws what the file system throws. */
+  /** `observe` is given the bytes of the file as they are read. Rejects as `openPlace` does. */
   static async open(
-    source: Pick<FrozenSource, 'absolute'>,
+    place: FilePlace,
     signal: AbortSignal,
     observe?: (piece: Buffer) => void,
   ): Promise<OpenSource> {
-    const handle = await open(systemPath(source.absolute), 'r');
+    const handle = await openPlace(place);
+    const stats = await handle.stat();
     let isCompressed: boolean | null = null;
     const look = (piece: Buffer): void => {
       isCompressed ??= isGzip(piece);
       observe?.(piece);
     };
-    const raw = () => fileBytes(handle, signal);
-    const pieces = inflateIfGzip(fileBytes(handle, signal, look), raw);
+    const raw = () => fileBytes(handle, stats.size, signal);
+    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, look), raw);
     const again = () => inflateIfGzip(raw(), raw);
-    return new OpenSource(handle, pieces, again, () => isCompressed === true);
+    return new OpenSource(handle, stats, pieces, again, () => isCompressed === true);
   }
 
   /**

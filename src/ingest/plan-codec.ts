@@ -5,6 +5,7 @@ import type { PlanFileLine } from './plan-line.ts';
 
 const count = z.int().min(0);
 const pass = z.int().min(1);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const epoch = z.int().min(1);
 
 const SHARD_LINE = z.strictObject({
@@ -18,8 +19,11 @@ const SHARD_LINE = z.strictObject({
   to_source: count,
   to: count.nullable(),
   items: z.int().min(1),
-  payload_sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  payload_sha256: sha256,
+  items_sha256: sha256,
 });
+
+const CHANGED_LINE = z.strictObject({ epoch, changed: count, items_sha256: sha256 });
 
 const CLOSING_LINE = z.strictObject({
   epoch,
@@ -32,7 +36,7 @@ const CLOSING_LINE = z.strictObject({
 
 const OPENING_LINE = z.strictObject({ opened: epoch });
 
-const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE]);
+const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE, CHANGED_LINE]);
 
 /** What a line of plan.jsonl turns out to be: `torn` when it is no JSON, `damaged` when it is not as it was written. */
 export type ReadPlanLine = PlanFileLine | 'torn' | 'damaged';

@@ -1,10 +1,11 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { openForAppending } from '../files/create-file.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from './disk-full.ts';
 import { syncDirectory } from './durable-write.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { PlanFileLine, PlanLine } from './plan-line.ts';
+import type { PlanChanged, PlanFileLine, PlanLine } from './plan-line.ts';
 import { encodePlanLine } from './plan-codec.ts';
 import { PlanState } from './plan-state.ts';
 import { readRecordLines } from './record-lines.ts';
@@ -46,7 +47,7 @@ export class PlanWriter {
    * Failure('internal') names a line that does not hold; Failure('superseded') when a later epoch has opened the plan.
    */
   static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
-    const create = (): Promise<FileHandle> => open(path, 'a+', 0o600);
+    const create = (): Promise<FileHandle> => openForAppending(path);
     const handle = await retryWhileDiskFull('plan.jsonl', create, options.diskFull);
     try {
       const state = new PlanState();
@@ -77,6 +78,12 @@ export class PlanWriter {
     const { epoch } = this.#options;
     const fresh = lines.filter((line) => this.state.take(line));
     await this.#group.add(fresh.map((line) => ({ epoch, ...line })));
+  }
+
+  /** Resolves when it is on the disk that a planned shard is fed with other items. */
+  async change(line: PlanChanged): Promise<void> {
+    const { epoch } = this.#options;
+    if (this.state.takeChange(line)) await this.#group.add([{ epoch, ...line }]);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { itemError } from '../domain/item-error.ts';
 import type { Item, SettledItem } from '../domain/item.ts';
-import { payloadSha256, type Shard } from '../domain/shard.ts';
+import { payloadSha256 } from '../domain/shard.ts';
+import type { CutShard } from './cut-shards.ts';
 import type { PlanLine, PlannedShard } from './plan-line.ts';
 
 interface OpenShard {
@@ -47,10 +48,10 @@ export class PlanFollower {
   }
 
   /**
-   * Places the next item, in ascending seq. Gives `unplanned` when no line of the plan names it, the shard when it
-   * completes one that is not committed, and null otherwise.
+   * Places the next item, in ascending seq. Gives `unplanned` when no line of the plan names it, the shard and
+   * its line when it completes one that is not committed, and null otherwise.
    */
-  async place(item: Item): Promise<Shard | 'unplanned' | null> {
+  async place(item: Item): Promise<CutShard | 'unplanned' | null> {
     const entry = await this.#find(item.seq);
     if (entry === undefined) return 'unplanned';
     if (!entry.committed) entry.items.push(item);
@@ -120,15 +121,11 @@ function skipTo(entry: OpenShard, seq: number): boolean {
   return true;
 }
 
-function completed({ line, items }: OpenShard): Shard {
+function completed({ line, items }: OpenShard): CutShard {
   const changed = items.some((item) => item.error?.code === 'SOURCE_CHANGED');
   const asPlanned = changed || payloadSha256(items) === line.payload_sha256;
-  return {
-    shard: line.shard,
-    pass: line.pass,
-    lane: line.lane,
-    items: asPlanned ? items : items.map(notAsPlanned),
-  };
+  const { shard, pass, lane } = line;
+  return { shard: { shard, pass, lane, items: asPlanned ? items : items.map(notAsPlanned) }, line };
 }
 
 /** The file's size and times are as they were and yet it reads otherwise: nobody judged what was planned. */

@@ -15,6 +15,8 @@ export interface PlannedShard {
   readonly to: number | null;
   readonly items: number;
   readonly payload_sha256: string;
+  /** Of all that the record says of the items before they are judged (`itemsSha256`). */
+  readonly items_sha256: string;
 }
 
 /** The line that closes a pass of the plan: after it, the number of items is known. */
@@ -36,8 +38,18 @@ export interface PlanOpened {
   readonly opened: number;
 }
 
-/** A line as it stands in the file: shards and closings name the epoch of their writer. */
-export type PlanFileLine = PlanOpened | (PlanLine & { readonly epoch: number });
+/**
+ * Says that a planned shard was fed with other items than its line says: their source changed, or is read otherwise
+ * by now. Its outcomes may be those of these items.
+ */
+export interface PlanChanged {
+  /** Number of the shard. */
+  readonly changed: number;
+  readonly items_sha256: string;
+}
+
+/** A line as it stands in the file: shards, changes and closings name the epoch of their writer. */
+export type PlanFileLine = PlanOpened | ((PlanLine | PlanChanged) & { readonly epoch: number });
 
 /** What a file is recognised by later. */
 export interface FileState {

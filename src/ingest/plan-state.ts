@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 import type { Lane } from '../domain/item.ts';
 import { decodePlanLine } from './plan-codec.ts';
-import type { PlanClosed, PlanFileLine, PlanLine, PlannedShard } from './plan-line.ts';
+import type { PlanChanged, PlanClosed, PlanFileLine, PlanLine, PlannedShard } from './plan-line.ts';
 
 /** Whether a line of the plan closes a pass. */
 export function isClosing(line: PlanLine): line is PlanClosed {
@@ -42,6 +42,7 @@ export class PlanState {
   pass = 0;
   /** The closing lines of the passes that are closed, pass 1 first. */
   readonly closed: PlanClosed[] = [];
+  readonly #changed = new Map<number, Set<string>>();
   /** Last seq of each lane in the latest pass. */
   readonly #lastSeq = new Map<Lane, number>();
   #passShards = 0;
@@ -56,7 +57,7 @@ export class PlanState {
   }
 
   /**
-   * Takes the next line of the file; gives null for one that plans nothing: an opening or a void one.
+   * Takes the next line of the file; gives null for one that plans nothing: an opening, a change or a void one.
    * Throws Failure('internal') naming the line when it breaks a rule.
    */
   takeBytes(bytes: Buffer): PlanLine | null {
@@ -70,6 +71,10 @@ export class PlanState {
     const { epoch, ...line } = found;
     if (epoch < this.epoch) return null;
     if (epoch > this.epoch) throw this.#broken(`is of epoch ${epoch}, which has not opened the plan`);
+    if ('changed' in line) {
+      this.takeChange(line);
+      return null;
+    }
     return this.#take(line) ? line : null;
   }
 
@@ -77,6 +82,23 @@ export class PlanState {
   take(line: PlanLine): boolean {
     this.#lines++;
     return this.#take(line);
+  }
+
+  /** Takes in that a shard was fed with other items than planned; gives whether that is news. */
+  takeChange({ changed, items_sha256: items }: PlanChanged): boolean {
+    if (changed >= this.shards) throw this.#broken(`changes shard ${changed}, which is not planned`);
+    const known = this.#changed.get(changed) ?? new Set();
+    if (known.has(items)) return false;
+    this.#changed.set(changed, known.add(items));
+    return true;
+  }
+
+  /** Whether the items of a shard with that hash may have been fed, going by its line and what was changed since. */
+  wasFed(
+    { shard, items_sha256: planned }: Pick<PlannedShard, 'shard' | 'items_sha256'>,
+    items: string,
+  ): boolean {
+    return items === planned || this.#changed.get(shard)?.has(items) === true;
   }
 
   /** Null for a line that was torn off. */

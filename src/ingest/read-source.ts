@@ -1,12 +1,15 @@
 import type { SourceConfig } from '../config/run-config.ts';
 import { itemError, type ItemCode } from '../domain/item-error.ts';
 import type { Item } from '../domain/item.ts';
+import { NotAnOrdinaryFile } from '../files/open-file.ts';
+import { OutsideFolder } from '../files/open-inside.ts';
 import { type RecordReader, recordBytesLimit } from '../formats/record.ts';
 import { settled } from '../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from './examine.ts';
 import { CorruptGzip, isAsFrozen } from './file-bytes.ts';
 import { FileHash } from './file-hash.ts';
+import { placeOfSource } from './file-place.ts';
 import type { FrozenSources } from './frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
 import { manifestItems } from './manifest-items.ts';
@@ -53,7 +56,7 @@ export async function* readSource(
   let bytesRead = 0;
   let file: OpenSource;
   try {
-    file = await OpenSource.open(source, options.signal, (piece) => {
+    file = await OpenSource.open(placeOfSource(source), options.signal, (piece) => {
       hash.add(piece);
       options.onBytes?.((bytesRead += piece.length));
     });
@@ -62,7 +65,7 @@ export async function* readSource(
     return;
   }
   try {
-    if (!isAsFrozen(await file.handle.stat(), source)) {
+    if (!isAsFrozen(file.stats, source)) {
       yield [changed(maker)];
       return;
     }
@@ -160,6 +163,11 @@ function changed(maker: ItemMaker): Item {
 function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
   if (error instanceof CorruptGzip) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or cut short', source.bytes);
+  }
+  // There was an ordinary file when the corpus was walked.
+  if (error instanceof NotAnOrdinaryFile) return changed(maker);
+  if (error instanceof OutsideFolder) {
+    return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (!(error instanceof Error) || !('syscall' in error) || typeof code !== 'string') throw error;

@@ -1,14 +1,12 @@
-import { open } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import { systemPath } from '../domain/file-path.ts';
 import { binaryKind, mediaKindByName } from './binary-kind.ts';
+import { type FilePlace, openPlace } from './file-place.ts';
 import { isWholePicture, TAIL_BYTES } from './whole-picture.ts';
 
 const HEAD_BYTES = 64 * 1024;
 const LOOKS_AT_ONCE = 16;
 
-interface File {
-  readonly absolute: string;
+interface File extends FilePlace {
   /** Below its corpus, with `/`. */
   readonly relative: string;
 }
@@ -46,7 +44,7 @@ export async function takeSidecars<F extends File>(
     candidates.map((file) =>
       limit(async () => {
         signal.throwIfAborted();
-        if (await isJudgedMedia(file.absolute)) sidecars.set(file.relative, texts.get(stem(file.relative))!);
+        if (await isJudgedMedia(file)) sidecars.set(file.relative, texts.get(stem(file.relative))!);
       }),
     ),
   );
@@ -65,14 +63,14 @@ export function stem(path: string): string {
 }
 
 /** Whether a file is one that a text can describe. One that cannot be looked at is none: its own item says so. */
-export async function isJudgedMedia(path: string): Promise<boolean> {
+export async function isJudgedMedia(place: FilePlace): Promise<boolean> {
   try {
-    const handle = await open(systemPath(path), 'r');
+    const handle = await openPlace(place);
     try {
       const head = Buffer.allocUnsafe(HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
       const read = head.subarray(0, bytesRead);
-      if (binaryKind(read, path, null)?.isJudged !== true) return false;
+      if (binaryKind(read, place.absolute, null)?.isJudged !== true) return false;
       const { size } = await handle.stat();
       if (size <= bytesRead) return isWholePicture(read, read, true);
       const tail = Buffer.allocUnsafe(Math.min(TAIL_BYTES, size));

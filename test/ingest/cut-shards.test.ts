@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { type Item, laneOf } from '../../src/domain/item.ts';
 import { itemError } from '../../src/domain/item-error.ts';
 import { requestBytes, type Turn } from '../../src/domain/request.ts';
+import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import { payloadSha256 } from '../../src/domain/shard.ts';
 import { type CutShard, MAX_LAG_ITEMS, ShardCutter } from '../../src/ingest/cut-shards.ts';
 
@@ -153,6 +154,7 @@ describe('cutting shards', () => {
             lane: shard.lane,
             items: shard.items.length,
             payload_sha256: payloadSha256(shard.items),
+            items_sha256: itemsSha256(shard.items),
             source: 3,
             from: shard.items[0]!.source.row,
             to_source: 3,

@@ -46,21 +46,6 @@ describe('expanding corpora', () => {
     expect(paths).toEqual([...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
   });
 
-  test('what is passed over is counted', async () => {
-    lay(
-      'c/a.txt',
-      'c/.DS_Store',
-      'c/x/Thumbs.db',
-      'c/~$draft.docx',
-      'c/run/verdicts.jsonl',
-      'c/other/run.json',
-    );
-    writeFileSync(join(root, 'c/run/run.json'), JSON.stringify({ schema: 1, tool: { name: 'guardsweep' } }));
-    const { paths, skipped } = await pathsOf('c');
-    expect(paths).toEqual(['c/a.txt', 'c/other/run.json']);
-    expect(skipped).toEqual({ 'system files': 3, 'run directories': 1 });
-  });
-
   test('a text beside an image or a clip of its name describes it, and any other text is an item', async () => {
     lay(
       'c/photo.txt',
@@ -137,15 +122,6 @@ describe('expanding corpora', () => {
     lay('c/a.csv');
     mkdirSync(join(root, 'empty'));
     await expect(pathsOf(path)).rejects.toMatchObject({ kind: 'usage' });
-  });
-
-  test('a folder that is a run directory is a usage failure that says so', async () => {
-    lay('run/verdicts.jsonl');
-    writeFileSync(join(root, 'run/run.json'), JSON.stringify({ tool: { name: 'guardsweep' } }));
-    await expect(pathsOf('run')).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('run directories, which are skipped') as string,
-    });
   });
 
   test('a folder that cannot be listed is no match of a glob', async () => {

@@ -79,7 +79,7 @@ describe('a plan that is followed', () => {
         for (const item of source.items) {
           const placed = await follower.place(item);
           if (placed === 'unplanned') unplanned.push(item.seq);
-          else if (placed !== null) given.push(placed);
+          else if (placed !== null) given.push(placed.shard);
         }
         const planned = new Set(
           whole.shards.slice(0, lines.length).flatMap((shard) => shard.items.map(({ seq }) => seq)),
@@ -95,8 +95,10 @@ describe('a plan that is followed', () => {
   it('refuses to judge a shard that reads otherwise than it was planned', async () => {
     const { lines } = cutAll({ items: [promptItem(0, 'as it was')], sources: [0] });
     const follower = new PlanFollower(batches(lines), { pass: 1, isCommitted: () => false });
-    const shard = await follower.place(promptItem(0, 'as it is'));
-    expect((shard as Shard).items.map(({ error }) => error?.code)).toEqual(['SOURCE_CHANGED']);
+    const placed = await follower.place(promptItem(0, 'as it is'));
+    expect((placed as { shard: Shard }).shard.items.map(({ error }) => error?.code)).toEqual([
+      'SOURCE_CHANGED',
+    ]);
   });
 });
 

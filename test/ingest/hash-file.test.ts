@@ -39,7 +39,7 @@ test.each([100, LARGE_BYTES])('hashes no more than the first %i bytes', async (b
 test('the system says what is wrong with a file', async () => {
   const folder = await temporaryFolder();
   await expect(hashFile(join(folder, 'none'), { signal })).rejects.toMatchObject({ code: 'ENOENT' });
-  await expect(hashFile(folder, { signal })).rejects.toMatchObject({ code: 'EISDIR' });
+  await expect(hashFile(folder, { signal })).rejects.toMatchObject({ code: 'ENOTFILE' });
 });
 
 test('an abort ends the hashing of a large file', async () => {

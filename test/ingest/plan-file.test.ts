@@ -33,6 +33,7 @@ function planned(shard: number, pass = 1, more: Partial<PlannedShard> = {}): Pla
     to: 2,
     items: 2,
     payload_sha256: 'ab'.repeat(32),
+    items_sha256: 'cd'.repeat(32),
     ...more,
   };
 }
