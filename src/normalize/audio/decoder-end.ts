@@ -1,17 +1,8 @@
 import type { ItemError } from '../../domain/item-error.ts';
+import { CRASHES } from '../process/crashes.ts';
 import type { Excess } from '../process/time-limit.ts';
 import type { ProcessEnd } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
-
-/** Signals that a program gets for what it did itself: here, for what a file made it do. */
-const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([
-  'SIGSEGV',
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGILL',
-  'SIGTRAP',
-]);
 
 /** With this status ffmpeg says that a signal stopped it before it was finished. */
 const STOPPED_BY_SIGNAL = 255;

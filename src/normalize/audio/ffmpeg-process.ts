@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { confined } from '../process/confined.ts';
 import { processorTime } from '../process/processor-time.ts';
-import { tethered } from '../process/tether.ts';
 import type { DecodeTime } from './patience.ts';
 
 /** How a process ended. */
@@ -49,6 +49,9 @@ export const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' 
 /** Of the environment, only what finding a program and its libraries takes: secrets and FFREPORT stay here. */
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOME'] as const;
 
+/** What it can allocate; clips of every kind take less than a tenth. */
+const MEMORY_BYTES = 1024 * 1024 * 1024;
+
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 /** It has nothing to put in order, and a decoder in an endless loop would not hear anything gentler. */
@@ -56,8 +59,8 @@ const KILL = 'SIGKILL';
 
 /**
  * Starts `ffmpeg` or `ffprobe` on an open file, which becomes its descriptor 3. Never throws: a program that cannot be
- * started has ended. It dies with this process, and runs in a session of its own, so that Ctrl-C in a terminal does not reach it and cut a clip
- * short that is still to be judged.
+ * started has ended. It is confined, dies with this process, and runs in a session of its own, so that Ctrl-C in a
+ * terminal does not reach it and cut a clip short that is still to be judged.
  */
 export function startFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
@@ -66,8 +69,9 @@ export function startFfmpeg(
 ): FfmpegProcess {
   let child: ChildProcess;
   try {
-    const tied = tethered(program, args);
-    child = spawn(tied.command, tied.args, {
+    // the clip may be a file that only we may read, and ffmpeg opens it anew
+    const line = confined(program, args, { memoryBytes: MEMORY_BYTES, reads: null });
+    child = spawn(line.command, line.args, {
       cwd: '/',
       detached: true,
       env: Object.fromEntries(INHERITED.map((name) => [name, env[name]])),

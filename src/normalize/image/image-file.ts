@@ -12,8 +12,8 @@ export interface ImageFile {
    */
   readonly plain: boolean;
   /**
-   * Looks at the headers of the chosen of them (ascending): pixels of the largest. Throws a Refusal where one is
-   * larger, or takes more decoding, than is allowed.
+   * Looks at the headers of the chosen of them (ascending): bytes of memory that decoding the most costly of them
+   * takes. Throws a Refusal where one is larger, or takes more memory or work, than is allowed.
    */
   measure(chosen: readonly number[]): Promise<number>;
   /**

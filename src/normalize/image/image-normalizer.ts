@@ -4,12 +4,15 @@ import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../queue/byte-budget.ts';
 import { abortable } from '../../queue/redis/abortable.ts';
 import type { Limits } from '../process/time-limit.ts';
-import type { NormalImage } from './normal-image.ts';
-import { DecoderProcess } from './process/decoder-process.ts';
+import type { NormalImage, Pixels } from './normal-image.ts';
+import { DecoderProcess, type Attempt } from './process/decoder-process.ts';
+import type { Decoded, Wanted } from './process/messages.ts';
 
 export interface ImageOptions {
   /** How many frames of an animation, or pages, are wanted at most: 1 or more. */
   readonly frames: number;
+  /** Whether each frame is wanted as PNG, even where the file itself would do; not unless given. */
+  readonly onlyPng?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -18,9 +21,17 @@ export interface ImageNormalizerOptions {
   readonly processes?: number;
   /** How long one image may take; a minute of work and twenty by the clock unless given. */
   readonly limits?: Limits;
+  /** Bytes that one process can allocate, where the system can bound that; 2.5 GiB unless given. */
+  readonly memoryBytes?: number;
 }
 
 const LIMITS: Limits = { processorMs: 60_000, wallMs: 20 * 60_000 };
+
+/**
+ * More than any image takes that is let through by what its header says: WebP of the largest size has 2 GiB allocated,
+ * of which it uses half. It is for files that contradict themselves, and for faults of a library.
+ */
+const MOST_ALLOCATED = 2.5 * 1024 * 1024 * 1024;
 
 /** Memory for decoding side by side: that of a photograph of 12 megapixels a process, and of a large one in any case. */
 const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
@@ -35,26 +46,34 @@ export class ImageNormalizer {
   readonly #slots: LimitFunction;
   readonly #memory: ByteBudget;
   readonly #limits: Limits;
+  readonly #memoryBytes: number;
   readonly #decoders = new Set<DecoderProcess>();
   readonly #idle: DecoderProcess[] = [];
   #isClosed = false;
 
-  constructor({ processes = availableParallelism(), limits = LIMITS }: ImageNormalizerOptions = {}) {
+  constructor({
+    processes = availableParallelism(),
+    limits = LIMITS,
+    memoryBytes = MOST_ALLOCATED,
+  }: ImageNormalizerOptions = {}) {
     this.#slots = pLimit(processes);
     this.#memory = new ByteBudget(Math.max(LEAST_MEMORY, processes * MEMORY_PER_PROCESS));
     this.#limits = limits;
+    this.#memoryBytes = memoryBytes;
   }
 
   /**
    * The normal form of an image file, or why it has none: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE`,
-   * `CORRUPT_MEDIA`; retryable `TIMEOUT` and `INTERNAL`. One whose decoder dies is tried again, once. Rejects with the signal's reason, and once it is closed.
+   * `CORRUPT_MEDIA`; retryable `TIMEOUT` and `INTERNAL`. One whose decoder dies is tried again, once. Rejects with the
+   * signal's reason, and once it is closed.
    */
-  image(bytes: Buffer, { frames, signal }: ImageOptions): Promise<NormalImage | ItemError> {
-    const result = this.#slots(() => {
-      signal.throwIfAborted();
-      return this.#decode(bytes, frames);
-    });
-    return abortable(result, signal);
+  image(bytes: Buffer, { frames, onlyPng = false, signal }: ImageOptions): Promise<NormalImage | ItemError> {
+    return this.#inTurn(bytes, { frames, onlyPng }, signal);
+  }
+
+  /** The normal form of an image's first frame as pixels; errors and rejections as with `image`. */
+  pixels(bytes: Buffer, signal: AbortSignal): Promise<Pixels | ItemError> {
+    return this.#inTurn(bytes, 'pixels', signal);
   }
 
   /** Ends every process; images under way reject. Any number of times. */
@@ -63,21 +82,26 @@ export class ImageNormalizer {
     await Promise.all([...this.#decoders].map((decoder) => decoder.kill()));
   }
 
+  #inTurn<W extends Wanted>(bytes: Buffer, wanted: W, signal: AbortSignal): Promise<Decoded<W> | ItemError> {
+    const result = this.#slots(() => {
+      signal.throwIfAborted();
+      return this.#decode(bytes, wanted);
+    });
+    return abortable(result, signal);
+  }
+
   /** A decoder's death may be nothing but bad luck, such as a machine out of memory: a second one is the image's. */
-  async #decode(bytes: Buffer, frames: number): Promise<NormalImage | ItemError> {
-    const first = await this.#attempt(bytes, frames);
+  async #decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
+    const first = await this.#attempt(bytes, wanted);
     if (!('died' in first)) return first;
-    const second = await this.#attempt(bytes, frames);
+    const second = await this.#attempt(bytes, wanted);
     return 'died' in second ? second.died : second;
   }
 
-  async #attempt(
-    bytes: Buffer,
-    frames: number,
-  ): Promise<NormalImage | ItemError | { readonly died: ItemError }> {
+  async #attempt<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
     this.#throwIfClosed();
     const decoder = this.#takeIdle() ?? this.#start();
-    const result = await decoder.normalize(bytes, frames);
+    const result = await decoder.decode(bytes, wanted);
     this.#throwIfClosed();
     this.#idle.push(decoder);
     return result;
@@ -93,7 +117,11 @@ export class ImageNormalizer {
   }
 
   #start(): DecoderProcess {
-    const decoder = DecoderProcess.start({ memory: this.#memory, limits: this.#limits });
+    const decoder = DecoderProcess.start({
+      memory: this.#memory,
+      limits: this.#limits,
+      memoryBytes: this.#memoryBytes,
+    });
     this.#decoders.add(decoder);
     return decoder;
   }

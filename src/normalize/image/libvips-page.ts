@@ -31,6 +31,11 @@ export async function readHeader(bytes: Buffer, page: number): Promise<Metadata>
   return header;
 }
 
+/** Bytes a pixel of what `decodePage` gives out, and of the inks that it is made from. */
+export function outputBytesPerPixel({ space, channels }: Metadata): number {
+  return space === 'cmyk' ? channels + 3 : 3;
+}
+
 /** The stored colours of a page. Throws a Refusal for broken data. */
 export async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
   const { space } = await readHeader(bytes, page);

@@ -13,15 +13,19 @@ import { Refusal } from './refusal.ts';
 import { targetSize } from './target-size.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
-/** Memory that decoding a frame takes a pixel, in bytes: its colours, and the coefficients of a progressive JPEG. */
-const BYTES_PER_PIXEL = 6;
-
 /** Waits until there is room for so many bytes; rejects to give up. */
 export type Admission = (bytes: number) => Promise<void>;
 
+export interface WantedFrames {
+  /** How many at most: 1 or more. */
+  readonly frames: number;
+  /** Whether each is to be a PNG, even where the file itself would do. */
+  readonly onlyPng?: boolean;
+}
+
 /**
- * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. At most `frames` (1 or more) of
- * its frames are given, each as PNG, or as the file itself where that is smaller and read alike by every decoder.
+ * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. Its frames are given as PNG, or
+ * as the file itself where that is smaller and read alike by every decoder.
  * `admit` is asked once, with the memory that decoding needs, before it begins.
  *
  * Gives the item error of a file that is refused: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE` (known before
@@ -29,18 +33,18 @@ export type Admission = (bytes: number) => Promise<void>;
  */
 export async function normalizeImage(
   bytes: Buffer,
-  frames: number,
+  { frames, onlyPng = false }: WantedFrames,
   admit: Admission,
 ): Promise<NormalImage | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
     const chosen = chooseFrames(file.decodable.length, frames).map((index) => file.decodable[index]!);
-    await admit((await file.measure(chosen)) * BYTES_PER_PIXEL);
+    await admit(await file.measure(chosen));
     const normal: NormalFrame[] = [];
     for await (const pixels of file.decode(chosen)) {
       const small = fit(pixels);
       const png = await encodePng(small);
-      const isOriginal = file.plain && small === pixels && bytes.length <= png.length;
+      const isOriginal = !onlyPng && file.plain && small === pixels && bytes.length <= png.length;
       normal.push({
         index: chosen[normal.length]!,
         bytes: isOriginal ? bytes : png,
@@ -54,10 +58,10 @@ export async function normalizeImage(
 }
 
 /** The normal form of an image's first frame as pixels; else, as `normalizeImage` does, the item error. */
-export async function normalPixels(bytes: Buffer): Promise<Pixels | ItemError> {
+export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pixels | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
-    await file.measure([0]);
+    await admit(await file.measure([0]));
     const { value } = await file.decode([0]).next();
     return fit(value!);
   });

@@ -84,6 +84,11 @@ describe('a decoder that goes wrong', () => {
     ['that is told to stop', 'head -c 100000 /dev/zero; exit 255', 'INTERNAL'],
     ['that fails after it decoded something', 'head -c 100000 /dev/zero; exit 1', 'CORRUPT_MEDIA'],
     ['that decodes nothing and complains', 'echo oh >&2; exit 0', 'CORRUPT_MEDIA'],
+    [
+      'that is refused memory',
+      'dd if=/dev/zero of=/dev/null bs=1500M count=1 || exit 1; head -c 64000 /dev/zero',
+      'CORRUPT_MEDIA',
+    ],
     ['that decodes nothing', 'exit 0', 'EMPTY_CONTENT'],
     ['that complains without end', 'head -c 30000000 /dev/zero >&2; head -c 64000 /dev/zero', 'heard'],
   ])('%s', async (_name, script, expected) => {
@@ -238,7 +243,8 @@ it('gives ffmpeg nothing of the environment but where programs and libraries are
   const env = { PATH: bin, HOME: home, GUARD_API_KEY: 'secret', FFREPORT: 'file=x' };
   await hear(normalizer({ env }), MP3);
   const seen = (await readFile(join(home, 'env'), 'utf8')).split('\n').map((line) => line.split('=')[0]);
-  expect(seen.filter((name) => name === 'GUARD_API_KEY' || name === 'FFREPORT')).toEqual([]);
+  // the shell in the place of ffmpeg adds the rest
+  expect(seen.filter((name) => !/^(?:PATH|HOME|PWD|OLDPWD|_|)$/.test(name!))).toEqual([]);
   expect(seen).toContain('PATH');
 });
 

@@ -10,7 +10,7 @@ const FOLDER = new URL('../../fixtures/images/', import.meta.url);
 const names = readdirSync(FOLDER);
 
 const read = (name: string): Promise<Buffer> => readFile(new URL(name, FOLDER));
-const normalized = async (name: string) => normalizeImage(await read(name), 8, async () => {});
+const normalized = async (name: string) => normalizeImage(await read(name), { frames: 8 }, async () => {});
 
 /** Of the pixels that whoever gets these bytes sees. */
 async function seen(bytes: Buffer): Promise<{ width: number; height: number; rgb_sha256: string }> {

@@ -6,8 +6,11 @@ import type { ItemError } from '../../../src/domain/item-error.ts';
 import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
 import { imageNormalizer, startedProcesses, type StartedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
+import { gifFrames } from '../../helpers/images/image-bombs.ts';
+import { peakMemory } from '../../helpers/images/peak-memory.ts';
 import { settled } from '../../helpers/settled.ts';
 
+const MEBIBYTE = 2 ** 20;
 const signal = new AbortController().signal;
 const options = { frames: 8, signal };
 /** Takes long enough to decode that something can happen meanwhile. */
@@ -47,7 +50,7 @@ it('gives the very bytes of a file that is in normal form already', async () => 
 async function end(started: StartedProcesses, turn: number, death: NodeJS.Signals): Promise<void> {
   await settled(() => started.all.length === turn);
   const decoder = started.all[turn - 1]!;
-  await once(decoder, 'message'); // it has looked at the header and asks for memory
+  await once(decoder, 'message'); // it has started, and is given the image
   decoder.kill(death);
 }
 
@@ -134,6 +137,32 @@ it('leaves no process behind when it is closed, however often', async () => {
   expect(started.all).toHaveLength(2);
 });
 
+it('does not blame an image for a decoder that cannot start', async () => {
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1, memoryBytes: 48 * MEBIBYTE });
+  expect(await normalizer.image(small, options)).toMatchObject({ code: 'INTERNAL' });
+  expect(started.all.map(({ signalCode }) => signalCode)).not.toContain(null);
+});
+
+it.each([
+  ['a library', drawn(10_000, 10_000).jpeg({ quality: 40 }).toBuffer()],
+  ['our own code', gifFrames(10_000, 10_000, 1)],
+])('costs one image where %s is refused memory', async (_, picture) => {
+  const bytes = await picture;
+  const started = startedProcesses();
+  const normalizer = imageNormalizer({ processes: 1, memoryBytes: 256 * MEBIBYTE });
+  const [first, second] = [normalizer.image(bytes, options), normalizer.image(small, options)];
+  expect((await first) as ItemError).toMatchObject({
+    code: expect.stringMatching(/^(?:CORRUPT_MEDIA|MEDIA_TOO_LARGE)$/) as string,
+  });
+  expect(image(await second).frames).toHaveLength(1);
+  expect(peakMemory(started.all.at(-1)!.pid!)).toBeLessThan(256 * MEBIBYTE);
+});
+
+/** Where programs and libraries are, how this one manages memory, and where its channel is. */
+const HARMLESS =
+  /^(?:PATH|PWD|LD_LIBRARY_PATH|TMPDIR|TZ|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_.*|)$/;
+
 it('hands no secrets to the processes that parse the files', async () => {
   const started = startedProcesses();
   process.env['GUARD_API_KEY'] = 'secret';
@@ -144,5 +173,6 @@ it('hands no secrets to the processes that parse the files', async () => {
   }
   expect((await started.first).spawnargs.join(' ')).not.toContain('secret');
   const environment = await readFile(`/proc/${(await started.first).pid}/environ`, 'utf8');
-  expect(environment).not.toContain('secret');
+  const names = environment.split('\0').map((variable) => variable.split('=')[0]);
+  expect(names.filter((name) => !HARMLESS.test(name!))).toEqual([]);
 });

@@ -5,16 +5,17 @@ import { chooseFrames } from '../../../src/normalize/image/frame-choice.ts';
 import type { NormalFrame, NormalImage, Pixels } from '../../../src/normalize/image/normal-image.ts';
 import { normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import { drawn, drawnPixels } from '../../helpers/pictures.ts';
+import { tiffTiles } from '../../helpers/images/image-bombs.ts';
 import { pngChunk, pngFile } from '../../helpers/png.ts';
 
 async function normal(bytes: Buffer, frames = 8): Promise<NormalImage> {
-  const result = await normalizeImage(bytes, frames, async () => {});
+  const result = await normalizeImage(bytes, { frames }, async () => {});
   if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
   return result;
 }
 
 async function pixelsOf(bytes: Buffer): Promise<Pixels> {
-  const pixels = await normalPixels(bytes);
+  const pixels = await normalPixels(bytes, async () => {});
   if ('code' in pixels) throw new Error(`${pixels.code}: ${pixels.message}`);
   return pixels;
 }
@@ -68,7 +69,7 @@ describe('what is sent', () => {
 
 describe('refusals before decoding', () => {
   const refuse = (bytes: Buffer) =>
-    normalizeImage(bytes, 8, () => Promise.reject(new Error('must not be decoded')));
+    normalizeImage(bytes, { frames: 8 }, () => Promise.reject(new Error('must not be decoded')));
 
   it('refuses a small file of hundreds of megapixels', async () => {
     const rows = Buffer.alloc(20_000 * 2501); // one bit a pixel, and a filter byte a row
@@ -92,10 +93,39 @@ describe('refusals before decoding', () => {
     expect(await refuse(gif)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
   });
 
-  it('asks for room once, for as much as the largest frame needs', async () => {
+  it.each([
+    ['a JPEG', 3, drawn(200, 100).jpeg()],
+    ['a progressive JPEG', 9, drawn(200, 100).jpeg({ progressive: true })],
+    ['a progressive JPEG in CMYK', 15, drawn(200, 100).toColourspace('cmyk').jpeg({ progressive: true })],
+    ['a PNG', 3, drawn(200, 100).png()],
+    ['an interlaced PNG', 6, drawn(200, 100).png({ progressive: true })],
+    ['an interlaced PNG of 16 bits', 9, drawn(200, 100).toColourspace('rgb16').png({ progressive: true })],
+    ['a WebP', 8, drawn(200, 100).webp()],
+    ['an AVIF', 18, drawn(200, 100).avif()],
+    ['a GIF', 4, drawn(200, 100).gif()],
+    ['a TIFF', 3, drawn(200, 100).tiff()],
+  ])('asks for room once, for what its format needs a pixel: %s', async (_, perPixel, picture) => {
     const asked: number[] = [];
-    await normalizeImage(await drawn(200, 100).jpeg().toBuffer(), 8, async (bytes) => void asked.push(bytes));
-    expect(asked).toEqual([200 * 100 * 6]);
+    await normalizeImage(await picture.toBuffer(), { frames: 8 }, async (bytes) => void asked.push(bytes));
+    expect(asked).toEqual([200 * 100 * perPixel]);
+  });
+
+  it('counts the tiles of a TIFF, which may be larger than it', async () => {
+    const asked: number[] = [];
+    await normalizeImage(tiffTiles(40, 30, 256), { frames: 1 }, async (bytes) => void asked.push(bytes));
+    expect(asked).toEqual([40 * 30 * 3 + 2 * 256 * 256]);
+  });
+
+  it('refuses what fits by its pixels, but not by the memory that they take', async () => {
+    // the size of a small picture, overwritten
+    const avif = await drawn(64, 48).avif().toBuffer();
+    const size = avif.indexOf('ispe') + 8;
+    avif.writeUInt32BE(11_000, size);
+    avif.writeUInt32BE(11_000, size + 4);
+    expect(await refuse(avif)).toMatchObject({
+      code: 'MEDIA_TOO_LARGE',
+      message: expect.stringContaining('MiB') as string,
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { tethered } from '../../../src/normalize/process/tether.ts';
+import { confined } from '../../../src/normalize/process/confined.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
 import { folder } from '../audio/clips.ts';
@@ -13,6 +13,8 @@ import { childrenNamed, isAlive } from '../audio/processes.ts';
 const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
 /** As it is built: decoders of images are processes, which run compiled code. */
 const NORMALIZER = new URL('../../../dist/src/normalize/normalizer.js', import.meta.url).href;
+
+const LIMITS = { memoryBytes: 2 ** 30, reads: null };
 
 /** Has images and a clip decoded, for ever. */
 const PARENT = `
@@ -52,7 +54,7 @@ it('leaves no helper behind when the process that started them is killed, not ev
 
 it('starts nothing for a parent that has died meanwhile', () => {
   const run = (parent?: number): string => {
-    const { command, args } = tethered('echo', ['here'], parent);
+    const { command, args } = confined('echo', ['here'], { ...LIMITS, ...(parent && { parent }) });
     return String(spawnSync(command, args).stdout);
   };
   expect(run()).toBe('here\n');
@@ -61,10 +63,14 @@ it('starts nothing for a parent that has died meanwhile', () => {
 });
 
 it('passes arguments, status and a missing program on', () => {
-  const { command, args } = tethered('sh', ['-c', 'printf "%s|" "$@"; exit 7', 'sh', 'a b', '$PATH', '']);
+  const { command, args } = confined(
+    'sh',
+    ['-c', 'printf "%s|" "$@"; exit 7', 'sh', 'a b', '$PATH', ''],
+    LIMITS,
+  );
   const { stdout, status } = spawnSync(command, args);
   expect([String(stdout), status]).toEqual(['a b|$PATH||', 7]);
-  const missing = tethered('no-such-program', []);
+  const missing = confined('no-such-program', [], LIMITS);
   expect(spawnSync(missing.command, missing.args).status).toBe(127);
   expect(execFileSync('setpriv', ['--version']).toString()).toContain('util-linux');
 });

@@ -1,4 +1,5 @@
 import type { ImageFile } from '../image-file.ts';
+import { checkFrameMemory } from '../limits.ts';
 import { corrupt } from '../refusal.ts';
 import { decodeDib } from './decode-dib.ts';
 import { readDib, type Dib } from './read-dib.ts';
@@ -18,9 +19,17 @@ export function dibFile(bytes: Buffer, dib: Dib): ImageFile {
     total: 1,
     decodable: [0],
     plain: false, // guards need not know the format
-    measure: async () => dib.width * dib.height,
+    measure: async () => decodingMemory(dib),
     async *decode() {
       yield decodeDib(bytes, dib);
     },
   };
+}
+
+/** Three bytes a pixel, and the unpacked rows of run-length data. */
+function decodingMemory({ width, height, storage }: Dib): number {
+  const unpackedBytes = storage === 'plain' ? 0 : storage === 'rle24' ? 3 : 1;
+  const bytes = width * height * (3 + unpackedBytes);
+  checkFrameMemory(bytes);
+  return bytes;
 }

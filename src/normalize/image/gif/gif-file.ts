@@ -1,8 +1,8 @@
 import type { ImageFile } from '../image-file.ts';
-import { checkDecodedPixels, checkFrameSize } from '../limits.ts';
+import { checkDecodedPixels, checkFrameMemory, checkFrameSize } from '../limits.ts';
 import type { Pixels } from '../normal-image.ts';
 import { playGif } from './play-gif.ts';
-import { readGif } from './read-gif.ts';
+import { readGif, type GifFrame } from './read-gif.ts';
 
 /**
  * Opens a GIF, which is decoded here: libvips gives black where a pixel is transparent, not its stored colour.
@@ -17,18 +17,27 @@ export function openGif(bytes: Buffer): ImageFile {
     plain: false, // decoders differ in what they take for a whole GIF
     async measure(chosen) {
       checkFrameSize(gif.width, gif.height);
-      let decoded = 0;
+      let [decoded, largest] = [0, 0];
       for (let index = 0; index <= (chosen.at(-1) ?? 0); index++) {
-        const { width, height } = gif.frames[index]!;
+        const frame = gif.frames[index]!;
+        const { width, height } = frame;
         if (width * height > 0) checkFrameSize(width, height); // a frame without pixels paints nothing
         // what is painted of the frame, and the canvas that disposing of it may touch
         decoded += width * height + (index === 0 ? pixels : 0);
+        largest = Math.max(largest, frameMemory(frame));
       }
       checkDecodedPixels(decoded);
-      return pixels;
+      const bytes = pixels * 3 + largest;
+      checkFrameMemory(bytes);
+      return bytes;
     },
     async *decode(chosen): AsyncGenerator<Pixels, void, void> {
       yield* playGif(bytes, gif, chosen);
     },
   };
+}
+
+/** Beside the canvas: a byte a pixel for the indexes, and a copy of the colours below that are to be put back. */
+function frameMemory({ width, height, disposal }: GifFrame): number {
+  return width * height * (disposal === 'restore' ? 4 : 1);
 }

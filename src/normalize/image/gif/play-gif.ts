@@ -33,12 +33,14 @@ export function* playGif(bytes: Buffer, gif: Gif, wanted: readonly number[]): Ge
   const backdrop = colourOf(first.palette, first.transparent ?? 0);
   fill(canvas, { left: 0, top: 0, width, height }, backdrop);
   const last = wanted.at(-1) ?? -1;
+  const buffers = frameBuffers(frames.slice(0, last + 1));
   for (let index = 0; index <= last; index++) {
     const frame = frames[index]!;
-    const below = frame.disposal === 'restore' ? rowsBelow(canvas, frame).map((row) => row.slice()) : null;
-    paint(canvas, frame, indexesOf(bytes, frame), index === 0 ? null : frame.transparent);
+    if (frame.disposal === 'restore') keepBelow(canvas, frame, buffers.below);
+    const indexes = indexesOf(bytes, frame, buffers.indexes);
+    paint(canvas, frame, indexes, index === 0 ? null : frame.transparent);
     if (wanted.includes(index)) yield canvas;
-    if (below !== null) rowsBelow(canvas, frame).forEach((row, position) => row.set(below[position]!));
+    if (frame.disposal === 'restore') putBack(canvas, frame, buffers.below);
     if (frame.disposal === 'clear') fill(canvas, frame, backdrop);
   }
 }
@@ -47,9 +49,42 @@ function colourOf(palette: Uint8Array, index: number): Uint8Array {
   return palette.subarray(index * 3, index * 3 + 3);
 }
 
-function indexesOf(bytes: Buffer, frame: GifFrame): Uint8Array {
+/** What is needed for a frame at a time: its indexes, and the colours below one that is taken away again. */
+interface FrameBuffers {
+  readonly indexes: Uint8Array;
+  readonly below: Uint8Array;
+}
+
+/** Large enough for each of the frames. One pair for all: else what earlier frames took would not be free in time. */
+function frameBuffers(frames: readonly GifFrame[]): FrameBuffers {
+  let [pixels, restored] = [0, 0];
+  for (const { width, height, disposal } of frames) {
+    pixels = Math.max(pixels, width * height);
+    if (disposal === 'restore') restored = Math.max(restored, width * height);
+  }
+  return { indexes: new Uint8Array(pixels), below: new Uint8Array(restored * 3) };
+}
+
+function keepBelow(canvas: Canvas, frame: GifFrame, below: Uint8Array): void {
+  let at = 0;
+  for (const row of rowsBelow(canvas, frame)) {
+    below.set(row, at);
+    at += row.length;
+  }
+}
+
+function putBack(canvas: Canvas, frame: GifFrame, below: Uint8Array): void {
+  let at = 0;
+  for (const row of rowsBelow(canvas, frame)) {
+    row.set(below.subarray(at, at + row.length));
+    at += row.length;
+  }
+}
+
+function indexesOf(bytes: Buffer, frame: GifFrame, buffer: Uint8Array): Uint8Array {
+  const indexes = buffer.subarray(0, frame.width * frame.height);
   // pixels that the data leaves out are transparent, else of index 0
-  const indexes = new Uint8Array(frame.width * frame.height).fill(frame.transparent ?? 0);
+  indexes.fill(frame.transparent ?? 0);
   if (indexes.length > 0 && !decodeLzw(bytes, frame.dataAt, frame.minCodeSize, indexes)) throw corrupt();
   return indexes;
 }
@@ -91,15 +126,16 @@ interface Rectangle {
 }
 
 /** The part of each row of the canvas that lies in the rectangle; views, not copies. */
-function rowsBelow(canvas: Canvas, { left, top, width, height }: Rectangle): Uint8Array[] {
+function* rowsBelow(
+  canvas: Canvas,
+  { left, top, width, height }: Rectangle,
+): Generator<Uint8Array, void, void> {
   const right = Math.min(left + width, canvas.width);
   const bottom = Math.min(top + height, canvas.height);
-  const rows: Uint8Array[] = [];
   for (let row = top; row < bottom && left < right; row++) {
     const start = row * canvas.width;
-    rows.push(canvas.rgb.subarray((start + left) * 3, (start + right) * 3));
+    yield canvas.rgb.subarray((start + left) * 3, (start + right) * 3);
   }
-  return rows;
 }
 
 function fill(canvas: Canvas, rectangle: Rectangle, colour: Uint8Array): void {

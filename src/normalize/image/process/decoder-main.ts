@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import type { NormalImage } from '../normal-image.ts';
-import { normalizeImage } from '../normalize-image.ts';
+import type { NormalImage, Pixels } from '../normal-image.ts';
+import { normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../restrict-libvips.ts';
-import type { FromDecoder, ToDecoder } from './messages.ts';
+import type { FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** What a process that decodes images runs. It lives until its starter closes the channel, or kills it. */
 
@@ -20,12 +20,20 @@ async function admit(bytes: number): Promise<void> {
   await once(process, 'message');
 }
 
-async function normalize(bytes: Buffer, frames: number): Promise<NormalImage | ItemError> {
+async function decode(bytes: Buffer, wanted: Wanted): Promise<NormalImage | Pixels | ItemError> {
   try {
-    return await normalizeImage(bytes, frames, admit);
-  } catch {
+    return wanted === 'pixels'
+      ? await normalPixels(bytes, admit)
+      : await normalizeImage(bytes, wanted, admit);
+  } catch (error) {
+    if (isOutOfMemory(error)) return itemError('MEDIA_TOO_LARGE', 'decoding the image takes too much memory');
     return itemError('INTERNAL', 'decoding the image failed by a fault of this program');
   }
+}
+
+/** The engine has no class or code of its own for a buffer that cannot be had; its other range errors have a code. */
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof RangeError && !('code' in error);
 }
 
 /** Lets go of what was held for an image before another process is given the memory. */
@@ -37,7 +45,7 @@ async function freeMemory(): Promise<void> {
 
 async function answer(message: ToDecoder): Promise<void> {
   if (message.kind === 'proceed') return; // whoever asked for it waits for it
-  const result = await normalize(message.bytes, message.frames);
+  const result = await decode(message.bytes, message.wanted);
   await freeMemory();
   const { user, system } = process.cpuUsage();
   send({ kind: 'done', result, processorMs: (user + system) / 1000 });
@@ -49,3 +57,4 @@ process.on('SIGTERM', () => undefined);
 // There is nothing to put in order, and an exit would wait for a library that hangs.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.on('message', (message: ToDecoder) => void answer(message));
+send({ kind: 'ready' });

@@ -1,20 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { ByteBudget } from '../../../queue/byte-budget.ts';
+import { confined } from '../../process/confined.ts';
+import { CRASHES } from '../../process/crashes.ts';
 import { processorTime } from '../../process/processor-time.ts';
-import { tethered } from '../../process/tether.ts';
 import { TimeLimit, type Limits } from '../../process/time-limit.ts';
-import type { NormalImage } from '../normal-image.ts';
-import type { FromDecoder, ToDecoder } from './messages.ts';
-
-/** Signals by which the system ends a program whose own code went wrong, here while it decoded one certain image. */
-const CRASHES: ReadonlySet<NodeJS.Signals | null> = new Set([
-  'SIGSEGV',
-  'SIGBUS',
-  'SIGILL',
-  'SIGFPE',
-] as const);
+import type { NormalImage, Pixels } from '../normal-image.ts';
+import type { Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** What a decoder needs of the environment. Keys and addresses do not belong where strangers' files are parsed. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
@@ -22,8 +17,18 @@ const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot',
 /** One process decodes one image at a time, so that several threads would only keep memory apart for nothing. */
 const FRUGAL = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
+/** What runs in the process, and a file of the library that it loads. */
+const ENTRY = fileURLToPath(new URL(`./decoder-main${extname(import.meta.url)}`, import.meta.url));
+const LIBRARY = createRequire(import.meta.url).resolve('sharp');
+
+/** The files that have to be readable for a decoder to run. */
+export const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];
+
+/** What became of an image; `died` is the error to end with where its decoder died over it. */
+export type Attempt<T> = T | ItemError | { readonly died: ItemError };
+
 interface Task {
-  readonly finish: (result: NormalImage | ItemError | { readonly died: ItemError }) => void;
+  readonly finish: (result: Attempt<NormalImage | Pixels>) => void;
   /** Aborted when the task is over, however it ended. */
   readonly over: AbortController;
   readonly time: TimeLimit;
@@ -34,6 +39,8 @@ export interface DecoderOptions {
   readonly memory: ByteBudget;
   /** What an image may take, waiting for memory not counted. */
   readonly limits: Limits;
+  /** Bytes that one decoder can allocate, of which its program alone takes about a hundred million. */
+  readonly memoryBytes: number;
 }
 
 /**
@@ -46,6 +53,8 @@ export class DecoderProcess {
   readonly #options: DecoderOptions;
   readonly #ended: Promise<void>;
   #hasEnded = false;
+  readonly #ready: Promise<void>;
+  #isReady = false;
   /** What it had used before it got its image. */
   #usedMs = 0;
   #task: Task | null = null;
@@ -53,11 +62,18 @@ export class DecoderProcess {
   private constructor(child: ChildProcess, options: DecoderOptions) {
     this.#child = child;
     this.#options = options;
-    child.on('message', (message: FromDecoder) => this.#receive(message));
+    this.#ready = new Promise((resolve) => {
+      child.on('message', (message: FromDecoder) => {
+        if (message.kind === 'ready') {
+          this.#isReady = true;
+          resolve();
+        } else this.#receive(message);
+      });
+    });
     this.#ended = new Promise((resolve) => {
       const end = (signal: NodeJS.Signals | null): void => {
         this.#hasEnded = true;
-        this.#finish(this.#tooLong() ?? endedBy(signal));
+        this.#finish(this.#tooLong() ?? this.#endedBy(signal));
         resolve();
       };
       child.once('exit', (_status, signal) => end(signal));
@@ -68,13 +84,16 @@ export class DecoderProcess {
   }
 
   static start(options: DecoderOptions): DecoderProcess {
-    const entry = new URL(`./decoder-main${extname(import.meta.url)}`, import.meta.url);
     const passedOn = PASSED_ON.flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value] as const];
     });
-    const { command, args } = tethered(process.execPath, ['--expose-gc']);
-    const child = fork(entry, {
+    const { command, args } = confined(process.execPath, ['--expose-gc'], {
+      memoryBytes: options.memoryBytes,
+      reads: DECODER_READS,
+    });
+    const child = fork(ENTRY, {
+      cwd: '/',
       execPath: command,
       execArgv: [...args],
       serialization: 'advanced',
@@ -95,17 +114,22 @@ export class DecoderProcess {
    * processor time, and `TIMEOUT`. A decoder that dies over it, of the image or of something outside, gives the error
    * to end with as `died`. Never rejects. One image at a time.
    */
-  normalize(bytes: Buffer, frames: number): Promise<NormalImage | ItemError | { readonly died: ItemError }> {
-    return new Promise((finish) => {
+  decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
+    return new Promise((resolve) => {
+      // the decoder answers with what it was asked for
+      const finish = resolve as Task['finish'];
       const time = new TimeLimit(
         () => this.#processorTime(),
         () => this.#child.kill('SIGKILL'),
       );
-      this.#task = { finish, over: new AbortController(), time };
-      if (this.#hasEnded) return this.#finish(endedBy(null));
+      const task = { finish, over: new AbortController(), time };
+      this.#task = task;
+      if (this.#hasEnded) return this.#finish(this.#endedBy(null));
       this.#keepAlive(true);
       time.resume(this.#options.limits);
-      this.#send({ kind: 'normalize', bytes, frames });
+      void this.#ready.then(() => {
+        if (this.#task === task) this.#send({ kind: 'decode', bytes, wanted });
+      });
     });
   }
 
@@ -121,7 +145,7 @@ export class DecoderProcess {
     this.#child.send(message, () => undefined);
   }
 
-  #receive(message: FromDecoder): void {
+  #receive(message: Exclude<FromDecoder, { kind: 'ready' }>): void {
     if (message.kind === 'done') {
       this.#usedMs = message.processorMs;
       this.#finish(message.result);
@@ -151,7 +175,7 @@ export class DecoderProcess {
     return used === null ? null : used - this.#usedMs;
   }
 
-  #finish(result: NormalImage | ItemError | { readonly died: ItemError }): void {
+  #finish(result: Attempt<NormalImage | Pixels>): void {
     const task = this.#task;
     if (task === null) return;
     this.#task = null;
@@ -177,6 +201,16 @@ export class DecoderProcess {
     }
   }
 
+  /** A process that could not even start says nothing of the image, which it was not given. */
+  #endedBy(signal: NodeJS.Signals | null): { readonly died: ItemError } {
+    return {
+      died:
+        this.#isReady && signal !== null && CRASHES.has(signal)
+          ? itemError('CORRUPT_MEDIA', 'the image crashes its decoder')
+          : itemError('INTERNAL', 'the process that decoded the image came to an end'),
+    };
+  }
+
   #keepAlive(busy: boolean): void {
     const { channel } = this.#child;
     if (busy) {
@@ -187,12 +221,4 @@ export class DecoderProcess {
       channel?.unref();
     }
   }
-}
-
-function endedBy(signal: NodeJS.Signals | null): { readonly died: ItemError } {
-  return {
-    died: CRASHES.has(signal)
-      ? itemError('CORRUPT_MEDIA', 'the image crashes its decoder')
-      : itemError('INTERNAL', 'the process that decoded the image came to an end'),
-  };
 }

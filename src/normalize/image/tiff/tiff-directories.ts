@@ -19,6 +19,7 @@ export const TAGS = {
   samples: 277,
   planes: 284,
   tileWidth: 322,
+  tileHeight: 323,
   sampleFormat: 339,
 } as const;
 const READ: ReadonlySet<number> = new Set(Object.values(TAGS));

@@ -1,9 +1,10 @@
+import type { Metadata } from 'sharp';
 import type { ImageFile } from '../image-file.ts';
-import { decodePage, readHeader } from '../libvips-page.ts';
-import { checkDecodedPixels, checkFrameCount, checkFrameSize } from '../limits.ts';
+import { decodePage, outputBytesPerPixel, readHeader } from '../libvips-page.ts';
+import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize } from '../limits.ts';
 import type { Pixels } from '../normal-image.ts';
 import { Refusal } from '../refusal.ts';
-import { isolated, readTiffDirectories, type TiffDirectory } from './tiff-directories.ts';
+import { isolated, readTiffDirectories, TAGS, type TiffDirectory } from './tiff-directories.ts';
 import { isOverview, isTransparencyMask, tiffVariant } from './tiff-variant.ts';
 
 /**
@@ -27,12 +28,15 @@ export async function openTiff(bytes: Buffer): Promise<ImageFile> {
     async measure(chosen) {
       let [largest, decoded] = [0, 0];
       for (const page of chosen) {
-        const { width, height } = await namingVariant(directories[page], () => readHeader(bytes, page));
+        const header = await namingVariant(directories[page], () => readHeader(bytes, page));
+        const { width, height } = header;
         checkFrameSize(width, height);
-        largest = Math.max(largest, width * height);
+        const tiles = tileMemory(header, directories[page]);
+        largest = Math.max(largest, width * height * outputBytesPerPixel(header) + tiles);
         decoded += width * height;
       }
       checkDecodedPixels(decoded);
+      checkFrameMemory(largest);
       return largest;
     },
     async *decode(chosen): AsyncGenerator<Pixels, void, void> {
@@ -41,6 +45,19 @@ export async function openTiff(bytes: Buffer): Promise<ImageFile> {
       }
     },
   };
+}
+
+/** Two rows of tiles, of which each may be larger than the page, and the one that is decoded. Strips are streamed. */
+function tileMemory(
+  { width, height, channels, depth }: Metadata,
+  directory: TiffDirectory | undefined,
+): number {
+  const [tileWidth] = directory?.values(TAGS.tileWidth) ?? [];
+  const [tileHeight] = directory?.values(TAGS.tileHeight) ?? [];
+  if (tileWidth === undefined || tileHeight === undefined) return 0;
+  checkFrameSize(tileWidth, tileHeight);
+  const held = Math.ceil(width / tileWidth) * Math.min(2, Math.ceil(height / tileHeight));
+  return tileWidth * tileHeight * (held + 1) * channels * (depth === 'ushort' ? 2 : 1);
 }
 
 /** A page that libvips refuses is tried once more without the others: it looks at them too. */
