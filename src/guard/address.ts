@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../domain/failure.ts';
+import { isLoopback } from '../domain/loopback.ts';
 
 /** A guard the run may use. */
 export interface GuardEndpoint {
@@ -67,11 +68,6 @@ export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly
     serverName: host,
     port,
   };
-}
-
-/** Whether a host, as in a URL, is this machine by its very name. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 export interface LookupOptions {

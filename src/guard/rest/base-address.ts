@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
-import { type GuardEndpoint, isLoopback } from '../address.ts';
+import { isLoopback } from '../../domain/loopback.ts';
+import type { GuardEndpoint } from '../address.ts';
 
 /** Where the REST endpoints of a guard are. */
 export interface BaseAddress {

@@ -2,25 +2,22 @@ import { z } from 'zod';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Answer } from '../answer.ts';
 import { worstFlags } from '../worst-flags.ts';
-import { categoryOf } from './category-names.ts';
+import { categoryOf, isCategoryName } from './category-names.ts';
 
-/** Most keys, and longest key, of `subcategory_flags` that is believed: thirteen names are known. */
-const MAX_KEYS = 256;
-const MAX_KEY_LENGTH = 100;
+/** Most keys of `subcategory_flags` that are believed: thirteen names are known. */
+const MAX_KEYS = 64;
 
 const verdict = z.object({
   flagged: z.boolean(),
   score: z.number().min(0).max(1),
-  subcategory_flags: z
-    .record(z.string().min(1).max(MAX_KEY_LENGTH), z.boolean())
-    .refine((flags) => Object.keys(flags).length <= MAX_KEYS),
+  subcategory_flags: z.custom<Readonly<Record<string, boolean>>>(areFlags),
   latency_ms: z.number().nonnegative(),
 });
 
 /**
  * The answer in a REST verdict; null when the body is not one. Probabilities of categories it has none. Set flags
  * count, also of something that is not flagged altogether; under a key that is not the taxonomy's in any spelling they
- * stay as given.
+ * stay as given, as long as they look like names.
  */
 export function decodeVerdict(body: Buffer): Answer | null {
   let json: unknown;
@@ -42,6 +39,16 @@ export function decodeVerdict(body: Buffer): Answer | null {
     subcategoryFlags: unpopulated ? null : inOrder(set),
     cacheUsage: null,
   };
+}
+
+/** A record of zod's would leave out the key `__proto__`, and with it a flag. */
+function areFlags(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= MAX_KEYS &&
+    entries.every(([key, isSet]) => isCategoryName(key) && typeof isSet === 'boolean')
+  );
 }
 
 /** Known keys in the order of the taxonomy, then the others as they came. */

@@ -31,6 +31,18 @@ export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
+/** How many elements a BYTES tensor has, without making a list of them; null when the framing does not hold. */
+export function countBytes(raw: Buffer): number | null {
+  let count = 0;
+  let at = 0;
+  while (at < raw.length) {
+    if (at + 4 > raw.length) return null;
+    at += 4 + raw.readUInt32LE(at);
+    count++;
+  }
+  return at === raw.length ? count : null;
+}
+
 /** The elements of a BYTES tensor as views into `raw`; null when the framing does not hold. */
 export function decodeBytes(raw: Buffer): Buffer[] | null {
   const elements: Buffer[] = [];

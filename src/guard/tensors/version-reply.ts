@@ -1,9 +1,11 @@
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
 import type { InferResponse } from './protocol.ts';
-import { decodeBytes } from './raw.ts';
+import { countBytes, decodeBytes } from './raw.ts';
 
 /** Largest version output that is looked at, in bytes. */
 const MAX_VERSION_BYTES = 1024 * 1024;
+/** Most strings in it, if each artifact has one. */
+const MAX_VERSION_ELEMENTS = 4096;
 
 const HASH_LENGTH = 64;
 const HASH = /^[0-9a-f]{64}$/i;
@@ -19,8 +21,9 @@ export function decodeVersionReply(reply: InferResponse): Fingerprint | null {
   for (const [index, output] of reply.outputs.entries()) {
     const raw = reply.raw_output_contents[index]!;
     if (output.datatype !== 'BYTES' || raw.length > MAX_VERSION_BYTES) continue;
-    const elements = decodeBytes(raw);
-    if (elements === null) continue;
+    const count = countBytes(raw);
+    if (count === null || count > MAX_VERSION_ELEMENTS) continue;
+    const elements = decodeBytes(raw)!;
     const fingerprint = parseHashes(elements.map((element) => element.toString('utf8')).join('\n'));
     if (fingerprint !== null) return fingerprint;
   }

@@ -15,6 +15,7 @@ import type { CallOptions } from '../connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';
+import { LONGEST_REPLY_BYTES } from './reply-bounds.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls we make, by request and reply. */
@@ -59,7 +60,7 @@ export class GuardChannel {
     this.#secure = address.secure;
     this.#connect = (creds) =>
       new Client(address.target, creds, {
-        'grpc.max_receive_message_length': -1,
+        'grpc.max_receive_message_length': LONGEST_REPLY_BYTES,
         'grpc.max_send_message_length': -1,
         // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
         // stays off: deadlines notice a dead connection as well, and a server that drains still finishes our
@@ -67,8 +68,8 @@ export class GuardChannel {
         'grpc.use_local_subchannel_pool': 1,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 1000,
-        // A proxy meant for the way out would also take calls to this machine.
-        ...(address.loopback ? { 'grpc.enable_http_proxy': 0 } : {}),
+        // As over REST: what the environment names as proxy for something else gets neither content nor tokens.
+        'grpc.enable_http_proxy': 0,
         ...(address.authority === null
           ? {}
           : {
@@ -80,7 +81,13 @@ export class GuardChannel {
     this.#client = this.#connect(this.#connection.credentials);
   }
 
-  call<M extends keyof Calls>(method: M, request: Calls[M][0], options: CallOptions): Promise<Calls[M][1]> {
+  /** `mostBytes`: the longest reply that can be right. A longer one is none, and is not decoded. */
+  call<M extends keyof Calls>(
+    method: M,
+    request: Calls[M][0],
+    mostBytes: number,
+    options: CallOptions,
+  ): Promise<Calls[M][1]> {
     const { signal } = options;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -89,13 +96,19 @@ export class GuardChannel {
       }
       const abort = (): void => call.cancel();
       this.#watch.sent();
-      const call = this.#ask(this.#client, method, request, options.timeoutMs, (error, reply) => {
+      let hasBegun = false;
+      const call = this.#ask(this.#client, method, request, options.timeoutMs, (error, message) => {
         this.#watch.ended(error === null || !UNANSWERED.has(error.code));
         signal.removeEventListener('abort', abort);
         if (signal.aborted) reject(signal.reason as Error);
-        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error));
-        else resolve(reply!);
+        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error, hasBegun));
+        else {
+          const reply = message!.length > mostBytes ? null : this.#decode(method, message!);
+          if (reply === null) reject(unreadable());
+          else resolve(reply);
+        }
       });
+      call.once('metadata', () => (hasBegun = true));
       signal.addEventListener('abort', abort, { once: true });
     });
   }
@@ -105,18 +118,32 @@ export class GuardChannel {
     method: M,
     request: Calls[M][0],
     timeoutMs: number,
-    done: (error: ServiceError | null, reply?: Calls[M][1]) => void,
+    done: (error: ServiceError | null, message?: Buffer) => void,
   ): ClientUnaryCall {
-    const definition = this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
+    const { path, requestSerialize } = this.#definition(method);
     return client.makeUnaryRequest(
-      definition.path,
-      definition.requestSerialize,
-      definition.responseDeserialize,
+      path,
+      requestSerialize,
+      (message) => message,
       request,
       this.#metadata,
       { deadline: Date.now() + timeoutMs },
       done,
     );
+  }
+
+  /** Null for what is not such a reply. */
+  #decode<M extends keyof Calls>(method: M, message: Buffer): Calls[M][1] | null {
+    try {
+      return this.#definition(method).responseDeserialize(message);
+    } catch {
+      // What the error says could quote the message.
+      return null;
+    }
+  }
+
+  #definition<M extends keyof Calls>(method: M): MethodDefinition<Calls[M][0], Calls[M][1]> {
+    return this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
   }
 
   #credentials(): ChannelCredentials {
@@ -149,6 +176,10 @@ function stuck(): CallError {
   return new CallError('connection stuck', { kind: 'endpoint', reason: 'connection stuck', reached: true });
 }
 
-function failed({ code, details }: ServiceError): CallError {
-  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details));
+function unreadable(): CallError {
+  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
+}
+
+function failed({ code, details }: ServiceError, hasBegun: boolean): CallError {
+  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details, hasBegun));
 }

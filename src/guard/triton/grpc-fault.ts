@@ -70,8 +70,18 @@ const MODEL_STATUSES: ReadonlySet<number> = new Set([
   status.UNIMPLEMENTED,
 ]);
 
-/** Classifies a gRPC status and its message; the message is read here and nowhere else. */
-export function classify(code: number, details: string): Fault {
+/** What grpc-js, on either side, says of a message that is longer than it takes. */
+const OVER_LIMIT_STATUS: number = status.RESOURCE_EXHAUSTED;
+const OVER_LIMIT = /^Received message (larger than max|that decompresses to a size larger than)/;
+
+/**
+ * Classifies a gRPC status and its message; the message is read here and nowhere else. `hasBegun`: the guard had begun a
+ * reply, so that a message over the limit was its own and not ours.
+ */
+export function classify(code: number, details: string, hasBegun = false): Fault {
+  if (hasBegun && code === OVER_LIMIT_STATUS && OVER_LIMIT.test(details)) {
+    return { kind: 'refused', code: 'INVALID_REPLY', named: false };
+  }
   if (MODEL_STATUSES.has(code)) {
     const named = namedError(details.replace(REQUEST_ID_PREFIX, ''));
     if (named !== null) return { kind: 'refused', code: named, named: true };

@@ -4,6 +4,12 @@ import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from '../tensors/
 import type { WireModelConfig } from '../tensors/protocol.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { GuardChannel } from './channel.ts';
+import {
+  CONFIG_REPLY_BYTES,
+  LONGEST_REPLY_BYTES,
+  MOST_ROWS_OF_REQUEST,
+  READINESS_REPLY_BYTES,
+} from './reply-bounds.ts';
 
 /** What the endpoint's model takes, as its configuration says. */
 export interface Negotiated extends TensorLayout {
@@ -52,11 +58,11 @@ const OTHER_OUTPUTS: readonly DeclaredTensor[] = [
  */
 export async function negotiate(channel: GuardChannel, options: CallOptions): Promise<Negotiated> {
   try {
-    const server = await channel.call('ServerReady', {}, options);
+    const server = await channel.call('ServerReady', {}, READINESS_REPLY_BYTES, options);
     if (!server.ready) throw new NotUsable('not ready', false);
-    const model = await channel.call('ModelReady', { name: MODEL_NAME }, options);
+    const model = await channel.call('ModelReady', { name: MODEL_NAME }, READINESS_REPLY_BYTES, options);
     if (!model.ready) throw new NotUsable('not ready', false, `its model ${MODEL_NAME} is not ready`);
-    const { config } = await channel.call('ModelConfig', { name: MODEL_NAME }, options);
+    const { config } = await channel.call('ModelConfig', { name: MODEL_NAME }, CONFIG_REPLY_BYTES, options);
     if (config === null) throw new NotUsable('not a guard', true, 'it answers without a model configuration');
     return readConfig(config);
   } catch (error) {
@@ -64,18 +70,22 @@ export async function negotiate(channel: GuardChannel, options: CallOptions): Pr
   }
 }
 
+/** Longest version of a model that is believed; Triton's are whole numbers. */
+const LONGEST_MODEL_VERSION = 256;
+
 /** Asks which model is deployed. Throws `NotUsable`, or `CallError` when the guard was merely busy. */
 export async function readVersion(
   channel: GuardChannel,
   layout: TensorLayout,
   options: CallOptions,
 ): Promise<Reading> {
-  const reply = await channel.call('ModelInfer', encodeVersionRequest(layout), options);
+  const reply = await channel.call('ModelInfer', encodeVersionRequest(layout), LONGEST_REPLY_BYTES, options);
   const fingerprint = decodeVersionReply(reply);
-  if (fingerprint === null) {
+  const modelVersion = reply.model_version;
+  if (fingerprint === null || modelVersion.length > LONGEST_MODEL_VERSION) {
     throw new NotUsable('version not readable', true, 'its version reply holds no artifact hashes');
   }
-  return { fingerprint, modelVersion: reply.model_version };
+  return { fingerprint, modelVersion };
 }
 
 function readConfig(config: WireModelConfig): Negotiated {
@@ -93,7 +103,7 @@ function readConfig(config: WireModelConfig): Negotiated {
   if (mismatch !== undefined) throw new NotUsable('not a guard', true, `tensor mismatch: ${mismatch}`);
   const instances = config.instance_group.reduce((sum, group) => sum + Math.max(1, group.count), 0);
   return {
-    maxBatchSize: Math.max(0, config.max_batch_size),
+    maxBatchSize: Math.min(MOST_ROWS_OF_REQUEST, Math.max(0, config.max_batch_size)),
     batched: config.max_batch_size > 0,
     instances: Math.max(1, instances),
     mediaInputs: new Set(

@@ -8,6 +8,7 @@ import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
 import { GuardChannel } from './channel.ts';
 import { negotiate, readVersion } from './negotiate.ts';
+import { verdictReplyBytes } from './reply-bounds.ts';
 
 /** Longest wait for an answer to a question of readiness. */
 const PROBE_TIMEOUT_MS = 5000;
@@ -39,7 +40,12 @@ export class TritonConnection implements Connection {
         return input === null || model.mediaInputs.has(input);
       },
       judge: async (rows, callOptions) => {
-        const reply = await channel.call('ModelInfer', encodeRequest(rows, model), callOptions);
+        const reply = await channel.call(
+          'ModelInfer',
+          encodeRequest(rows, model),
+          verdictReplyBytes(rows.length),
+          callOptions,
+        );
         const isConversation = rows[0]!.request.requestType === 'multiturn';
         const answers = decodeReply(reply, rows.length, model, isConversation);
         return { answers, modelVersion: reply.model_version };

@@ -16,6 +16,10 @@ function decode(changes: object): Answer | null {
   return decodeVerdict(Buffer.from(JSON.stringify({ ...VERDICT, ...changes })));
 }
 
+function keys(count: number): Record<string, boolean> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`category ${at}`, at > 0]));
+}
+
 test('a verdict over REST has flags, no probabilities of categories', () => {
   expect(decode({ more: 'fields' })).toEqual({
     score: 0.9,
@@ -58,9 +62,59 @@ test.each([
   ['flags that are a list', { subcategory_flags: ['hate'] }],
   ['flags that are probabilities', { subcategory_flags: { hate: 0.9 } }],
   ['a key longer than any name', { subcategory_flags: { ['x'.repeat(101)]: true } }],
+  ['more keys than any taxonomy has', { subcategory_flags: keys(65) }],
   ['no latency', { latency_ms: undefined }],
 ])('%s is no verdict', (_, changes) => {
   expect(decode(changes)).toBeNull();
+});
+
+test.each([
+  'Hate',
+  'S1',
+  'hate/threatening',
+  'Suicide & Self-Harm',
+  'Indiscriminate Weapons (Chemical, Biological, Radiological, Nuclear)',
+  "children's safety",
+  'violence_graphic.v2',
+  'Haß',
+  '仇恨言论',
+  'घृणा',
+])('%j is a name', (name) => {
+  expect(decode({ subcategory_flags: { [name]: true } })).not.toBeNull();
+});
+
+test.each([
+  '',
+  ' hate',
+  'hate ',
+  'hate  speech',
+  '_hate',
+  '=1+1',
+  '-1',
+  'a\nJudged 999 of 999 items',
+  'a\u001b[2J',
+  'a\u0007',
+  'a\u009b31m',
+  'a\u202eb',
+  'a\u2028b',
+  'a\u200bb',
+  'a\u00a0b',
+  'a\u115fb',
+  'a\ud800',
+  'a;=1',
+  'a<b>',
+  'a"b',
+  'a|b',
+])('%j is no name, set or not, and a reply with it is no verdict', (name) => {
+  for (const isSet of [true, false]) {
+    expect(decode({ subcategory_flags: { hate: true, [name]: isSet } })).toBeNull();
+  }
+});
+
+test('a key that objects inherit is not lost', () => {
+  const body = JSON.stringify({ ...VERDICT, subcategory_flags: 'flags' });
+  expect(decodeVerdict(Buffer.from(body.replace('"flags"', '{"__proto__":true}')))).toBeNull();
+  expect(decode({ subcategory_flags: { constructor: true } })!.subcategoryFlags).toEqual(['constructor']);
 });
 
 test('whatever the body is, it is a verdict within its bounds or none', () => {

@@ -171,3 +171,62 @@ describe('what is not a verdict is never one', () => {
     expect(decodeReply(two, 1, { batched: true }, true)).toBeNull();
   });
 });
+
+describe('a reply at odds with itself', () => {
+  const good = outputsOf([FLAGGED], false);
+  const dimension = fc.oneof(
+    fc.integer({ min: -2, max: 20 }),
+    fc.constantFrom(-(2 ** 63), 2 ** 31, 2 ** 53, 2 ** 63, 1e9, Number.MAX_SAFE_INTEGER),
+  );
+  const shape = fc.array(dimension, { maxLength: 4 });
+  const names = fc.constantFrom('SCORE', 'FLAGGED', 'SUBCATEGORY_SCORES', 'SUBCATEGORY_FLAGS', 'CACHE_USAGE');
+
+  test('is none, whichever shape is not the one asked for', () => {
+    fc.assert(
+      fc.property(
+        names,
+        shape,
+        fc.boolean(),
+        fc.integer({ min: 1, max: 3 }),
+        (name, odd, batched, wanted) => {
+          const rows = batched ? wanted : 1;
+          const outputs = outputsOf(Array<Row>(rows).fill(FLAGGED), batched);
+          const right = outputs.find((output) => output[0] === name)![2];
+          fc.pre(odd.join() !== right.join());
+          const lying = outputs.map((output): Output =>
+            output[0] === name ? [name, output[1], odd, output[3]] : output,
+          );
+          expect(decodeReply(reply(lying), rows, { batched }, true)).toBeNull();
+        },
+      ),
+    );
+  });
+
+  test('is none, whatever its contents have too much or too little', () => {
+    const content = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
+    fc.assert(
+      fc.property(names, content, (name, wrong) => {
+        const right = good.find((output) => output[0] === name)![3];
+        fc.pre(wrong.length !== right.length);
+        const lying = good.map((output): Output =>
+          output[0] === name ? [name, output[1], output[2], wrong] : output,
+        );
+        expect(decodeReply(reply(lying), 1, SINGLE, true)).toBeNull();
+      }),
+    );
+  });
+
+  test('has BYTES in no place of numbers, whatever lengths they claim', () => {
+    const claimed = fc.constantFrom(0, 1, 3, 4, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff);
+    fc.assert(
+      fc.property(names, claimed, fc.nat({ max: 60 }), fc.boolean(), (name, length, bytes, isEmpty) => {
+        const raw = Buffer.alloc(isEmpty ? 0 : 4 + bytes);
+        if (!isEmpty) raw.writeUInt32LE(length);
+        const lying = good.map((output): Output =>
+          output[0] === name ? [name, 'BYTES', output[2], raw] : output,
+        );
+        expect(decodeReply(reply(lying), 1, SINGLE, true)).toBeNull();
+      }),
+    );
+  });
+});

@@ -6,6 +6,7 @@ import {
   encodeRequest,
   encodeVersionRequest,
   isBatchable,
+  type Signature,
   signatureOf,
 } from '../../../src/guard/tensors/encode-request.ts';
 import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
@@ -28,72 +29,80 @@ function read(request: InferRequest): Record<string, { shape: readonly number[];
 const text = fc.string({ unit: 'grapheme' });
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text) as fc.Arbitrary<Turn>;
 const bytes = fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array));
-const request: fc.Arbitrary<GuardRequest> = fc.oneof(
-  fc.record({ requestType: fc.constant('prompt' as const), modality: fc.constant('text' as const), text }),
-  fc.record({
-    requestType: fc.constant('response' as const),
-    modality: fc.constant('text' as const),
-    prompt: fc.option(text),
-    response: text,
-  }),
-  fc.record({
-    requestType: fc.constant('prompt' as const),
-    modality: fc.constant('image' as const),
-    image: bytes,
-    caption: fc.option(text),
-  }),
-  fc.record({
-    requestType: fc.constant('prompt' as const),
-    modality: fc.constant('audio' as const),
-    audio: bytes,
-    transcript: fc.option(text),
-  }),
-  fc.array(turn, { minLength: 1, maxLength: 6 }).chain((messages) =>
+const none = fc.constant(null);
+const prompt = { requestType: fc.constant('prompt' as const) };
+const response = { requestType: fc.constant('response' as const), modality: fc.constant('text' as const) };
+const image = { ...prompt, modality: fc.constant('image' as const), image: bytes };
+const audio = { ...prompt, modality: fc.constant('audio' as const), audio: bytes };
+const requests: Readonly<Record<Signature, fc.Arbitrary<GuardRequest>>> = {
+  prompt: fc.record({ ...prompt, modality: fc.constant('text' as const), text }),
+  response: fc.record({ ...response, prompt: none, response: text }),
+  'response-with-prompt': fc.record({ ...response, prompt: text, response: text }),
+  image: fc.record({ ...image, caption: none }),
+  'image-with-caption': fc.record({ ...image, caption: text }),
+  audio: fc.record({ ...audio, transcript: none }),
+  'audio-with-transcript': fc.record({ ...audio, transcript: text }),
+  multiturn: fc.array(turn, { minLength: 1, maxLength: 6 }).chain((messages) =>
     fc.record({
       requestType: fc.constant('multiturn' as const),
       modality: fc.constant('text' as const),
       messages: fc.constant(messages),
       turns: fc.integer({ min: 1, max: messages.length }),
-      conversation: fc.option(fc.nat()),
+      conversation: fc.option(fc.nat(), { nil: null }),
     }),
   ),
+};
+const signatures = Object.keys(requests) as Signature[];
+
+test.each(signatures)(
+  'a single request of %s carries its content and always the same inputs',
+  (signature) => {
+    let inputs: string | null = null;
+    fc.assert(
+      fc.property(requests[signature], fc.boolean(), (it, batched) => {
+        expect(signatureOf(it)).toBe(signature);
+        const tensors = read(encodeRequest([{ request: it, sessionId: 's' }], { batched }));
+        const names = Object.keys(tensors).join();
+        expect(inputs ?? names).toBe(names);
+        inputs = names;
+        const one = batched ? [1, 1] : [1];
+        expect(tensors['REQUEST_TYPE']).toEqual({ shape: one, values: [it.requestType] });
+        expect(tensors['MODALITY']).toEqual({ shape: one, values: [it.modality] });
+        if (it.requestType === 'prompt') {
+          const text =
+            it.modality === 'text' ? it.text : it.modality === 'image' ? it.caption : it.transcript;
+          expect(tensors['TEXT']).toEqual(text === null ? undefined : { shape: one, values: [text] });
+        }
+        if (it.modality === 'image') {
+          expect(tensors['IMAGE']).toEqual({ shape: one, values: [it.image.toString('base64')] });
+        }
+        if (it.modality === 'audio') {
+          expect(tensors['AUDIO']).toEqual({ shape: one, values: [it.audio.toString('base64')] });
+        }
+        if (it.requestType === 'response') {
+          expect(tensors['RESPONSE_TEXT']).toEqual({ shape: one, values: [it.response] });
+          expect(tensors['TEXT']?.values ?? null).toEqual(it.prompt === null ? null : [it.prompt]);
+        }
+        if (it.requestType === 'multiturn') {
+          expect(tensors['MESSAGES']).toEqual({
+            shape: batched ? [1, it.turns, 2] : [it.turns, 2],
+            values: it.messages.slice(0, it.turns).flat(),
+          });
+          expect(tensors['CACHE_WRITE']).toEqual({ shape: one, values: [it.conversation !== null] });
+        }
+      }),
+    );
+  },
 );
 
-test('a single request carries its content and exactly the inputs of its signature', () => {
-  const inputsOf = new Map<string, string>();
-  fc.assert(
-    fc.property(request, fc.boolean(), (it, batched) => {
-      const tensors = read(encodeRequest([{ request: it, sessionId: 's' }], { batched }));
-      const names = Object.keys(tensors).join();
-      expect(inputsOf.get(signatureOf(it)) ?? names).toBe(names);
-      inputsOf.set(signatureOf(it), names);
-      const one = batched ? [1, 1] : [1];
-      expect(tensors['REQUEST_TYPE']).toEqual({ shape: one, values: [it.requestType] });
-      expect(tensors['MODALITY']).toEqual({ shape: one, values: [it.modality] });
-      if (it.requestType === 'prompt') {
-        const text = it.modality === 'text' ? it.text : it.modality === 'image' ? it.caption : it.transcript;
-        expect(tensors['TEXT']).toEqual(text === null ? undefined : { shape: one, values: [text] });
-      }
-      if (it.modality === 'image') {
-        expect(tensors['IMAGE']).toEqual({ shape: one, values: [it.image.toString('base64')] });
-      }
-      if (it.modality === 'audio') {
-        expect(tensors['AUDIO']).toEqual({ shape: one, values: [it.audio.toString('base64')] });
-      }
-      if (it.requestType === 'response') {
-        expect(tensors['RESPONSE_TEXT']).toEqual({ shape: one, values: [it.response] });
-        expect(tensors['TEXT']?.values ?? null).toEqual(it.prompt === null ? null : [it.prompt]);
-      }
-      if (it.requestType === 'multiturn') {
-        expect(tensors['MESSAGES']).toEqual({
-          shape: batched ? [1, it.turns, 2] : [it.turns, 2],
-          values: it.messages.slice(0, it.turns).flat(),
-        });
-        expect(tensors['CACHE_WRITE']).toEqual({ shape: one, values: [it.conversation !== null] });
-      }
-    }),
-  );
-  expect(new Set(inputsOf.values()).size).toBe(8);
+test('no two signatures have the same inputs', () => {
+  const sets = signatures.map((signature) => {
+    const [request] = fc.sample(requests[signature], 1);
+    return Object.keys(
+      read(encodeRequest([{ request: request!, sessionId: 's' }], { batched: true })),
+    ).join();
+  });
+  expect(new Set(sets).size).toBe(8);
 });
 
 test('row i of a batch is request i', () => {

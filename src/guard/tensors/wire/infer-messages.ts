@@ -1,0 +1,142 @@
+import type { InferResponse, WireTensor } from '../protocol.ts';
+import { FieldReader } from './field-reader.ts';
+
+/**
+ * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto, as somebody else sent them. They are read here
+ * rather than by the library, which builds an object for every two bytes before anything can be checked.
+ */
+
+/** Fields and numbers in one message: more than twice what the longest conversation in a context window takes. */
+export const MAX_VALUES = 65_536;
+
+/** Typed contents of a tensor. */
+export interface ReceivedContents {
+  readonly booleans: readonly boolean[];
+  readonly bytes: readonly Buffer[];
+  /** Whether there are any of a type that no tensor of the guard's contract has. */
+  readonly hasOthers: boolean;
+}
+
+export interface ReceivedTensor {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  /** Names of its parameters. */
+  readonly parameters: readonly string[];
+  readonly contents: ReceivedContents;
+}
+
+export interface ReceivedRequest {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  /** Names of its parameters. */
+  readonly parameters: readonly string[];
+  readonly inputs: readonly ReceivedTensor[];
+  readonly outputs: readonly { readonly name: string; readonly parameters: readonly string[] }[];
+  /** Views into the message, in the order of `inputs`; see raw.ts for the layout. */
+  readonly raw_input_contents: readonly Buffer[];
+}
+
+/** Throws MalformedMessage for what is not such a message, or holds more than MAX_VALUES values. */
+export function decodeInferRequest(message: Buffer): ReceivedRequest {
+  const fields = reader(message);
+  const request = {
+    ...{ model_name: '', model_version: '', id: '' },
+    parameters: [] as string[],
+    inputs: [] as ReceivedTensor[],
+    outputs: [] as { name: string; parameters: string[] }[],
+    raw_input_contents: [] as Buffer[],
+  };
+  while (fields.next()) {
+    if (fields.number === 1) request.model_name = fields.text();
+    else if (fields.number === 2) request.model_version = fields.text();
+    else if (fields.number === 3) request.id = fields.text();
+    else if (fields.number === 4) request.parameters.push(keyOf(fields.embedded()));
+    else if (fields.number === 5) request.inputs.push(tensorOf(fields.embedded()));
+    else if (fields.number === 6) request.outputs.push(outputOf(fields.embedded()));
+    else if (fields.number === 7) request.raw_input_contents.push(fields.bytes());
+    else fields.skip();
+  }
+  return request;
+}
+
+/** Throws MalformedMessage for what is not such a message, or holds more than MAX_VALUES values. */
+export function decodeInferResponse(message: Buffer): InferResponse {
+  const fields = reader(message);
+  const response = {
+    ...{ model_name: '', model_version: '', id: '' },
+    outputs: [] as WireTensor[],
+    raw_output_contents: [] as Buffer[],
+  };
+  while (fields.next()) {
+    if (fields.number === 1) response.model_name = fields.text();
+    else if (fields.number === 2) response.model_version = fields.text();
+    else if (fields.number === 3) response.id = fields.text();
+    else if (fields.number === 5) {
+      const { name, datatype, shape } = tensorOf(fields.embedded());
+      response.outputs.push({ name, datatype, shape });
+    } else if (fields.number === 6) response.raw_output_contents.push(fields.bytes());
+    else fields.skip();
+  }
+  return response;
+}
+
+function reader(message: Buffer): FieldReader {
+  return new FieldReader(message, { left: MAX_VALUES });
+}
+
+function tensorOf(fields: FieldReader): ReceivedTensor {
+  let name = '';
+  let datatype = '';
+  const shape: number[] = [];
+  const parameters: string[] = [];
+  const contents = { booleans: [] as boolean[], bytes: [] as Buffer[], hasOthers: false };
+  while (fields.next()) {
+    if (fields.number === 1) name = fields.text();
+    else if (fields.number === 2) datatype = fields.text();
+    else if (fields.number === 3) fields.integers(shape);
+    else if (fields.number === 4) parameters.push(keyOf(fields.embedded()));
+    else if (fields.number === 5) readContents(fields.embedded(), contents);
+    else fields.skip();
+  }
+  return { name, datatype, shape, parameters, contents };
+}
+
+function readContents(
+  fields: FieldReader,
+  into: { readonly booleans: boolean[]; readonly bytes: Buffer[]; hasOthers: boolean },
+): void {
+  while (fields.next()) {
+    if (fields.number === 1) {
+      const numbers: number[] = [];
+      fields.integers(numbers);
+      for (const number of numbers) into.booleans.push(number !== 0);
+    } else if (fields.number === 8) into.bytes.push(fields.bytes());
+    else {
+      fields.skip();
+      into.hasOthers = true;
+    }
+  }
+}
+
+function outputOf(fields: FieldReader): { name: string; parameters: string[] } {
+  let name = '';
+  const parameters: string[] = [];
+  while (fields.next()) {
+    if (fields.number === 1) name = fields.text();
+    else if (fields.number === 2) parameters.push(keyOf(fields.embedded()));
+    else fields.skip();
+  }
+  return { name, parameters };
+}
+
+/** The key of an entry of a map; its value is not looked at. */
+function keyOf(entry: FieldReader): string {
+  let key = '';
+  while (entry.next()) {
+    if (entry.number === 1) key = entry.text();
+    else entry.skip();
+  }
+  return key;
+}

@@ -1,0 +1,151 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it, test } from 'vitest';
+import type { InferResponse, WireModelConfig } from '../../src/guard/tensors/protocol.ts';
+import { encodeStrings } from '../../src/guard/tensors/raw.ts';
+import { readEndpoint } from '../../src/guard/read-endpoint.ts';
+import { closeAfterEach, connect, failure, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import type { ScriptedGuardOptions } from '../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const MIB = 1024 * 1024;
+const BAD = 'text 17';
+
+const withOutput = (reply: InferResponse, bytes: number): InferResponse => ({
+  ...reply,
+  outputs: [...reply.outputs, { name: 'MORE', datatype: 'BYTES', shape: [bytes] }],
+  raw_output_contents: [...reply.raw_output_contents, Buffer.alloc(bytes)],
+});
+const misshapen = (reply: InferResponse, shape: readonly number[]): InferResponse => ({
+  ...reply,
+  outputs: reply.outputs.map((output) => ({ ...output, shape })),
+});
+
+describe('a reply that no guard gives', () => {
+  const replies: [what: string, change: (reply: InferResponse) => InferResponse][] = [
+    ['32 MiB', (reply) => withOutput(reply, 32 * MIB)],
+    ['more than was asked for', (reply) => withOutput(reply, MIB)],
+    [
+      'hundreds of thousands of tensors',
+      (reply) => ({ ...reply, outputs: Array(300_000).fill({ name: '', datatype: '', shape: [] }) }),
+    ],
+    ['a shape of 10^9', (reply) => misshapen(reply, [1e9, 1e9])],
+    ['negative dimensions', (reply) => misshapen(reply, [-1, -13])],
+    ['no shape', (reply) => misshapen(reply, [])],
+    ['a name of 40 kB', (reply) => ({ ...reply, model_version: 'x'.repeat(40_000), outputs: [] })],
+    ['outputs without contents', (reply) => ({ ...reply, raw_output_contents: [] })],
+    ['contents without outputs', (reply) => ({ ...reply, outputs: [] })],
+  ];
+  test.each(replies)('costs one item: %s', { timeout: 60_000 }, async (_what, change) => {
+    const server = await guard({
+      maxBatchSize: 8,
+      script: ({ inputs }) =>
+        inputs['TEXT']!.includes(BAD) ? { reply: (ordinary) => change({ ...ordinary }) } : undefined,
+    });
+    const outcomes = await judge(await connect([server]), prompts(60));
+    outcomes.forEach((outcome, index) => {
+      if (index !== 17) verdict(outcome);
+      else expect(failure(outcome)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+    });
+    // The batch with it, each of its rows, and the bad one once more at most.
+    expect(server.seen.filter(({ inputs }) => inputs['TEXT']!.includes(BAD)).length).toBeLessThanOrEqual(3);
+  });
+
+  it(
+    'to everything puts the guard out, and is not asked for again and again',
+    { timeout: 60_000 },
+    async () => {
+      const server = await guard({
+        maxBatchSize: 8,
+        script: () => ({ reply: (ordinary) => withOutput(ordinary, 8 * MIB) }),
+      });
+      const pool = await connect([server], { maxWaitMs: 1500 });
+      await expect(judge(pool, prompts(60))).rejects.toMatchObject({ kind: 'service' });
+      expect(server.seen.length).toBeLessThan(120);
+    },
+  );
+});
+
+test('a request that is too long for the guard is still the fault of the item', async () => {
+  const server = await guard({
+    maxBatchSize: 0,
+    script: ({ inputs }) =>
+      inputs['TEXT']!.includes(BAD)
+        ? { code: status.RESOURCE_EXHAUSTED, details: 'Received message larger than max (5 vs 4)' }
+        : undefined,
+  });
+  const outcomes = await judge(await connect([server]), prompts(30));
+  expect(failure(outcomes[17])).toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
+});
+
+describe('a configuration', () => {
+  const input = {
+    name: 'MORE',
+    data_type: 'TYPE_STRING',
+    dims: [1],
+    optional: true,
+    allow_ragged_batch: false,
+  };
+  const refused: [what: string, options: ScriptedGuardOptions][] = [
+    ['a name of a megabyte', { config: (config) => ({ ...config, name: 'x'.repeat(MIB) }) }],
+    [
+      'a million inputs',
+      {
+        config: (config) => ({
+          ...config,
+          input: [...config.input, ...Array<typeof input>(1e6).fill(input)],
+        }),
+      },
+    ],
+    [
+      'a version of a megabyte',
+      { onVersion: () => ({ reply: (reply) => ({ ...reply, model_version: '1'.repeat(MIB) }) }) },
+    ],
+    [
+      'a version reply of 32 MiB',
+      {
+        onVersion: () => ({
+          reply: (reply) => ({ ...reply, raw_output_contents: [Buffer.alloc(32 * MIB)] }),
+        }),
+      },
+    ],
+    [
+      'a version reply of 200,000 strings',
+      {
+        onVersion: () => ({
+          reply: (reply) => ({
+            ...reply,
+            raw_output_contents: [encodeStrings(Array<string>(200_000).fill(''))],
+          }),
+        }),
+      },
+    ],
+  ];
+  test.each(refused)('with %s is no guard', { timeout: 30_000 }, async (_what, options) => {
+    const { address } = await guard(options);
+    const asked = { timeoutMs: 20_000, signal: new AbortController().signal };
+    await expect(readEndpoint({ name: address, address }, asked)).rejects.toMatchObject({ kind: 'service' });
+  });
+
+  const extreme: [what: string, change: (config: WireModelConfig) => WireModelConfig][] = [
+    ['batches of 2^31 - 1', (config) => ({ ...config, max_batch_size: 2 ** 31 - 1 })],
+    [
+      'instances without number',
+      (config) => ({ ...config, instance_group: Array(1000).fill({ name: 'guard', count: 2 ** 31 - 1 }) }),
+    ],
+    [
+      'fewer instances than none',
+      (config) => ({ ...config, instance_group: [{ name: 'guard', count: -5 }] }),
+    ],
+  ];
+  test.each(extreme)('with %s is used within our own bounds', async (_what, config) => {
+    const server = await guard({ config });
+    const asked = { timeoutMs: 20_000, signal: new AbortController().signal };
+    const { address } = server;
+    const reading = await readEndpoint({ name: address, address }, asked);
+    expect(reading).toMatchObject({ kind: 'triton' });
+    if (reading.kind === 'triton') expect(reading.maxBatchSize).toBeLessThanOrEqual(4096);
+    (await judge(await connect([server]), prompts(500))).forEach(verdict);
+    expect(server.seen.every(({ rows }) => rows <= 4096)).toBe(true);
+  });
+});

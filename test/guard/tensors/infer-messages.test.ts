@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { MalformedMessage } from '../../../src/guard/tensors/wire/field-reader.ts';
+import { loadService } from '../../../src/guard/tensors/protocol.ts';
+import {
+  decodeInferRequest,
+  decodeInferResponse,
+  MAX_VALUES,
+} from '../../../src/guard/tensors/wire/infer-messages.ts';
+
+const { requestSerialize, responseSerialize } = loadService()['ModelInfer']!;
+
+/** A field of a number and wire type, by hand. */
+function field(number: number, wireType: number, ...rest: number[]): Buffer {
+  return Buffer.from([number * 8 + wireType, ...rest]);
+}
+
+function embedded(number: number, content: Buffer): Buffer {
+  const length: number[] = [];
+  let left = content.length;
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) length.push((left % 0x80) | 0x80);
+  return Buffer.concat([field(number, 2, ...length, left), content]);
+}
+
+function decodedBy<T>(decode: (message: Buffer) => T, message: Buffer): T | null {
+  try {
+    return decode(message);
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    return null;
+  }
+}
+
+const name = fc.string({ maxLength: 20 });
+const shape = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      -1,
+      0,
+      1,
+      127,
+      128,
+      300,
+      2 ** 31,
+      -(2 ** 31),
+      Number.MAX_SAFE_INTEGER,
+      Number.MIN_SAFE_INTEGER,
+    ),
+    fc.maxSafeInteger(),
+  ),
+  { maxLength: 6 },
+);
+const bytes = fc.uint8Array({ maxLength: 300 }).map((given) => Buffer.from(given));
+const parameters = fc.dictionary(name, fc.constant({ int64_param: -7 }), {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+
+describe('a message as the library writes it', () => {
+  it('is read back as a request', () => {
+    const contents = fc.record({
+      bool_contents: fc.array(fc.boolean(), { maxLength: 4 }),
+      bytes_contents: fc.array(bytes, { maxLength: 4 }),
+      int_contents: fc.array(fc.integer(), { maxLength: 2 }),
+    });
+    const input = fc.record({ name, datatype: name, shape, parameters, contents });
+    const request = fc.record({
+      model_name: name,
+      model_version: name,
+      id: name,
+      parameters,
+      inputs: fc.array(input, { maxLength: 4 }),
+      outputs: fc.array(fc.record({ name, parameters }), { maxLength: 3 }),
+      raw_input_contents: fc.array(bytes, { maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(request, (given) => {
+        expect(decodeInferRequest(requestSerialize(given))).toEqual({
+          ...given,
+          parameters: Object.keys(given.parameters),
+          inputs: given.inputs.map(({ contents: typed, ...tensor }) => ({
+            ...tensor,
+            parameters: Object.keys(tensor.parameters),
+            contents: {
+              booleans: typed.bool_contents,
+              bytes: typed.bytes_contents,
+              hasOthers: typed.int_contents.length > 0,
+            },
+          })),
+          outputs: given.outputs.map((output) => ({ ...output, parameters: Object.keys(output.parameters) })),
+        });
+      }),
+    );
+  });
+
+  it('is read back as a response', () => {
+    const response = fc.record({
+      model_name: name,
+      model_version: name,
+      id: name,
+      outputs: fc.array(fc.record({ name, datatype: name, shape }), { maxLength: 6 }),
+      raw_output_contents: fc.array(bytes, { maxLength: 6 }),
+    });
+    fc.assert(
+      fc.property(response, (given) => {
+        const written = responseSerialize({ ...given, parameters: { priority: { uint64_param: 1 } } });
+        expect(decodeInferResponse(written)).toEqual(given);
+      }),
+    );
+  });
+});
+
+describe('bytes from anywhere', () => {
+  it('are a message or none, and nothing else happens', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (given) => {
+        const message = Buffer.from(given);
+        for (const decode of [decodeInferRequest, decodeInferResponse]) {
+          const decoded = decodedBy<{ id: string }>(decode, message);
+          expect(decoded === null || typeof decoded.id === 'string').toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('cut off anywhere are never read beyond their end', () => {
+    const whole = requestSerialize({
+      model_name: 'guard',
+      inputs: [
+        {
+          name: 'TEXT',
+          datatype: 'BYTES',
+          shape: [1, 1],
+          contents: { bytes_contents: [Buffer.from('abc')] },
+        },
+      ],
+      raw_input_contents: [Buffer.alloc(200, 7)],
+    });
+    for (let end = 0; end < whole.length; end++) {
+      const raw = decodedBy(decodeInferRequest, whole.subarray(0, end))?.raw_input_contents ?? [];
+      expect(raw.every((content) => content.length === 200)).toBe(true);
+    }
+    expect(decodeInferRequest(whole).raw_input_contents).toHaveLength(1);
+  });
+
+  const refused: [what: string, message: Buffer][] = [
+    ['a group', field(9, 3)],
+    ['an unknown wire type', field(9, 6)],
+    ['a field number of 0', Buffer.from([0, 1])],
+    ['a length beyond the end', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0x0f)],
+    ['a length of 64 bits', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)],
+    ['a varint of eleven bytes', field(9, 0, ...Array<number>(10).fill(0xff), 1)],
+    ['a varint of 65 bits', field(9, 0, ...Array<number>(9).fill(0xff), 2)],
+    ['a varint that ends nowhere', field(9, 0, 0xff)],
+    ['a number where there should be a name', field(1, 0, 3)],
+    ['a number where there should be a tensor', field(5, 0, 0)],
+    ['a packed number that ends nowhere', embedded(5, embedded(3, Buffer.from([0x80])))],
+    ['a name of megabytes', embedded(1, Buffer.alloc(2_000_000, 97))],
+  ];
+  test.each(refused)('with %s are no message', (_what, message) => {
+    expect(() => decodeInferRequest(message)).toThrow(MalformedMessage);
+    expect(() => decodeInferResponse(message)).toThrow(MalformedMessage);
+  });
+});
+
+describe('a message of many values', () => {
+  const many = (one: Buffer): Buffer => Buffer.concat(Array<Buffer>(MAX_VALUES + 1).fill(one));
+  const messages: [what: string, message: Buffer][] = [
+    ['empty tensors', many(embedded(5, Buffer.alloc(0)))],
+    ['empty raw contents', many(embedded(7, Buffer.alloc(0)))],
+    ['dimensions', embedded(5, embedded(3, Buffer.alloc(MAX_VALUES)))],
+    ['elements', embedded(5, embedded(5, many(embedded(8, Buffer.alloc(0)))))],
+    ['booleans', embedded(5, embedded(5, embedded(1, Buffer.alloc(MAX_VALUES))))],
+    ['unknown fields', many(field(9, 0, 1))],
+    ['parameters', many(embedded(4, Buffer.alloc(0)))],
+  ];
+  test.each(messages)('%s are not built', (_what, message) => {
+    expect(() => decodeInferRequest(message)).toThrow(MalformedMessage);
+  });
+});
