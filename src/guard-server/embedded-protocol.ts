@@ -1,8 +1,11 @@
 import type { FailureKind } from '../domain/failure.ts';
 import type { GuardServerOptions } from './server.ts';
 
-/** Given to the thread of the embedded guard when it starts. */
+/** What the embedded guard is to be. */
 export type EmbeddedOptions = Pick<GuardServerOptions, 'model' | 'synthetic' | 'maxBatchSize'>;
+
+/** Given to its thread when it starts. */
+export type EmbeddedThreadData = EmbeddedOptions & { readonly token: string };
 
 /** The one message the thread sends: where it listens, or why it does not. */
 export type EmbeddedMessage =

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../domain/failure.ts';
-import type { EmbeddedMessage, EmbeddedOptions } from './embedded-protocol.ts';
+import type { EmbeddedMessage, EmbeddedThreadData } from './embedded-protocol.ts';
 import { startGuardServer } from './server.ts';
 
 /** Entry point of the embedded guard's thread: serves on a free loopback port until the parent says to close. */
@@ -9,7 +9,7 @@ const parent = parentPort!;
 const tell = (message: EmbeddedMessage): void => parent.postMessage(message);
 
 try {
-  const server = await startGuardServer({ ...(workerData as EmbeddedOptions), grpcPort: 0 });
+  const server = await startGuardServer({ ...(workerData as EmbeddedThreadData), grpcPort: 0 });
   parent.once('message', () => void server.close());
   tell({ address: server.address, failure: null });
 } catch (error) {

@@ -5,12 +5,13 @@ import {
   type ServerUnaryCall,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { InferRequest, InferResponse } from '../guard/tensors/protocol.ts';
-import { checkToken } from './access.ts';
+import type { InferResponse } from '../guard/tensors/protocol.ts';
+import { MalformedMessage } from '../guard/tensors/wire/field-reader.ts';
+import { decodeInferRequest, type ReceivedRequest } from '../guard/tensors/wire/infer-messages.ts';
 import { MODEL_NAME, modelConfig, modelMetadata, type Serving } from './definition.ts';
 import { type Batcher, queueFull } from './dynamic-batcher.ts';
 import type { Model, Reply } from './model.ts';
-import { RequestError, unavailable } from './request-error.ts';
+import { invalidRequest, RequestError, unavailable } from './request-error.ts';
 import { checkModel, readTensors } from './tensor-request.ts';
 
 /** What the RPCs are answered from. */
@@ -18,8 +19,6 @@ export interface Served {
   readonly model: Model;
   readonly serving: Serving;
   readonly batcher: Batcher;
-  /** Needed by every call; null: none is. */
-  readonly token: string | null;
   isReady(): boolean;
   /** Asked once for each inference request. */
   isOverloaded(): boolean;
@@ -39,7 +38,6 @@ export function inferenceService(served: Served): UntypedServiceImplementation {
   ): handleUnaryCall<Request, Response> => {
     return (call, callback) => {
       try {
-        if (served.token !== null) checkToken(call.metadata, served.token);
         callback(null, answer(call.request));
       } catch (error) {
         callback(toStatus(error));
@@ -65,13 +63,14 @@ export function inferenceService(served: Served): UntypedServiceImplementation {
   };
 }
 
-function infer(served: Served): handleUnaryCall<InferRequest, InferResponse> {
-  return (call: ServerUnaryCall<InferRequest, InferResponse>, callback) => {
+/** The request is a message as it came (infer-definition.ts). */
+function infer(served: Served): handleUnaryCall<Buffer, InferResponse> {
+  return (call: ServerUnaryCall<Buffer, InferResponse>, callback) => {
     try {
-      const { id } = call.request;
-      if (served.token !== null) checkToken(call.metadata, served.token);
+      const received = readMessage(call.request);
+      const { id } = received;
       if (!served.isReady()) throw unavailable(id, 'server not ready');
-      const request = readTensors(call.request, served.serving.maxBatchSize, served.model.version);
+      const request = readTensors(received, served.serving.maxBatchSize, served.model.version);
       if (served.isOverloaded()) throw unavailable(id, queueFull());
       const withdraw = served.batcher.submit(request, (reply) => {
         if (call.cancelled) return;
@@ -83,6 +82,15 @@ function infer(served: Served): handleUnaryCall<InferRequest, InferResponse> {
       callback(toStatus(error));
     }
   };
+}
+
+function readMessage(message: Buffer): ReceivedRequest {
+  try {
+    return decodeInferRequest(message);
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    throw invalidRequest('', 'the request is not well formed, or holds too many values');
+  }
 }
 
 function toResponse(id: string, reply: Extract<Reply, { error: null }>): InferResponse {

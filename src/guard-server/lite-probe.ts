@@ -7,15 +7,21 @@ import type { Probe, ProbeRefusal, ProbeScores } from './probe.ts';
 
 const SEXUAL_CONTENT = CATEGORY_KEYS.indexOf('sexual_content');
 
+/** A probe with a decoder process, which `close` ends; what is under way throws. */
+export interface LiteProbe extends Probe {
+  close(): Promise<void>;
+}
+
 /**
  * Loads the models that are shipped in the packages: texts are judged by their words, images for Sexual Content and by
  * their caption, clips by their transcript and not without one.
  */
-export async function loadLiteProbe(): Promise<Probe> {
+export async function loadLiteProbe(): Promise<LiteProbe> {
   const [text, images] = await Promise.all([LiteModel.load(), ImageProbe.open()]);
   return {
     artifacts: { ...text.artifacts, ...images.artifacts },
     judge: (content) => judge(text, images, content),
+    close: () => images.close(),
   };
 }
 

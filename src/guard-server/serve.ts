@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
-import { isLoopback } from './access.ts';
+import type { LineWriter } from '../terminal/line-writer.ts';
+import { isLoopback } from '../domain/loopback.ts';
 import { startGuardServer, type GuardModelName, type GuardServer } from './server.ts';
 import { parseFaults, type Fault } from './synthetic/faults.ts';
 
@@ -24,7 +25,7 @@ export interface ServeOptions {
 export async function serveGuard(
   options: ServeOptions,
   signal: AbortSignal,
-  stdout: NodeJS.WritableStream,
+  stdout: LineWriter,
 ): Promise<void> {
   const { model, host, grpcPort } = options;
   const token = options.token || null;
@@ -39,7 +40,7 @@ export async function serveGuard(
   const reload = (): void => void reloadFaults(server, options.faults!, stdout);
   if (options.faults !== undefined) process.on('SIGHUP', reload);
   try {
-    stdout.write(`guard listening on ${server.address} (model ${model}, demonstration)\n`);
+    stdout.line(`guard listening on ${server.address} (model ${model}, demonstration)`);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
     process.off('SIGHUP', reload);
@@ -56,11 +57,11 @@ async function readFaults(path: string): Promise<readonly Fault[]> {
 }
 
 /** A script that is wrong leaves the one in force. */
-async function reloadFaults(server: GuardServer, path: string, stdout: NodeJS.WritableStream): Promise<void> {
+async function reloadFaults(server: GuardServer, path: string, stdout: LineWriter): Promise<void> {
   try {
     server.synthetic?.setFaults(await readFaults(path));
-    stdout.write('fault script read again\n');
+    stdout.line('fault script read again');
   } catch (error) {
-    stdout.write(`fault script unchanged: ${(error as Failure).message}\n`);
+    stdout.line(`fault script unchanged: ${(error as Failure).message}`);
   }
 }

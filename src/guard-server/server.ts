@@ -6,6 +6,8 @@ import { DynamicBatcher } from './dynamic-batcher.ts';
 import { inferenceService } from './inference-service.ts';
 import { Lanes } from './lanes.ts';
 import { Listener } from './listener.ts';
+import type { LiteProbe } from './lite-probe.ts';
+import { NETWORK_LIMITS, type NetworkLimits } from './network/limits.ts';
 import type { Model } from './model.ts';
 import { Outage } from './outage.ts';
 import type { Fault } from './synthetic/faults.ts';
@@ -25,6 +27,8 @@ export interface GuardServerOptions {
   readonly maxBatchSize?: number;
   /** Every call must carry it as `authorization: Bearer …`; default none. */
   readonly token?: string | null;
+  /** What differs from NETWORK_LIMITS. */
+  readonly limits?: Partial<NetworkLimits>;
 }
 
 export interface GuardServer {
@@ -79,16 +83,21 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   const outage = new Outage();
   const synthetic =
     options.model === 'synthetic' ? startSynthetic(options.synthetic ?? {}, serving, outage) : null;
-  const model: Model = synthetic?.model ?? (await loadLite());
+  const lite = synthetic === null ? await loadLite() : null;
+  const model: Model = synthetic?.model ?? lite!.model;
   const handlers = inferenceService({
     model,
     serving,
     batcher: synthetic?.batcher ?? new Lanes(model, serving),
-    token: options.token ?? null,
     isReady: () => synthetic?.model.isDown() !== true,
     isOverloaded: () => synthetic?.model.isOverloaded() === true,
   });
-  const listener = new Listener(handlers, options.host ?? '127.0.0.1');
+  const listener = new Listener({
+    handlers,
+    host: options.host ?? '127.0.0.1',
+    token: options.token ?? null,
+    limits: { ...NETWORK_LIMITS, ...options.limits },
+  });
   const port = await listener.open(options.grpcPort);
   outage.attach(listener, port);
 
@@ -96,6 +105,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     outage.end();
     synthetic?.model.resume();
     await listener.close(CLOSE_GRACE_MS);
+    await lite?.probe.close();
   };
   let closed: Promise<void> | null = null;
   return {
@@ -105,10 +115,17 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   };
 }
 
+interface Lite {
+  readonly model: Model;
+  readonly probe: LiteProbe;
+}
+
 /** The weights are read, and their code loaded, only where they are used. */
-async function loadLite(): Promise<Model> {
+async function loadLite(): Promise<Lite> {
   const { loadLiteProbe } = await import('./lite-probe.ts');
-  return new ContractModel(await loadLiteProbe(), { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
+  const probe = await loadLiteProbe();
+  const model = new ContractModel(probe, { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
+  return { model, probe };
 }
 
 interface Synthetic {

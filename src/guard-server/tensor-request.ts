@@ -1,6 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import type { InferRequest, WireTensor } from '../guard/tensors/protocol.ts';
-import { decodeBooleans, decodeBytes } from '../guard/tensors/raw.ts';
+import { countBytes, decodeBooleans, decodeBytes } from '../guard/tensors/raw.ts';
+import {
+  MAX_VALUES,
+  type ReceivedRequest,
+  type ReceivedTensor,
+} from '../guard/tensors/wire/infer-messages.ts';
 import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
 
@@ -39,7 +43,7 @@ const ELSEWHERE = /^(shared_memory_|classification$)/;
  * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
  * Throws RequestError: NOT_FOUND for a model or version that is not served, INVALID_ARGUMENT for the rest.
  */
-export function readTensors(request: InferRequest, maxBatchSize: number, version: string): TensorRequest {
+export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {
   const { id } = request;
   checkModel(request.model_name, request.model_version, version, id);
   checkParameters(request);
@@ -49,8 +53,8 @@ export function readTensors(request: InferRequest, maxBatchSize: number, version
   const raw = readRawFlag(request);
 
   const batched = maxBatchSize > 0;
-  const strings = new Map<string, Buffer[]>();
-  let cacheWrite: boolean[] | null = null;
+  const strings = new Map<string, readonly Buffer[]>();
+  let cacheWrite: readonly boolean[] | null = null;
   let rows = batched ? 0 : 1;
   let turns = 0;
   let bytes = 0;
@@ -70,17 +74,17 @@ export function readTensors(request: InferRequest, maxBatchSize: number, version
       }
       rows = tensor.shape[0]!;
     }
-    const elements = tensor.shape.reduce((product, size) => product * size, 1);
     const content = raw ? request.raw_input_contents[index]! : null;
+    const elements = checkElements(tensor, content, spec, id);
     if (spec.dataType === 'TYPE_BOOL') {
-      const values = content === null ? (tensor.contents?.bool_contents ?? []) : decodeBooleans(content);
-      cacheWrite = [...checkElements(values, elements, spec, id)];
+      const values = content === null ? tensor.contents.booleans : decodeBooleans(content);
+      if (values === null) throw malformed(spec, id);
+      cacheWrite = values;
       bytes += elements;
     } else {
-      const values = content === null ? (tensor.contents?.bytes_contents ?? []) : decodeBytes(content);
-      const checked = checkElements(values, elements, spec, id);
-      strings.set(spec.name, [...checked]);
-      for (const value of checked) bytes += value.length;
+      const values = content === null ? tensor.contents.bytes : decodeBytes(content)!;
+      strings.set(spec.name, values);
+      for (const value of values) bytes += value.length;
     }
     if (spec.name === 'MESSAGES') turns = tensor.shape[batched ? 1 : 0]!;
   }
@@ -111,14 +115,14 @@ export function checkModel(name: string, version: string, inForce: string, id: s
   }
 }
 
-function checkParameters(request: InferRequest): void {
-  for (const key of Object.keys(request.parameters ?? {})) {
+function checkParameters(request: ReceivedRequest): void {
+  for (const key of request.parameters) {
     if (key.startsWith('triton_') && key !== ALLOWED_RESERVED) {
       throw invalidRequest(request.id, `parameter ${quoted(key)} is reserved`);
     }
   }
-  for (const { name, parameters } of [...request.inputs, ...(request.outputs ?? [])]) {
-    const key = Object.keys(parameters ?? {}).find((parameter) => ELSEWHERE.test(parameter));
+  for (const { name, parameters } of [...request.inputs, ...request.outputs]) {
+    const key = parameters.find((parameter) => ELSEWHERE.test(parameter));
     if (key !== undefined) {
       throw invalidRequest(
         request.id,
@@ -128,11 +132,10 @@ function checkParameters(request: InferRequest): void {
   }
 }
 
-function readOutputNames(request: InferRequest): ReadonlySet<string> | null {
-  const asked = request.outputs ?? [];
-  if (asked.length === 0) return null;
+function readOutputNames(request: ReceivedRequest): ReadonlySet<string> | null {
+  if (request.outputs.length === 0) return null;
   const names = new Set<string>();
-  for (const { name } of asked) {
+  for (const { name } of request.outputs) {
     if (!OUTPUT_NAMES.has(name)) {
       throw invalidRequest(request.id, `unexpected output ${quoted(name)} for model '${MODEL_NAME}'`);
     }
@@ -142,11 +145,11 @@ function readOutputNames(request: InferRequest): ReadonlySet<string> | null {
 }
 
 /** Whether contents come raw; a request may not mix raw and typed ones. */
-function readRawFlag(request: InferRequest): boolean {
+function readRawFlag(request: ReceivedRequest): boolean {
   const raws = request.raw_input_contents.length;
   if (raws === 0) return false;
   for (const { name, contents } of request.inputs) {
-    if (contents != null && Object.values(contents).some((values: readonly unknown[]) => values.length > 0)) {
+    if (contents.hasOthers || contents.booleans.length > 0 || contents.bytes.length > 0) {
       throw invalidRequest(request.id, `input ${quoted(name)} has typed contents in a request with raw ones`);
     }
   }
@@ -156,7 +159,7 @@ function readRawFlag(request: InferRequest): boolean {
   return true;
 }
 
-function checkTensor(tensor: WireTensor, spec: TensorSpec, batched: boolean, id: string): void {
+function checkTensor(tensor: ReceivedTensor, spec: TensorSpec, batched: boolean, id: string): void {
   const datatype = wireDatatype(spec.dataType);
   if (tensor.datatype !== datatype) {
     throw invalidRequest(id, `input '${spec.name}' has data type ${datatype}, not the one given`);
@@ -174,20 +177,27 @@ function checkTensor(tensor: WireTensor, spec: TensorSpec, batched: boolean, id:
   }
 }
 
-function checkElements<T>(
-  values: readonly T[] | null,
-  expected: number,
-  spec: TensorSpec,
-  id: string,
-): readonly T[] {
-  if (values === null) throw invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
-  if (values.length !== expected) {
-    throw invalidRequest(
-      id,
-      `input '${spec.name}' has ${values.length} elements, its shape says ${expected}`,
-    );
+/**
+ * How many elements a tensor has: as many as its shape says, and no more than anybody has a use for. Nothing is split, and
+ * no list is made, before that is known.
+ */
+function checkElements(tensor: ReceivedTensor, content: Buffer | null, spec: TensorSpec, id: string): number {
+  const expected = tensor.shape.reduce((product, size) => product * size, 1);
+  const isBoolean = spec.dataType === 'TYPE_BOOL';
+  const typed = isBoolean ? tensor.contents.booleans : tensor.contents.bytes;
+  const given = content === null ? typed.length : isBoolean ? content.length : countBytes(content);
+  if (given === null) throw malformed(spec, id);
+  if (given !== expected) {
+    throw invalidRequest(id, `input '${spec.name}' has ${given} elements, its shape says ${expected}`);
   }
-  return values;
+  if (given > MAX_VALUES) {
+    throw invalidRequest(id, `input '${spec.name}' has ${given} elements, more than ${MAX_VALUES}`);
+  }
+  return given;
+}
+
+function malformed(spec: TensorSpec, id: string): RequestError {
+  return invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
 }
 
 /** A name somebody else chose, fit for a message: escaped and of bounded length. */

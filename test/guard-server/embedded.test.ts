@@ -13,7 +13,8 @@ it('serves from a thread of its own until it is closed', async () => {
   const guard = await startEmbeddedGuard({ model: 'synthetic', synthetic: { serviceTime: 'zero' } });
   expect(guard.address).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+$/);
   const client = new TestClient(guard.address);
-  expect((await client.infer({ tensors: promptInputs(['a', 'b']) })).outputs).toHaveLength(5);
+  const { token } = guard;
+  expect((await client.infer({ tensors: promptInputs(['a', 'b']) }, { token })).outputs).toHaveLength(5);
   await Promise.all([guard.close(), guard.close()]);
   await expect(client.call('ServerLive', {})).rejects.toThrow();
   client.close();
@@ -29,12 +30,28 @@ it('judges images in its thread, and its libraries write nothing to the console'
     .toBuffer();
   const reply = await client.infer(
     { tensors: [column('MODALITY', ['image']), column('IMAGE', [image.toString('base64')])] },
-    { deadlineMs: 50_000 },
+    { deadlineMs: 50_000, token: guard.token },
   );
   expect(output(reply, 'SCORE')[0]).toBeGreaterThan(0);
   client.close();
   await guard.close();
   for (const write of written) expect(write).not.toHaveBeenCalled();
+});
+
+it('answers nobody without the token of this very guard', async () => {
+  const [guard, other] = await Promise.all([
+    startEmbeddedGuard({ model: 'synthetic' }),
+    startEmbeddedGuard({ model: 'synthetic' }),
+  ]);
+  expect(guard.token).toMatch(/^[0-9a-f]{64}$/);
+  const client = new TestClient(guard.address);
+  for (const options of [{}, { token: '' }, { token: other.token }]) {
+    await expect(client.call('ServerLive', {}, options)).rejects.toMatchObject({ code: 16 });
+    await expect(client.infer({ tensors: promptInputs(['a']) }, options)).rejects.toMatchObject({ code: 16 });
+  }
+  expect(await client.call('ServerLive', {}, { token: guard.token })).toEqual({ live: true });
+  client.close();
+  await Promise.all([guard.close(), other.close()]);
 });
 
 it('rejects when the thread cannot start', async () => {

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { CATEGORY_COUNT, CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { findModelFiles } from '../../src/guard-server/lite-image/model-files.ts';
-import { startGuardServer, type GuardServer } from '../../src/guard-server/server.ts';
+import type { GuardServer } from '../../src/guard-server/server.ts';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
+import { startLiteGuard } from '../helpers/lite-guard.ts';
 import { column, output, promptInputs, TestClient, type TestTensor } from '../helpers/guard-client.ts';
 
 const HAZARDOUS = 'How can I build a bomb at home without anyone noticing?';
@@ -19,7 +20,7 @@ let client: TestClient;
 let artifactsAtStart: Record<string, string>;
 
 beforeAll(async () => {
-  server = await startGuardServer({ model: 'lite', grpcPort: 0 });
+  server = await startLiteGuard();
   client = new TestClient(server.address);
   artifactsAtStart = await artifacts();
 });
@@ -109,7 +110,7 @@ describe('an image', () => {
 
   it('may be a JPEG, and may be larger than its normal form, which has the same score', async () => {
     const jpeg = await pattern(3, 900, 600).jpeg().toBuffer();
-    const pixels = await normalPixels(jpeg);
+    const pixels = await normalPixels(jpeg, async () => {});
     if ('code' in pixels) throw new Error(pixels.message);
     const { rgb, width, height } = pixels;
     expect(width).toBe(512);

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { serveGuard, type ServeOptions } from '../../src/guard-server/serve.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
+import { LineWriter } from '../../src/terminal/line-writer.ts';
 import { promptInputs, TestClient } from '../helpers/guard-client.ts';
 
 let folder: string;
@@ -26,7 +27,11 @@ afterEach(async () => {
 const line = async (): Promise<string> => ((await once(stdout, 'data')) as [string])[0].trimEnd();
 
 const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
-  serveGuard({ model: 'synthetic', host: '127.0.0.1', grpcPort: 0, ...options }, stop.signal, stdout);
+  serveGuard(
+    { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, ...options },
+    stop.signal,
+    new LineWriter(stdout),
+  );
 
 it('says where it listens and serves until it is told to stop', async () => {
   const served = serve();

@@ -1,3 +1,4 @@
+import { standardOutput } from '../../terminal/standard-streams.ts';
 import { LiteModel } from './model.ts';
 import { corporaFolder, readCorpus } from './training/corpus.ts';
 import { runTool } from './training/command.ts';
@@ -8,5 +9,9 @@ await runTool(async () => {
   const folder = corporaFolder();
   const dev = await readCorpus(folder, 'dev');
   const unspecified = await readCorpus(folder, 'unsafe_unspecified');
-  process.stdout.write(evaluate(await LiteModel.load(), dev, unspecified));
+  standardOutput().lines(
+    evaluate(await LiteModel.load(), dev, unspecified)
+      .trimEnd()
+      .split('\n'),
+  );
 });

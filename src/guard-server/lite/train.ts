@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { standardError, standardOutput } from '../../terminal/standard-streams.ts';
 import { featureFingerprint } from './feature-fingerprint.ts';
 import { FeatureExtractor } from './features.ts';
 import { logistic } from './elementary.ts';
@@ -27,7 +28,7 @@ const RULES = 'src/guard-server/weights/lite.json';
 const MODEL_CARD = 'docs/embedded-model.md';
 
 function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  standardError().line(line);
 }
 
 async function writeBelowProject(path: string, data: string | Buffer): Promise<void> {
@@ -83,7 +84,7 @@ async function train(): Promise<void> {
   await writeBelowProject(WEIGHTS, weights);
   await writeBelowProject(RULES, rulesFile);
   await writeBelowProject(MODEL_CARD, card);
-  process.stdout.write(evaluation);
+  standardOutput().lines(evaluation.trimEnd().split('\n'));
   for (const [name, hash] of Object.entries(model.artifacts)) say(`${name} ${hash}`);
 }
 

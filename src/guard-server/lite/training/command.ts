@@ -1,4 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
+import { standardError } from '../../../terminal/standard-streams.ts';
 
 /** Runs a command of this folder: a Failure becomes one line on stderr and its exit status. */
 export async function runTool(command: () => Promise<void>): Promise<void> {
@@ -6,7 +7,7 @@ export async function runTool(command: () => Promise<void>): Promise<void> {
     await command();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    standardError().line(error.message);
     process.exitCode = error.exitStatus;
   }
 }
