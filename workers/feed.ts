@@ -1,5 +1,7 @@
+import type { KeyObject } from 'node:crypto';
 import type { RedisAddress } from '../src/config/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
+import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import type { Continued } from '../src/runs/continue-run.ts';
 import type { Run } from '../src/runs/create-run.ts';
 import { continueOnFleet, type ContinueOnFleetOptions } from '../src/runs/fleet/continue-on-fleet.ts';
@@ -7,6 +9,8 @@ import type { Service } from './service.ts';
 
 export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
   readonly redis: RedisAddress;
+  /** Of the fleet; null: jobs and results are not sealed. */
+  readonly key: KeyObject | null;
   /** How long Redis may take to be there, in milliseconds. */
   readonly startWaitMs: number;
   /** The run to be fed; it is asked for once Redis is known to be there. */
@@ -24,6 +28,7 @@ export const feed: Service<FeedOptions, Continued> = async (options, { drain, st
     say,
     signal: ending,
     startTimeoutMs: options.startWaitMs,
+    seal: options.key && new FleetSeal(options.key),
   });
   try {
     return await continueOnFleet(await options.run(), { retry, link, stop: ending, say, watch });

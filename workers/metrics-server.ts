@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
+import { bearsToken } from '../src/domain/bearer-token.ts';
 import { Failure } from '../src/domain/failure.ts';
 
 /** Where the metrics of a process are served. */
@@ -7,7 +8,14 @@ export interface MetricsAddress {
   readonly host: string;
   /** 0: a free one. */
   readonly port: number;
+  /** Every request must carry it as `authorization: Bearer …`; null: none is needed. */
+  readonly token: string | null;
 }
+
+/** How long the head and the whole of a request may take, in milliseconds. */
+const HEADERS_TIMEOUT_MS = 5000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 32;
 
 export interface MetricsServer {
   /** As it can be fetched: `http://127.0.0.1:9464/metrics`. */
@@ -15,12 +23,19 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves metrics in the text form of Prometheus under `/metrics`. Failure('usage') when the port is taken. */
+/**
+ * Serves metrics in the text format of Prometheus under `/metrics`; 401 to a request without the token.
+ * Failure('usage') when the port is taken.
+ */
 export async function serveMetrics(
   registry: Registry,
-  { host, port }: MetricsAddress,
+  { host, port, token }: MetricsAddress,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
+    if (token !== null && !bearsToken(request.headers.authorization, token)) {
+      response.writeHead(401, { 'www-authenticate': 'Bearer', connection: 'close' }).end();
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
@@ -30,8 +45,9 @@ export async function serveMetrics(
       () => response.writeHead(500).end(),
     );
   });
-  server.headersTimeout = 5000;
-  server.maxConnections = 32;
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = MAX_CONNECTIONS;
   await listen(server, host, port);
   const bound = server.address();
   const boundPort = bound !== null && typeof bound === 'object' ? bound.port : port;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisAddress } from '../src/config/redis-url.ts';
 import type { Lane } from '../src/domain/item.ts';
@@ -7,6 +7,7 @@ import { runFleetWorker } from '../src/moderate/fleet-worker.ts';
 import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
+import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { Opened } from './opened.ts';
@@ -19,6 +20,8 @@ const FORGOTTEN_SHARE = 0.5;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
+  /** Of the fleet; null: jobs and results are not sealed. */
+  readonly key: KeyObject | null;
   /** How long Redis may take to be there, in milliseconds. */
   readonly startWaitMs: number;
   /** Connects to the guards, once Redis is known to be there. */
@@ -51,6 +54,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       say,
       signal: drain,
       startTimeoutMs: options.startWaitMs,
+      seal: options.key && new FleetSeal(options.key),
     });
     opened.closedBy(() => link.close());
     const guards = await options.openGuards(drain);

@@ -25,6 +25,12 @@ export function sinkMetrics(): SinkMetrics {
     registers,
   });
   const finished = new Counter({ name: 'guardsweep_runs_finished_total', help: 'Runs finished', registers });
+  const dropped = new Counter({
+    name: 'guardsweep_results_dropped_total',
+    help: 'What came in and was no result of a run, by reason; what it stood for is judged again',
+    labelNames: ['reason'],
+    registers,
+  });
   const fullDisks = new Set<string>();
   new Gauge({
     name: 'guardsweep_runs_disk_full',
@@ -40,6 +46,7 @@ export function sinkMetrics(): SinkMetrics {
     observer: {
       held: (runs) => held.set(runs),
       finished: () => finished.inc(),
+      dropped: (reason) => dropped.inc({ reason }),
       diskFull: (run, full) => {
         if (full) fullDisks.add(run);
         else fullDisks.delete(run);

@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisAddress } from '../src/config/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
+import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { Presence } from '../src/queue/redis/presence.ts';
 import { runFleetSink } from '../src/runs/fleet/fleet-sink.ts';
+import type { SinkAfterFinish } from '../src/runs/fleet/held-run.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
@@ -14,24 +16,28 @@ const FORGOTTEN_AFTER_MS = 10_000;
 
 export interface SinkOptions {
   readonly redis: RedisAddress;
+  /** Of the fleet; null: jobs and results are not sealed. */
+  readonly key: KeyObject | null;
   /** How long Redis may take to be there, in milliseconds. */
   readonly startWaitMs: number;
   /** Absolute folders in which run directories are. */
   readonly roots: readonly string[];
   /** Null: none are served. */
   readonly metrics: MetricsAddress | null;
+  readonly afterFinish: SinkAfterFinish;
   readonly say: (message: string) => void;
 }
 
 /** A sink: commits what workers return and finishes runs until it is drained. */
 export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
-  const { say, roots } = options;
+  const { say, roots, afterFinish } = options;
   const opened = new Opened();
   try {
     const link = await RedisLink.open(options.redis, {
       say,
       signal: drain,
       startTimeoutMs: options.startWaitMs,
+      seal: options.key && new FleetSeal(options.key),
     });
     opened.closedBy(() => link.close());
     const { registry, observer, fullDisks } = sinkMetrics();
@@ -45,7 +51,7 @@ export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
     await presence.start();
     if (metrics !== null) say(`metrics at ${metrics.url}`);
     say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
-    await runFleetSink({ link, id, roots, say, observer, drain, stop });
+    await runFleetSink({ link, id, roots, say, observer, afterFinish, drain, stop });
   } finally {
     await opened.close();
   }

@@ -38,6 +38,12 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
     registers,
   });
   for (const lane of LANES) inFlight.set({ lane }, 0);
+  const dropped = new Counter({
+    name: 'guardsweep_jobs_dropped_total',
+    help: 'Jobs that no feeder made, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
   let running = 0;
   let idleSince: number | null = performance.now();
   const idle = new Counter({
@@ -63,6 +69,7 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
         running++;
         inFlight.inc({ lane });
       },
+      dropped: (reason) => dropped.inc({ reason }),
       ended: (lane, result) => {
         inFlight.dec({ lane });
         if (--running === 0) idleSince = performance.now();

@@ -7,6 +7,8 @@ import { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { shardQueue } from '../queue/redis/fleet-queues.ts';
 import { LackingWorkers } from '../queue/redis/lacking-workers.ts';
 import type { RedisLink } from '../queue/redis/link.ts';
+import { DroppedJobs } from '../queue/redis/sealing/dropped-jobs.ts';
+import { cannotRead } from '../queue/redis/sealing/unreadable-jobs.ts';
 import type { ShardJob } from '../queue/redis/shard-job.ts';
 import type { Judge } from './judge.ts';
 import type { CorpusFolders } from './media/corpus-folders.ts';
@@ -18,6 +20,8 @@ import { ShardModerator } from './shard-moderator.ts';
 
 /** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
 const OTHER_GUARD_MS = LONGEST_REST_MS;
+/** The same for a shard whose run cannot be told from what Redis says of it: its feeder says it again every 5 s. */
+const UNREADABLE_RUN_MS = 2_000;
 /** The same for a shard whose corpus this worker does not have. */
 const OTHER_CORPUS_MS = LONGEST_REST_MS;
 /** The same for one of whose corpus this worker lacks files: others are asked soon, until one has them or none does. */
@@ -49,6 +53,8 @@ export interface WorkerObserver {
   begun(lane: Lane): void;
   /** `result` is null when the shard was given back, or dropped. */
   ended(lane: Lane, result: ShardResult | null): void;
+  /** A job was dropped that is none of a feeder's; the reasons are few. */
+  dropped(reason: string): void;
 }
 
 /**
@@ -59,7 +65,8 @@ export interface WorkerObserver {
 export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
   const { link, say, drain, stop } = options;
   const runs = new FleetRuns(link);
-  const outlets = new ResultOutlets(link, runs, say);
+  const dropped = new DroppedJobs(say, (reason) => options.observer.dropped(reason));
+  const outlets = new ResultOutlets(link, runs);
   const moderator = new ShardModerator({
     judge: options.judge,
     moderator: new Moderator({
@@ -76,10 +83,13 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   setMaxListeners(0, ending, stop);
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
-    const { run, epoch, shard, judging } = job;
+    const { run, record, epoch, shard, judging } = job;
     const fed = await runs.find(run, stop);
+    if (fed === 'unreadable') throw new GivenBack(UNREADABLE_RUN_MS);
+    // Somebody with the key made the job, so whoever announced its run under another one is not its feeder.
+    if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new GivenBack(UNREADABLE_RUN_MS);
     // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
-    if (fed === null || epoch < fed.epoch) return null;
+    if (fed === 'absent' || epoch < fed.epoch) return null;
     const name = notedShard(run, shard);
     const unseen = await unseenMedia(shard, job.landmarks, options.folders);
     if (unseen !== null) {
@@ -101,17 +111,17 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const result = await moderator.moderate(name, { ...shard, judging }, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
-      const message = `a worker's guard has the fingerprint ${other}, expected was ${job.expectFingerprint}`;
+      const message = `a worker's guard has ${other}, expected was ${job.expectFingerprint}`;
       await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
       await moderator.forget(name, stop);
       throw new GivenBack(OTHER_GUARD_MS);
     }
-    await outlets.hand(run, epoch, result, stop);
+    await outlets.hand({ kind: 'result', run, record, epoch, result }, stop);
     await moderator.forget(name, stop);
     return result;
   };
   const lane = async (name: Lane): Promise<void> => {
-    const queue = shardQueue(link, name, { lockMs: options.lockMs, say });
+    const queue = shardQueue(link, name, { lockMs: options.lockMs, dropped });
     try {
       await queue.consume(
         async (job) => {
@@ -139,6 +149,13 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
 }
 
+/** What stands in the place of the fingerprint that a run expects, in words; null when nothing does. */
 function otherFingerprint(result: ShardResult, expected: string | null): string | null {
-  return expected === null ? null : (result.fingerprints.find(({ id }) => id !== expected)?.id ?? null);
+  if (expected === null) return null;
+  for (const outcome of result.outcomes) {
+    const judgement = outcome?.judgement ?? null;
+    if (judgement === null || judgement.fingerprint === expected) continue;
+    return judgement.fingerprint === null ? 'no fingerprint' : `the fingerprint ${judgement.fingerprint}`;
+  }
+  return null;
 }

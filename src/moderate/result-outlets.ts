@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ShardResult } from '../domain/shard.ts';
 import { GivenBack } from '../queue/given-back.ts';
 import type { FleetRuns } from '../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../queue/redis/fleet-queues.ts';
 import type { RedisLink } from '../queue/redis/link.ts';
 import type { RedisQueue } from '../queue/redis/redis-queue.ts';
-import type { SinkJob } from '../queue/redis/result-job.ts';
+import type { ResultJob, SinkJob } from '../queue/redis/result-job.ts';
 
 /** How long a worker waits for room before it gives its shard back, in milliseconds. */
 const WAIT_FOR_ROOM_MS = 10_000;
@@ -19,28 +18,27 @@ const MOST_OPEN = 64;
 export class ResultOutlets {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
-  readonly #say: (message: string) => void;
   /** The least recently used first. */
   readonly #queues = new Map<string, RedisQueue<SinkJob>>();
 
-  constructor(link: RedisLink, runs: FleetRuns, say: (message: string) => void) {
+  constructor(link: RedisLink, runs: FleetRuns) {
     this.#link = link;
     this.#runs = runs;
-    this.#say = say;
   }
 
   /**
    * Hands a result to the sink of its run. While too many wait there it waits as well, for a time: then it throws
    * `GivenBack`, so that the shards of other runs are judged meanwhile.
    */
-  async hand(run: string, epoch: number, result: ShardResult, signal: AbortSignal): Promise<void> {
+  async hand(job: ResultJob, signal: AbortSignal): Promise<void> {
+    const { run } = job;
     const queue = this.#queue(run);
     const endsAt = performance.now() + WAIT_FOR_ROOM_MS;
     while (!(await queue.hasRoom(signal))) {
       if (performance.now() > endsAt) throw new GivenBack(LEAVE_ALONE_MS);
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
-    await queue.put({ kind: 'result', run, epoch, result }, signal);
+    await queue.put(job, signal);
     // Whoever ends a run strikes it off before clearing its queue: what comes in later is cleared here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
   }
@@ -50,7 +48,7 @@ export class ResultOutlets {
   }
 
   #queue(run: string): RedisQueue<SinkJob> {
-    const queue = this.#queues.get(run) ?? sinkQueue(this.#link, run, this.#say);
+    const queue = this.#queues.get(run) ?? sinkQueue(this.#link, run);
     this.#queues.delete(run);
     this.#queues.set(run, queue);
     const [oldest] = this.#queues;

@@ -6,13 +6,15 @@ import { DEFAULT_JUDGING } from '../../src/config/run-config.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
 import { ShardModerator, type DeliveredShard } from '../../src/moderate/shard-moderator.ts';
 import { GivenBack } from '../../src/queue/given-back.ts';
-import { DeathNotes, forgetDeathsOf, notedShard } from '../../src/queue/redis/death-notes.ts';
+import { DeathNotes, notedShard } from '../../src/queue/redis/death-notes.ts';
 import type { RedisLink } from '../../src/queue/redis/link.ts';
+import { sweepRun } from '../../src/queue/redis/sweep-run.ts';
 import { promptItem } from '../helpers/items.ts';
 import { judgement, textModerator } from '../helpers/moderation.ts';
 import { linkForTest, redisForTest } from '../helpers/redis.ts';
 
-const NAME = notedShard('run', { pass: 1, shard: 0 });
+const RUN = '20261121T020000Z-test-ab12';
+const NAME = notedShard(RUN, { pass: 1, shard: 0 });
 const ITEMS = 100;
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
@@ -78,7 +80,7 @@ it('finds the items that kill whoever asks for them, and gives all others their 
   expect(result.outcomes.filter((outcome) => outcome?.judgement)).toHaveLength(ITEMS - 2);
   // Two of the whole shard, then four of each item.
   expect(deaths).toBeLessThanOrEqual(10);
-  await forgetDeathsOf('run', link, signal);
+  await sweepRun(link, RUN, signal);
   expect(await link.redis.keys('*:deaths:*')).toEqual([]);
 });
 

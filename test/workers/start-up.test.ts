@@ -55,6 +55,7 @@ it('a worker whose guards cannot be opened leaves no connection to Redis behind'
   const never = new AbortController().signal;
   const options = {
     redis: redis.address,
+    key: null,
     openGuards: () => Promise.reject(new Failure('service', 'no guard')),
     ...{
       lanes: ['text'] as const,

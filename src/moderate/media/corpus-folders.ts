@@ -1,9 +1,10 @@
-import { constants } from 'node:fs';
-import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, isAbsolute, join, sep } from 'node:path';
+import { stat, type FileHandle } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import { isRecordedPath, recordedPath, systemPath } from '../../domain/file-path.ts';
 import { itemError, passingError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
+import { NotAnOrdinaryFile, openFile } from '../../files/open-file.ts';
+import { isInside, openInside, OutsideFolder, realPath } from '../../files/open-inside.ts';
 
 /** The corpora that this process has, and the only way to open a file in them. */
 export class CorpusFolders {
@@ -46,33 +47,38 @@ export class CorpusFolders {
    * corpus is refused like a file that cannot be read, but for good: what the system says may be otherwise later.
    */
   async open({ corpus, path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
-    let handle: FileHandle | null = null;
+    const root = this.#rootOf(corpus, path);
+    if (root === null) return OUTSIDE;
     try {
-      const real = await this.#locate(corpus, path);
-      if (real === null) return itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
-      // A pipe in the place of a file must not be waited for, and a link not be followed any further.
-      handle = await open(systemPath(real), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-      if ((await handle.stat()).isFile()) return handle;
+      if (path === '') return await openFile(systemPath(root), 'follow');
+      return await openInside(join(root, path), root);
     } catch (error) {
+      if (error instanceof OutsideFolder) return OUTSIDE;
+      if (error instanceof NotAnOrdinaryFile)
+        return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
       return passingError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
     }
-    await handle.close();
-    return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');
   }
 
   /** The real path of a file, in the recorded form; null when that is not inside the corpus. Rejects when there is none. */
   async #locate(corpus: string, path: string): Promise<string | null> {
+    const root = this.#rootOf(corpus, path);
+    if (root === null) return null;
+    const real = await realPath(join(root, path));
+    return isInside(real, await realPath(root)) ? real : null;
+  }
+
+  /** Where a corpus is, in the recorded form; null when that is not known, or the path below it tries to leave it. */
+  #rootOf(corpus: string, path: string): string | null {
     const root = this.#roots.get(corpus);
     const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');
     // An escape may hide what was looked for just now.
-    if (root === undefined || escapes || !isRecordedPath(path)) return null;
-    const realRoot = await realPath(recordedPath(root));
-    if (path === '') return realRoot;
-    const real = await realPath(join(realRoot, path));
-    return real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep) ? real : null;
+    return root === undefined || escapes || !isRecordedPath(path) ? null : recordedPath(root);
   }
 }
+
+const OUTSIDE = itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
 
 /** Null when there is nothing at a path. Rejects when it cannot be looked at. */
 async function isDirectory(path: string): Promise<boolean | null> {
@@ -82,8 +88,4 @@ async function isDirectory(path: string): Promise<boolean | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-}
-
-async function realPath(recorded: string): Promise<string> {
-  return recordedPath(await realpath(systemPath(recorded), { encoding: 'buffer' }));
 }

@@ -1,6 +1,10 @@
 import type { Coverage } from '../../domain/item.ts';
 import type { Judgement } from '../../domain/outcome.ts';
 import { hasFloor } from '../../domain/policy.ts';
+import { isCategoryKey, OTHER_CATEGORIES } from '../../domain/taxonomy.ts';
+
+/** Categories beyond the taxonomy that are kept by name: each of thousands of parts may flag others. */
+const MAX_UNKNOWN_CATEGORIES = 20;
 
 /** What the parts of one item add up to. The worst counts: the one with the highest score, of equal ones the first. */
 export class Combination {
@@ -13,6 +17,7 @@ export class Combination {
   #moderatedAt = '';
   /** Flags that alone raise a decision, whichever part they are of. */
   readonly #floorFlags = new Set<string>();
+  #unknownFlags = 0;
 
   /** `at`: where in the item the part begins, in the unit of the item's coverage. */
   add(at: number, judgement: Judgement): void {
@@ -26,8 +31,15 @@ export class Combination {
     this.#attempts = Math.max(this.#attempts, judgement.attempts);
     if (judgement.moderatedAt > this.#moderatedAt) this.#moderatedAt = judgement.moderatedAt;
     for (const key of judgement.subcategoryFlags ?? []) {
-      if (hasFloor(key) || !judgement.flagged) this.#floorFlags.add(key);
+      if (hasFloor(key) || !judgement.flagged) this.#addFloorFlag(key);
     }
+  }
+
+  #addFloorFlag(key: string): void {
+    if (this.#floorFlags.has(key)) return;
+    if (!isCategoryKey(key) && this.#unknownFlags++ >= MAX_UNKNOWN_CATEGORIES) {
+      this.#floorFlags.add(OTHER_CATEGORIES);
+    } else this.#floorFlags.add(key);
   }
 
   /** Of the first part added; undefined before that. Null when its guard has none. */

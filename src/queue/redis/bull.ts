@@ -1,6 +1,8 @@
-import { Queue, Worker, type Job, type Processor } from 'bullmq';
+import { Queue, type Job, type Processor, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { RedisLink } from './link.ts';
+import { CarefulWorker } from './mending/careful-worker.ts';
+import { isMendable, type QueueMender } from './mending/queue-mender.ts';
 
 /** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
 const MAX_STALLED_COUNT = 1_000_000;
@@ -35,6 +37,9 @@ export interface WorkerSettings {
   readonly concurrency: number;
   /** After so long without a sign of life a process loses its jobs to others, in milliseconds. */
   readonly lockMs: number;
+  readonly mender: QueueMender;
+  /** Aborted when the worker is to end. */
+  readonly signal: AbortSignal;
 }
 
 /** The only place that makes BullMQ workers. It does not begin before `run` is called. */
@@ -43,9 +48,9 @@ export function makeWorker(
   connection: Redis,
   name: string,
   process: Processor<unknown, void>,
-  { concurrency, lockMs }: WorkerSettings,
+  { concurrency, lockMs, mender, signal }: WorkerSettings,
 ): Worker<unknown, void> {
-  const worker = new Worker<unknown, void>(name, process, {
+  const worker = new CarefulWorker(name, process, {
     connection,
     prefix: link.address.prefix,
     autorun: false,
@@ -57,8 +62,12 @@ export function makeWorker(
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });
+  const mend = async (error: unknown): Promise<void> => {
+    if (isMendable(error) && !link.away && !signal.aborted) await mender.mend(signal).catch(() => {});
+  };
+  worker.mend = mend;
   // Lost locks show only here. They are harmless: a shard counts once.
-  worker.on('error', () => {});
+  worker.on('error', (error) => void mend(error));
   return worker;
 }
 

@@ -1,5 +1,6 @@
 import { LANES } from '../../domain/item.ts';
 import { FleetRuns } from './fleet-runs.ts';
+import { isWrongType } from './keys/own-type.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import type { QueueDepth } from './redis-queue.ts';
@@ -15,10 +16,12 @@ export interface NamedDepth extends QueueDepth {
  */
 export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<NamedDepth[]> {
   const runs = await new FleetRuns(link).list(signal);
-  const lanes = await Promise.all(
-    LANES.map(async (lane) => ({ queue: lane, ...(await depthOf(link, `shards-${lane}`, signal)) })),
-  );
-  const results = await Promise.all(runs.map(({ run }) => depthOf(link, `results-${run}`, signal)));
+  const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
+  // Waited for together: each wait of its own would add a listener to the signal.
+  const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
+  const depths = await patiently(ask, signal);
+  const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));
+  const results = depths.slice(LANES.length);
   const sum = (state: keyof QueueDepth): number => results.reduce((total, depth) => total + depth[state], 0);
   return [
     ...lanes,
@@ -26,16 +29,22 @@ export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<
   ];
 }
 
-async function depthOf(link: RedisLink, queue: string, signal: AbortSignal): Promise<QueueDepth> {
+async function depthOf(link: RedisLink, queue: string): Promise<QueueDepth> {
   const { redis } = link;
-  const [waiting, active, delayed] = await patiently(
-    () =>
-      Promise.all([
-        redis.llen(link.key(queue, 'wait')),
-        redis.llen(link.key(queue, 'active')),
-        redis.zcard(link.key(queue, 'delayed')),
-      ]),
-    signal,
-  );
+  const [waiting, active, delayed] = await Promise.all([
+    lengthOr0(redis.llen(link.key(queue, 'wait'))),
+    lengthOr0(redis.llen(link.key(queue, 'active'))),
+    lengthOr0(redis.zcard(link.key(queue, 'delayed'))),
+  ]);
   return { waiting, active, delayed };
+}
+
+/** One list that holds something else must not hide how long the others are. */
+async function lengthOr0(length: Promise<number>): Promise<number> {
+  try {
+    return await length;
+  } catch (error) {
+    if (!isWrongType(error)) throw error;
+    return 0;
+  }
 }

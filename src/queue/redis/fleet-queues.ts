@@ -1,6 +1,9 @@
 import type { Lane } from '../../domain/item.ts';
 import type { RedisLink } from './link.ts';
-import { RedisQueue, type JobCodec } from './redis-queue.ts';
+import { DroppedJobs } from './sealing/dropped-jobs.ts';
+import { sealedJobs, type JobContent } from './sealing/sealed-jobs.ts';
+import { UnreadableJobs } from './sealing/unreadable-jobs.ts';
+import { RedisQueue } from './redis-queue.ts';
 import { sinkJobCodec, type SinkJob } from './result-job.ts';
 import { shardJobCodec, type ShardJob } from './shard-job.ts';
 
@@ -14,33 +17,50 @@ const SINK_LOCK_MS = 10_000;
 export interface FleetQueueOptions {
   /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
   readonly lockMs: number;
-  /** One line for people. */
-  readonly say: (message: string) => void;
+  /** Told of what is dropped, for those who take something out. */
+  readonly dropped: DroppedJobs;
 }
 
+/** For processes that only put something into a queue, or look at it: their lock is never taken. */
+export const NOTHING_TAKEN: FleetQueueOptions = {
+  lockMs: 30_000,
+  dropped: new DroppedJobs(
+    () => {},
+    () => {},
+  ),
+};
+
 /** The shards of a lane that wait to be judged, of all runs. */
-export function shardQueue(link: RedisLink, lane: Lane, options: FleetQueueOptions): RedisQueue<ShardJob> {
+export function shardQueue(
+  link: RedisLink,
+  lane: Lane,
+  options: FleetQueueOptions = NOTHING_TAKEN,
+): RedisQueue<ShardJob> {
   return make(link, `shards-${lane}`, shardJobCodec, UNBOUNDED, options);
 }
 
 /** What waits for the sink of a run. Each run has its own, so that one without a sink holds up no other. */
-export function sinkQueue(link: RedisLink, run: string, say: (message: string) => void): RedisQueue<SinkJob> {
-  return make(link, `results-${run}`, sinkJobCodec, WAITING_RESULTS, { lockMs: SINK_LOCK_MS, say });
+export function sinkQueue(
+  link: RedisLink,
+  run: string,
+  { dropped }: Pick<FleetQueueOptions, 'dropped'> = NOTHING_TAKEN,
+): RedisQueue<SinkJob> {
+  return make(link, `results-${run}`, sinkJobCodec, WAITING_RESULTS, { lockMs: SINK_LOCK_MS, dropped });
 }
 
 function make<T>(
   link: RedisLink,
   name: string,
-  codec: JobCodec<T>,
+  content: JobContent<T>,
   bound: number,
-  { lockMs, say }: FleetQueueOptions,
+  { lockMs, dropped }: FleetQueueOptions,
 ): RedisQueue<T> {
+  const unreadable = new UnreadableJobs(link, dropped);
   return new RedisQueue(link, {
     name,
-    codec,
+    codec: sealedJobs(content, name, link.seal),
     bound,
     lockMs,
-    // What cannot be read may hold content, so nothing of it is shown.
-    unreadable: (jobId) => say(`job ${jobId} is not of this version and was dropped`),
+    unreadable: (jobId, error, signal) => unreadable.meet(jobId, error, signal),
   });
 }

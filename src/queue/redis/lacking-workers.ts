@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Lane } from '../../domain/item.ts';
+import { withKey } from './keys/own-type.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 import { listPresent } from './presence.ts';
@@ -24,14 +25,26 @@ export class LackingWorkers {
   async note(shard: string, lane: Lane, signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
     const key = this.#link.key('lacking', shard);
-    await patiently(() => redis.sadd(key, this.#worker), signal);
+    await withKey(this.#link, { key, type: 'set' }, () => redis.sadd(key, this.#worker), signal);
     await patiently(() => redis.pexpire(key, REMEMBERED_MS), signal);
-    const lacking = new Set(await patiently(() => redis.smembers(key), signal));
     const present = await listPresent(this.#link, 'worker', signal);
+    const lacking = await this.#among(
+      key,
+      present.map(({ id }) => id),
+      signal,
+    );
     // A worker of another version may say other things of itself; it may have the files.
     return present.every(({ id, details }) => {
       const worker = WORKER.safeParse(details).data;
       return lacking.has(id) || worker?.lanes.includes(lane) === false;
     });
+  }
+
+  /** Those of the workers that the set holds: it is asked for these alone, however many others are in it. */
+  async #among(key: string, workers: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    if (workers.length === 0) return new Set();
+    const ask = (): Promise<number[]> => this.#link.redis.smismember(key, ...workers);
+    const answers = await withKey(this.#link, { key, type: 'set' }, ask, signal);
+    return new Set(workers.filter((_, index) => answers[index] === 1));
   }
 }

@@ -1,6 +1,10 @@
 import { endInTime } from './key-end.ts';
+import { readText, type Unread } from './keys/read-value.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
+
+/** Giving a lease up may take so long, in milliseconds; then it runs out by itself. */
+const RELEASE_MS = 2000;
 
 /**
  * A right that one process has at a time, as long as it renews it. A matter of politeness: it can be lost with
@@ -27,7 +31,7 @@ export class Lease {
       signal,
     );
     if (taken === 'OK') return true;
-    if ((await patiently(() => redis.get(this.#key), signal)) !== this.#holder) {
+    if (holderOf(await readText(this.#link, this.#key, signal)) !== this.#holder) {
       await endInTime(this.#link, this.#key, this.#lastsMs, signal);
       return false;
     }
@@ -38,16 +42,25 @@ export class Lease {
   /** Gives the lease up, if this process has it. */
   async release(): Promise<void> {
     if (this.#link.away) return;
-    const { redis } = this.#link;
+    const signal = AbortSignal.timeout(RELEASE_MS);
     try {
-      if ((await redis.get(this.#key)) === this.#holder) await redis.del(this.#key);
+      const holder = holderOf(await readText(this.#link, this.#key, signal));
+      if (holder === this.#holder) await patiently(() => this.#link.redis.del(this.#key), signal);
     } catch {
       // It runs out by itself.
     }
   }
 }
 
-/** Who has a lease; null when nobody does. */
-export function leaseHolder(link: RedisLink, name: string, signal: AbortSignal): Promise<string | null> {
-  return patiently(() => link.redis.get(link.key('lease', name)), signal);
+/** Who has a lease; null when nobody does that can be told. */
+export async function leaseHolder(
+  link: RedisLink,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  return holderOf(await readText(link, link.key('lease', name), signal));
+}
+
+function holderOf(read: { readonly text: string } | Unread): string | null {
+  return typeof read === 'string' ? null : read.text;
 }

@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../../config/redis-url.ts';
 import { abortable } from './abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
+import { SkippedKeys } from './keys/skipped-keys.ts';
+import type { FleetSeal } from './sealing/fleet-seal.ts';
 
 export interface RedisLinkOptions {
   /** One line for people: the start waits for Redis; it is away; it is back. */
@@ -11,21 +13,29 @@ export interface RedisLinkOptions {
   readonly signal: AbortSignal;
   /** How long the server may take to be there, in milliseconds; default 30 s. */
   readonly startTimeoutMs?: number;
+  /** Seals what goes through Redis; default: nothing is sealed. */
+  readonly seal?: FleetSeal | null;
 }
 
 /** A process's tie to the fleet's Redis: the connection that all its queues share, and whether it holds. */
 export class RedisLink {
   readonly address: RedisAddress;
+  /** Null in a fleet without a key. */
+  readonly seal: FleetSeal | null;
   /** For commands that do not block. Queues and workers are made from it. */
   readonly redis: Redis;
+  /** Where it is said what was found malformed in Redis. */
+  readonly skipped: SkippedKeys;
   readonly #events = new EventEmitter();
   readonly #say: (message: string) => void;
   #away = false;
   #closed = false;
 
-  private constructor(address: RedisAddress, say: (message: string) => void) {
+  private constructor(address: RedisAddress, { say, seal = null }: RedisLinkOptions) {
     this.address = address;
+    this.seal = seal;
     this.#say = say;
+    this.skipped = new SkippedKeys(say);
     this.redis = new Redis(lastingOptions(address));
     this.#events.setMaxListeners(0);
     // Every queue and worker of the process listens to this connection.
@@ -39,7 +49,7 @@ export class RedisLink {
   /** Checks the server (see `checkServer`), then connects. Rejects with the signal's reason when aborted. */
   static async open(address: RedisAddress, options: RedisLinkOptions): Promise<RedisLink> {
     await checkServer(address, options.signal, options.startTimeoutMs, options.say);
-    const link = new RedisLink(address, options.say);
+    const link = new RedisLink(address, options);
     const ready = new Promise<void>((resolve) => link.redis.once('ready', resolve));
     try {
       await abortable(ready, options.signal);
@@ -70,8 +80,8 @@ export class RedisLink {
    * A further connection, for whoever blocks it or must be able to drop it: BullMQ drops the one it was given along
    * with a worker that does not end. Its maker disconnects it.
    */
-  another(): Redis {
-    const redis = new Redis(lastingOptions(this.address));
+  another(options: Pick<RedisOptions, 'scripts'> = {}): Redis {
+    const redis = new Redis({ ...lastingOptions(this.address), ...options });
     redis.setMaxListeners(0);
     redis.on('error', () => {});
     return redis;

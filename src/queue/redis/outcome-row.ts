@@ -1,42 +1,68 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/item.ts';
-import { ITEM_CODES, passingError } from '../../domain/item-error.ts';
+import { ITEM_CODES, mayBeRetryable, passingError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { named, namedOrNull, type Names } from './names.ts';
-import { count, flag, list, listOf, nullOr, number, oneOf, row, text, type Checked } from './rows.ts';
+import {
+  count,
+  flag,
+  list,
+  listOf,
+  notNegative,
+  nullOr,
+  number,
+  oneOf,
+  row,
+  share,
+  textUpTo,
+  type Check,
+  type Checked,
+} from './rows.ts';
+
+/** Flags of one item, and units of one text: no guard of ours gives as many, and a log is kept for ever. */
+const MOST_FLAGS = 1000;
+const LONGEST_TEXT = 1000;
+
+const message = textUpTo(LONGEST_TEXT);
+const listOfFlags = list(textUpTo(LONGEST_TEXT));
 
 /** By index of the taxonomy; null where a probe did not answer. */
-const scores = listOf(CATEGORY_KEYS.length, nullOr(number));
+const scores = listOf(CATEGORY_KEYS.length, nullOr(share));
+const flags: Check<readonly string[]> = (value): value is readonly string[] =>
+  listOfFlags(value) && value.length <= MOST_FLAGS;
 const place = count;
 
 const isJudged = row(
-  number, // score
+  share, // score
   flag, // flagged
   nullOr(scores),
-  nullOr(list(text)), // flags
+  nullOr(flags),
   nullOr(place), // fingerprint
   place, // endpoint
-  number, // latencyMs
+  notNegative, // latencyMs
   count, // attempts
   nullOr(list(number)), // cacheUsage
   place, // moderatedAt
   oneOf(COVERAGE_UNITS),
-  number, // judged
-  number, // total
+  notNegative, // judged
+  notNegative, // total
   nullOr(number), // worst_at
 );
 
 const isFailed = row(
   oneOf(ITEM_CODES),
-  text, // message
+  message,
   count, // attempts
   nullOr(place), // endpoint
   place, // moderatedAt
 );
 
+const PASSING_CODES = ITEM_CODES.filter((code) => mayBeRetryable(code, true));
+const isTrue: Check<true> = (value): value is true => value === true;
+
 /** The same with an error whose cause may pass. */
-const isPassing = row(oneOf(ITEM_CODES), text, count, nullOr(place), place, flag);
+const isPassing = row(oneOf(PASSING_CODES), message, count, nullOr(place), place, isTrue);
 
 type OutcomeRow = Checked<typeof isJudged> | Checked<typeof isFailed> | Checked<typeof isPassing>;
 
@@ -89,7 +115,7 @@ export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome
         error: row[5] === true ? passingError(code, message) : { code, message },
         attempts,
         endpoint: namedOrNull(list, endpoint),
-        moderatedAt: named(list, moderatedAt),
+        moderatedAt: when(list, moderatedAt),
       },
     };
   }
@@ -118,11 +144,20 @@ export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome
       latencyMs,
       attempts,
       cacheUsage,
-      moderatedAt: named(list, at),
+      moderatedAt: when(list, at),
       coverage: { unit, judged, total, worst_at },
     },
     failure: null,
   };
+}
+
+/** ISO 8601, UTC, milliseconds. */
+const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function when(list: readonly string[], place: number): string {
+  const text = named(list, place);
+  if (!WHEN.test(text)) throw new Error('an outcome is of no time');
+  return text;
 }
 
 function byKey(scores: readonly (number | null)[]): Partial<Record<CategoryKey, number>> {

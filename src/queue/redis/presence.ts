@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { endInTime } from './key-end.ts';
+import { readMembers } from './keys/members.ts';
+import { withKey } from './keys/own-type.ts';
+import { readValue } from './keys/read-value.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
@@ -62,19 +65,20 @@ export class Presence {
     const lastsMs = Math.round(this.#forgottenAfterMs);
     const text = JSON.stringify({ ...this.#describe(), lastsMs });
     await redis.set(key, text, 'PX', lastsMs).catch(() => {});
-    await redis.sadd(this.#link.key(`${this.#role}s`), this.id).catch(() => {});
+    const set = { key: this.#link.key(`${this.#role}s`), type: 'set' } as const;
+    const soon = AbortSignal.timeout(lastsMs);
+    await withKey(this.#link, set, (all) => redis.sadd(all, this.id), soon).catch(() => {});
   }
 }
 
 /** The processes of a role that live. */
 export async function listPresent(link: RedisLink, role: Role, signal: AbortSignal): Promise<Present[]> {
   const set = link.key(`${role}s`);
-  const ids = (await patiently(() => link.redis.smembers(set), signal)).sort();
   const present: Present[] = [];
-  for (const id of ids) {
-    const details = await saidBy(link, role, id, signal);
-    if (details === null) await patiently(() => link.redis.srem(set, id), signal);
-    else present.push({ id, details });
+  for (const id of await readMembers(link, set, isProcessId, signal)) {
+    const said = await saidBy(link, role, id, signal);
+    if (said === null) await patiently(() => link.redis.srem(set, id), signal);
+    else present.push({ id, details: said.details });
   }
   return present;
 }
@@ -86,21 +90,37 @@ export async function isPresent(
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return (await saidBy(link, role, id, signal)) !== null;
+  return isProcessId(id) && (await saidBy(link, role, id, signal)) !== null;
 }
 
-/** For how long a process counts as alive after a sign of life, in milliseconds. */
-const SIGN = z.looseObject({ lastsMs: z.number() });
+function isProcessId(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text);
+}
 
-/** What a process last said of itself; null when it is gone. */
-async function saidBy(link: RedisLink, role: Role, id: string, signal: AbortSignal): Promise<unknown> {
+/** Longest time that a process may ask for, in milliseconds. */
+const LONGEST_MS = 86_400_000;
+/** A process that does not say counts as alive for so long after a sign of life, in milliseconds. */
+const UNSAID_MS = 60_000;
+
+/** What every version says of itself: for how long it counts as alive after a sign of life, in milliseconds. */
+const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(LONGEST_MS) });
+
+/**
+ * What a process last said of itself; null when it is gone. One of which that cannot be read is alive, and may be of
+ * another version: then its details are null.
+ */
+async function saidBy(
+  link: RedisLink,
+  role: Role,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly details: unknown } | null> {
   const key = presenceKey(link, role, id);
-  const text = await patiently(() => link.redis.get(key), signal);
-  if (text === null) return null;
-  const details: unknown = JSON.parse(text);
-  const sign = SIGN.safeParse(details);
-  if (sign.success) await endInTime(link, key, sign.data.lastsMs, signal);
-  return details;
+  const read = await readValue(link, key, SIGN, signal);
+  if (read === 'absent') return null;
+  const details = read === 'unreadable' ? null : read.value;
+  await endInTime(link, key, details?.lastsMs ?? UNSAID_MS, signal);
+  return { details };
 }
 
 function presenceKey(link: RedisLink, role: Role, id: string): string {

@@ -6,6 +6,8 @@ import type { WorkQueue } from '../work-queue.ts';
 import { abortable } from './abortable.ts';
 import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import type { RedisLink } from './link.ts';
+import { BOUNDED_SCRIPTS } from './mending/bounded-scripts.ts';
+import { isMendable, QueueMender } from './mending/queue-mender.ts';
 import { patiently } from './patience.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 
@@ -14,8 +16,8 @@ export interface JobCodec<T> {
   /** Names the value: while a job of that name is in the queue, adding it again does nothing. */
   id(value: T): string;
   encode(value: T): object;
-  /** Throws for what is not such a value; the job is then dropped. */
-  decode(data: unknown): T;
+  /** Throws for what is not such a value, or not the one of that name. */
+  decode(data: unknown, jobId: string): T;
 }
 
 export interface RedisQueueOptions<T> {
@@ -25,8 +27,11 @@ export interface RedisQueueOptions<T> {
   readonly bound: number;
   /** After so long without a sign of life a process loses its values to others, in milliseconds. */
   readonly lockMs: number;
-  /** Called for a job that cannot be read: it is of another version, or none of ours. */
-  readonly unreadable: (jobId: string, error: unknown) => void;
+  /**
+   * Called for a job that cannot be read: it is of another version, under another key, or none of ours. The job is
+   * dropped when this resolves; `GivenBack` puts it back.
+   */
+  readonly unreadable: (jobId: string, error: unknown, signal: AbortSignal) => Promise<void>;
 }
 
 export interface QueueDepth {
@@ -39,6 +44,7 @@ export interface QueueDepth {
 export type ValueState = 'unknown' | 'waiting' | 'active' | 'resting';
 
 const LOOK_EVERY_MS = 50;
+const MEND_EVERY_MS = 5000;
 
 /** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
@@ -48,6 +54,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   readonly #link: RedisLink;
   readonly #options: RedisQueueOptions<T>;
   readonly #queue: Queue;
+  readonly #mender: QueueMender;
   readonly #endListening: () => void;
   /** Whether Redis may have lost the queue's settings. */
   #mayBeUnset = false;
@@ -56,6 +63,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     this.#link = link;
     this.#options = options;
     this.#queue = makeQueue(link, options.name);
+    this.#mender = new QueueMender(link, options.name);
     this.#endListening = link.onBack(() => (this.#mayBeUnset = true));
   }
 
@@ -70,10 +78,12 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const data = codec.encode(value);
     const jobId = codec.id(value);
     if (this.#mayBeUnset) {
-      await patiently(() => keepNoEvents(this.#link, this.#options.name), signal);
+      await this.#ask(() => keepNoEvents(this.#link, this.#options.name), signal);
       this.#mayBeUnset = false;
     }
-    await patiently(() => this.#queue.add('value', data, { jobId }), signal);
+    const add = (): Promise<unknown> => this.#queue.add('value', data, { jobId });
+    // An addition that broke off half way would keep the next one from doing anything.
+    await this.#ask(add, signal, () => this.#mender.discard(jobId, signal));
   }
 
   /** Whether fewer values wait than the bound allows. */
@@ -83,7 +93,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async depth(signal: AbortSignal): Promise<QueueDepth> {
-    const counts = await patiently(() => this.#queue.getJobCounts('wait', 'active', 'delayed'), signal);
+    const counts = await this.#ask(() => this.#queue.getJobCounts('wait', 'active', 'delayed'), signal);
     return {
       waiting: counts['wait'] ?? 0,
       active: counts['active'] ?? 0,
@@ -97,7 +107,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async state(id: string, signal: AbortSignal): Promise<ValueState> {
-    const state = await patiently(() => this.#queue.getJobState(id), signal);
+    const state = await this.#ask(() => this.#queue.getJobState(id), signal);
     if (state === 'delayed') return 'resting';
     return state === 'unknown' || state === 'active' ? state : 'waiting';
   }
@@ -105,7 +115,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   /** Ends the rest of a value that was given back; does nothing to one that does not rest. */
   async wake(id: string, signal: AbortSignal): Promise<void> {
     try {
-      await patiently(() => this.#queue.getBackend().promote(id), signal);
+      await this.#ask(() => this.#queue.getBackend().promote(id), signal);
     } catch (error) {
       signal.throwIfAborted();
       if ((await this.state(id, signal)) === 'resting') throw error;
@@ -114,7 +124,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   /** Takes a value out, unless it is being handled. */
   async remove(id: string, signal: AbortSignal): Promise<void> {
-    await patiently(() => this.#queue.remove(id), signal);
+    await this.#ask(() => this.#mender.discard(id, signal), signal);
   }
 
   /**
@@ -136,14 +146,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const running = new Set<Promise<void>>();
     const take = async (job: AnyJob, token: string | undefined): Promise<void> => {
       if (ended.aborted) return giveBack(job, token, 0);
-      let value: T;
-      try {
-        value = this.#options.codec.decode(job.data);
-      } catch (error) {
-        this.#options.unreadable(job.id ?? '', error);
-        return;
-      }
-      const handling = handle(value, options.signal);
+      const handling = this.#handle(job, handle, options.signal);
       // It counts until it settles, and no longer: whoever waits for it must not wait for what Redis is told then.
       const settled: Promise<void> = handling.then(
         () => void running.delete(settled),
@@ -158,24 +161,73 @@ export class RedisQueue<T> implements WorkQueue<T> {
       }
     };
     const { concurrency } = options;
-    const connection = this.#link.another();
+    const connection = this.#link.another({ scripts: BOUNDED_SCRIPTS });
     const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
+      mender: this.#mender,
+      signal: ended,
     });
+    const mending = this.#keepMended(ended);
     const ran = worker.run().catch((error: unknown) => failed.abort(error));
     await aborted(ended);
     // Nothing new is taken from here on; closing would also wait for a Redis that is away, the handlers do not.
     const closing = worker.close();
     while (running.size > 0) await Promise.all(running);
+    await mending;
     await this.#closed(worker, Promise.all([closing, ran]));
     connection.disconnect();
     throw ended.reason;
   }
 
+  async #handle(
+    job: AnyJob,
+    handle: (value: T, signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const jobId = job.id ?? '';
+    let value: T;
+    try {
+      value = this.#options.codec.decode(job.data, jobId);
+    } catch (error) {
+      return this.#options.unreadable(jobId, error, signal);
+    }
+    return handle(value, signal);
+  }
+
   async close(): Promise<void> {
     this.#endListening();
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  /** A queue that was paused, or whose jobs are too large to be taken, refuses nothing: it is looked at now and then. */
+  async #keepMended(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await delay(MEND_EVERY_MS, undefined, { signal });
+        if (!this.#link.away) await this.#mender.mend(signal);
+      } catch {
+        // It ends, or Redis answers later.
+      }
+    }
+  }
+
+  /** Asks Redis, and again when what it refused was mended, and what it did before it refused was undone. */
+  async #ask<R>(
+    command: () => Promise<R>,
+    signal: AbortSignal,
+    undo: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<R> {
+    for (;;) {
+      try {
+        return await patiently(command, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isMendable(error)) throw error;
+        await this.#mender.mend(signal);
+        await undo();
+      }
+    }
   }
 
   async #closed(worker: Worker, closing: Promise<unknown>): Promise<void> {

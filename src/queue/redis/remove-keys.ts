@@ -1,3 +1,4 @@
+import { escapeGlob } from './keys/glob.ts';
 import type { RedisLink } from './link.ts';
 import { patiently } from './patience.ts';
 
@@ -15,6 +16,6 @@ export async function removeKeysBelow(
   parts: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const pattern = link.key(...parts, '*');
+  const pattern = `${escapeGlob(link.key(...parts))}:*`;
   await patiently(() => link.redis.eval(REMOVE_KEYS, 0, pattern), signal);
 }

@@ -1,25 +1,36 @@
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { JOB_FORM } from './fleet-runs.ts';
 import { ITEM_ROW, packItem, unpackItem } from './item-row.ts';
 import { Names } from './names.ts';
 import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
-import type { JobCodec } from './redis-queue.ts';
+import type { JobContent } from './sealing/sealed-jobs.ts';
 import { shardJobId } from './shard-job.ts';
 
-/** What travels to a run's sink: a shard's outcomes, or that the run is to be finished. */
-export type SinkJob =
-  | {
-      readonly kind: 'result';
-      readonly run: string;
-      readonly epoch: number;
-      /** Its items are without their content, which the record has no use for. */
-      readonly result: ShardResult;
-    }
-  | { readonly kind: 'finish'; readonly run: string; readonly epoch: number; readonly pass: number };
+/** What travels to a run's sink. */
+export type SinkJob = ResultJob | FinishJob;
 
-/** Of the form of the jobs below; a sink of another version drops them, and the feeder feeds their shards again. */
-const VERSION = 3;
+/** The outcomes of a shard. */
+export interface ResultJob {
+  readonly kind: 'result';
+  /** These three as in the shard's job. */
+  readonly run: string;
+  readonly record: string;
+  readonly epoch: number;
+  /** Its items are without their content, which the record has no use for. */
+  readonly result: ShardResult;
+}
+
+/** That the run is to be finished. */
+export interface FinishJob {
+  readonly kind: 'finish';
+  readonly run: string;
+  readonly record: string;
+  /** Of the feeder that asks for it. */
+  readonly epoch: number;
+  readonly pass: number;
+}
 
 const count = z.int().min(0);
 const text = z.string();
@@ -27,8 +38,9 @@ const text = z.string();
 const JOB = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('result'),
-    v: z.literal(VERSION),
+    v: z.literal(JOB_FORM),
     run: text,
+    record: text,
     epoch: z.int().min(1),
     shard: count,
     pass: z.int().min(1),
@@ -41,8 +53,9 @@ const JOB = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('finish'),
-    v: z.literal(VERSION),
+    v: z.literal(JOB_FORM),
     run: text,
+    record: text,
     epoch: z.int().min(1),
     pass: z.int().min(1),
   }),
@@ -54,20 +67,21 @@ export function finishJobId(run: string, pass: number, epoch: number): string {
 }
 
 /** The form of results in Redis: JSON of rows, without any content. */
-export const sinkJobCodec: JobCodec<SinkJob> = {
+export const sinkJobCodec: JobContent<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
       ? finishJobId(job.run, job.pass, job.epoch)
       : shardJobId(job.run, job.result.shard, job.epoch),
 
   encode(job): z.input<typeof JOB> {
-    if (job.kind === 'finish') return { v: VERSION, ...job };
+    if (job.kind === 'finish') return { v: JOB_FORM, ...job };
     const { shard, outcomes, fingerprints } = job.result;
     const names = new Names();
     return {
       kind: 'result',
-      v: VERSION,
+      v: JOB_FORM,
       run: job.run,
+      record: job.record,
       epoch: job.epoch,
       shard: shard.shard,
       pass: shard.pass,
@@ -81,14 +95,15 @@ export const sinkJobCodec: JobCodec<SinkJob> = {
 
   decode(data) {
     const job = JOB.parse(data);
-    const { run, epoch } = job;
-    if (job.kind === 'finish') return { kind: 'finish', run, epoch, pass: job.pass };
+    const { run, record, epoch } = job;
+    if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
     const { shard, pass, lane, names, fingerprints } = job;
     const items = job.items.map((row) => unpackItem(row, names));
     const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
       kind: 'result',
       run,
+      record,
       epoch,
       result: { shard: { shard, pass, lane, items }, outcomes, fingerprints },
     };

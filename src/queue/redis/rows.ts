@@ -23,6 +23,16 @@ export const flag: Check<boolean> = (value) => typeof value === 'boolean';
 
 export const number: Check<number> = (value) => typeof value === 'number';
 
+/** A probability. */
+export const share: Check<number> = (value): value is number => number(value) && value >= 0 && value <= 1;
+
+export const notNegative: Check<number> = (value): value is number => number(value) && value >= 0;
+
+/** A text of at most so many UTF-16 units. */
+export function textUpTo(longest: number): Check<string> {
+  return (value): value is string => text(value) && value.length <= longest;
+}
+
 export const integer: Check<number> = (value): value is number => Number.isSafeInteger(value);
 
 export const count: Check<number> = (value): value is number => integer(value) && value >= 0;

@@ -4,12 +4,15 @@ import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { PLACE, packPlace, packSettled, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
+import { JOB_FORM } from './fleet-runs.ts';
 import { Names } from './names.ts';
-import type { JobCodec } from './redis-queue.ts';
+import type { JobContent } from './sealing/sealed-jobs.ts';
 
 /** A shard on its way to a worker, with what a worker has to know of its run. */
 export interface ShardJob {
   readonly run: string;
+  /** Tells the run from others of its name (`recordSha256`). */
+  readonly record: string;
   /** Epoch of the feeder that fed it. */
   readonly epoch: number;
   /** Fingerprint id that the run accepts from its guards; null: any. */
@@ -28,9 +31,6 @@ export interface Landmark {
   readonly path: string;
   readonly bytes: number;
 }
-
-/** Of the form of the jobs below; a worker of another version drops them, and the feeder feeds their shards again. */
-const VERSION = 5;
 
 /**
  * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
@@ -82,8 +82,9 @@ type Travelling = z.output<typeof REQUEST>;
 const JUDGED_ROW = z.tuple([PLACE, REQUEST, text]); // the last is the contentSha256
 
 const JOB = z.object({
-  v: z.literal(VERSION),
+  v: z.literal(JOB_FORM),
   run: z.string().min(1),
+  record: text,
   epoch: z.int().min(1),
   expect: text.nullable(),
   judging: z.object({
@@ -102,10 +103,10 @@ const JOB = z.object({
 });
 
 /** The form of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
-export const shardJobCodec: JobCodec<ShardJob> = {
+export const shardJobCodec: JobContent<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
-  encode({ run, epoch, expectFingerprint, judging, landmarks, shard }) {
+  encode({ run, record, epoch, expectFingerprint, judging, landmarks, shard }) {
     const places = new Map<readonly Turn[], number>();
     const place = (messages: readonly Turn[]): number => {
       let index = places.get(messages);
@@ -123,8 +124,9 @@ export const shardJobCodec: JobCodec<ShardJob> = {
         : packSettled(item, names),
     );
     return {
-      v: VERSION,
+      v: JOB_FORM,
       run,
+      record,
       epoch,
       expect: expectFingerprint,
       judging,
@@ -158,6 +160,7 @@ export const shardJobCodec: JobCodec<ShardJob> = {
     const { shard, pass, lane } = job;
     return {
       run: job.run,
+      record: job.record,
       epoch: job.epoch,
       expectFingerprint: job.expect,
       judging: job.judging,

@@ -81,6 +81,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
     fc.property(items, (held) => {
       const job: ShardJob = {
         run: '20261121T020000Z-test-ab12',
+        record: 'e'.repeat(64),
         epoch: 3,
         expectFingerprint: null,
         judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
@@ -98,6 +99,8 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
 });
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const share = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+const notNegative = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
 const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
 const attempts = fc.integer({ min: 0, max: 9 });
@@ -105,22 +108,22 @@ const attempts = fc.integer({ min: 0, max: 9 });
 const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
   fc
     .record({
-      score: number,
+      score: share,
       flagged: fc.boolean(),
       subcategoryScores: fc.option(
-        fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, number])), { requiredKeys: [] }),
+        fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] }),
       ),
       subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
       fingerprint: fc.constantFrom(MODEL.id, null),
       endpoint,
-      latencyMs: number,
+      latencyMs: notNegative,
       attempts,
       cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
       moderatedAt: when,
       coverage: fc.record({
         unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
-        judged: number,
-        total: number,
+        judged: notNegative,
+        total: notNegative,
         worst_at: fc.option(number),
       }),
     })
@@ -146,7 +149,7 @@ const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
 it('a result comes out as it went in but for the content, of which there is none', () => {
   fc.assert(
     fc.property(results, (result) => {
-      const job: SinkJob = { kind: 'result', run: 'r', epoch: 1, result };
+      const job: SinkJob = { kind: 'result', run: 'r', record: '', epoch: 1, result };
       const decoded = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(job))) as typeof job;
       expect(decoded.result.outcomes).toEqual(result.outcomes);
       expect(decoded.result.fingerprints).toEqual(result.fingerprints);
@@ -169,9 +172,9 @@ it('a result comes out as it went in but for the content, of which there is none
     outcomes: fc.sample(outcomes, 1),
     fingerprints: [],
   };
-  expect(JSON.stringify(sinkJobCodec.encode({ kind: 'result', run: 'r', epoch: 1, result }))).not.toContain(
-    'marker',
-  );
+  expect(
+    JSON.stringify(sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result })),
+  ).not.toContain('marker');
 });
 
 it.each([{}, { v: 2 }, { v: 4 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
@@ -189,7 +192,9 @@ const packed = (): Packed => {
   const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
   const result = { shard, outcomes: [verdict], fingerprints: [] };
-  return overTheWire(sinkJobCodec.encode({ kind: 'result', run: 'r', epoch: 1, result })) as Packed;
+  return overTheWire(
+    sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result }),
+  ) as Packed;
 };
 
 interface Packed {
@@ -205,6 +210,15 @@ it.each<[string, (job: Packed) => void]>([
   ['with a category too few', (job) => (job.outcomes[0]![2] as unknown[]).pop()],
   ['with a category too many', (job) => (job.outcomes[0]![2] as unknown[]).push(0.5)],
   ['with a score that is no number', (job) => (job.outcomes[0]![2] = CATEGORY_KEYS.map(() => '0.5'))],
+  ['with a score of 7', (job) => (job.outcomes[0]![0] = 7)],
+  ['with a score below 0', (job) => (job.outcomes[0]![0] = -0.01)],
+  ['with a category of 1.01', (job) => ((job.outcomes[0]![2] as unknown[])[0] = 1.01)],
+  ['with a latency below 0', (job) => (job.outcomes[0]![6] = -1)],
+  ['with attempts below 0', (job) => (job.outcomes[0]![7] = -1)],
+  ['with coverage below 0', (job) => (job.outcomes[0]![11] = -1)],
+  ['with more flags than a guard gives', (job) => (job.outcomes[0]![3] = Array<string>(1001).fill('x'))],
+  ['of no time', (job) => (job.names = job.names.map(() => 'yesterday'))],
+  ['with a final error that may pass', (job) => (job.outcomes[0] = ['MALFORMED_ROW', '', 1, null, 0, true])],
   ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
   ['with an item cut short', (job) => job.items[0]!.pop()],
   ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], null, 'tool'].map(

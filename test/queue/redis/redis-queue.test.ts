@@ -28,7 +28,7 @@ async function makeNumbers(
     codec: numbers,
     bound,
     lockMs: 30_000,
-    unreadable: () => {},
+    unreadable: async () => {},
   });
   onTestFinished(() => queue.close());
   return queue;

@@ -1,0 +1,148 @@
+import { createSecretKey } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { Queue } from 'bullmq';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { shardQueue } from '../../../../src/queue/redis/fleet-queues.ts';
+import { FleetRuns } from '../../../../src/queue/redis/fleet-runs.ts';
+import type { RedisLink } from '../../../../src/queue/redis/link.ts';
+import { DroppedJobs } from '../../../../src/queue/redis/sealing/dropped-jobs.ts';
+import { FleetSeal } from '../../../../src/queue/redis/sealing/fleet-seal.ts';
+import { shardJobCodec, type ShardJob } from '../../../../src/queue/redis/shard-job.ts';
+import { promptItem } from '../../../helpers/items.ts';
+import { linkForTest, TestRedis } from '../../../helpers/redis.ts';
+import { settled } from '../../../helpers/settled.ts';
+
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+
+const sealOf = (letter: string): FleetSeal => new FleetSeal(createSecretKey(letter.repeat(64), 'utf8'));
+const OWN = sealOf('a');
+
+let redis: TestRedis;
+beforeAll(async () => void (redis = await TestRedis.start()));
+afterAll(() => redis.stop());
+
+let runs = 0;
+const newRun = (): string => `20261121T020000Z-sealed-${String(runs++).padStart(4, '0')}`;
+
+const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
+  run,
+  record: 'e'.repeat(64),
+  epoch,
+  expectFingerprint: null,
+  judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
+  landmarks: {},
+  shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
+});
+
+/** A worker's side of the queue, for the rest of the test: what it took, dropped and said. */
+async function consumer(seal: FleetSeal | null) {
+  const link = await linkForTest(redis, [], seal);
+  const taken: string[] = [];
+  const said: string[] = [];
+  const reasons: string[] = [];
+  const dropped = new DroppedJobs(
+    (line) => said.push(line),
+    (reason) => reasons.push(reason),
+  );
+  const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped });
+  const end = new AbortController();
+  const consuming = queue
+    .consume(async (job) => void taken.push(shardJobCodec.id(job)), { concurrency: 4, signal: end.signal })
+    .catch(() => {});
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await consuming;
+    await queue.close();
+  });
+  return { link, queue, taken, said, reasons };
+}
+
+/** BullMQ without any of ours. */
+function forger(link: RedisLink) {
+  const queue = new Queue('shards-text', { connection: link.redis, prefix: link.address.prefix });
+  onTestFinished(() => queue.close());
+  return async (jobId: string, data: unknown): Promise<void> =>
+    void (await queue.add('value', data, { jobId }));
+}
+
+const fed = (link: RedisLink, run: string): Promise<void> =>
+  new FleetRuns(link).register({ run, dir: '/nowhere', epoch: 1 }, signal);
+
+it('nothing of a job can be read in Redis', async () => {
+  const link = await linkForTest(redis, [], OWN);
+  const run = newRun();
+  const queue = shardQueue(link, 'text');
+  onTestFinished(async () => {
+    await queue.obliterate(signal);
+    await queue.close();
+  });
+  await queue.put(jobOf(run, 0), signal);
+  const data = await link.redis.hget(link.key('shards-text', `s-${run}-1-0-1`), 'data');
+  expect(data).toMatch(/^\{"sealed":"[\w+/=]+"\}$/);
+});
+
+it('a job that no feeder sealed is dropped and counted, and the others are taken', async () => {
+  const { link, queue, taken, said, reasons } = await consumer(OWN);
+  const run = newRun();
+  await fed(link, run);
+  const forge = forger(link);
+  const plain = (shard: number, epoch = 1): object => shardJobCodec.encode(jobOf(run, shard, epoch));
+  const sealed = (folder: string, name: string, shard: number): object => ({
+    sealed: OWN.seal({ run, folder, name }, JSON.stringify(plain(shard))),
+  });
+  await forge(`s-${run}-1-1-1`, plain(1));
+  await forge(`s-${run}-1-2-1`, { sealed: 'AAAA' });
+  await forge(`s-${run}-1-3-1`, {
+    sealed: sealOf('b').seal({ run, folder: 'shards-text', name: `s-${run}-1-3-1` }, '{}'),
+  });
+  // Genuine, and put into another place: another epoch, another queue, another run.
+  await forge(`s-${run}-1-4-2`, sealed('shards-text', `s-${run}-1-4-1`, 4));
+  await forge(`s-${run}-1-5-1`, sealed('shards-chat', `s-${run}-1-5-1`, 5));
+  await forge(`s-${newRun()}-1-6-1`, sealed('shards-text', `s-${run}-1-6-1`, 6));
+  await forge(`s-${run}-1-7-1`, null);
+  await forge('no name of ours', plain(8));
+  await queue.put(jobOf(run, 9), signal);
+  await settled(() => taken.length + reasons.length === 9);
+  expect(taken).toEqual([`s-${run}-1-9-1`]);
+  expect(reasons.sort()).toEqual([...Array<string>(7).fill('forged'), 'misnamed']);
+  // Once a reason, whatever their number.
+  expect(said).toHaveLength(2);
+  expect(await queue.depth(signal)).toEqual({ waiting: 0, active: 0, delayed: 0 });
+});
+
+it('without a key, too, a job is read only under its own name', async () => {
+  const { link, taken, reasons } = await consumer(null);
+  const run = newRun();
+  await fed(link, run);
+  const forge = forger(link);
+  await forge(`s-${run}-1-1-2`, shardJobCodec.encode(jobOf(run, 1)));
+  await forge(`s-${run}-1-2-1`, { v: 1 });
+  await forge(`s-${run}-1-3-1`, shardJobCodec.encode(jobOf(run, 3)));
+  await settled(() => taken.length + reasons.length === 3);
+  expect(taken).toEqual([`s-${run}-1-3-1`]);
+  expect(reasons.sort()).toEqual(['malformed', 'misnamed']);
+});
+
+it.each<[string, FleetSeal | null, FleetSeal | null]>([
+  ['another fleet key than this process', sealOf('b'), OWN],
+  ['has no fleet key, and this process has one', null, OWN],
+  ['has a fleet key, and this process has none', OWN, null],
+])('its feeder has %s: the job is left to others, and that is said', async (what, feeders, own) => {
+  const run = newRun();
+  const link = await linkForTest(redis, [], feeders);
+  await fed(link, run);
+  const queue = shardQueue(link, 'text');
+  onTestFinished(async () => {
+    await queue.obliterate(signal);
+    await queue.close();
+  });
+  await queue.put(jobOf(run, 0), signal);
+  const { said, taken, reasons } = await consumer(own);
+  await settled(async () => (await queue.state(`s-${run}-1-0-1`, signal)) === 'resting');
+  expect(said).toHaveLength(1);
+  expect(said[0]).toContain(run);
+  expect(said[0]).toContain(what.replace(/^another/, 'has another'));
+  expect(await new FleetRuns(link).obstacle(run, signal)).toContain('GUARDSWEEP_FLEET_KEY');
+  expect([...taken, ...reasons]).toEqual([]);
+});
