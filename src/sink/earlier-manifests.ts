@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
+import { listFolder } from '../files/list-folder.ts';
+import type { Manifest } from './manifest.ts';
 import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
-import { RUN_FILES, manifestOfPass, passOfManifest } from './run-files.ts';
+import { readRunFile } from './read-run-file.ts';
+import { RUN_FILES, manifestOfPass, passOfManifest } from '../files/run-files.ts';
 
 const PASS = z.looseObject({ pass: z.int().min(1) });
 
@@ -14,7 +15,7 @@ const PASS = z.looseObject({ pass: z.int().min(1) });
  */
 export async function keepEarlierManifests(writer: FinalWriter, pass: number): Promise<FileEntry[]> {
   const { runDir } = writer;
-  const current = await readIfThere(join(runDir, RUN_FILES.manifest));
+  const current = await readIfThere(runDir, RUN_FILES.manifest);
   if (current !== null) {
     const earlier = passOf(current);
     if (earlier < pass) {
@@ -28,17 +29,28 @@ export async function keepEarlierManifests(writer: FinalWriter, pass: number): P
       }
     }
   }
-  const passes = (await readdir(runDir))
+  const passes = (await listFolder(runDir))
     .map(passOfManifest)
     .filter((kept) => kept !== null)
     .filter((kept) => kept < pass);
   const entries: FileEntry[] = [];
   for (const kept of passes.sort((a, b) => a - b)) {
     const path = manifestOfPass(kept);
-    const bytes = await readFile(join(runDir, path));
+    const bytes = await readRunFile(runDir, path);
     entries.push({ path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
   }
   return entries;
+}
+
+/** The manifest of the latest earlier pass among the files of a manifest; null when there is none. */
+export function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
+  const latest = files
+    .filter(({ path }) => passOfManifest(path) !== null)
+    .reduce<FileEntry | null>(
+      (a, b) => (a === null || passOfManifest(a.path)! < passOfManifest(b.path)! ? b : a),
+      null,
+    );
+  return latest === null ? null : { path: latest.path, sha256: latest.sha256 };
 }
 
 function passOf(manifest: Buffer): number {
@@ -55,9 +67,9 @@ function passOf(manifest: Buffer): number {
   }
 }
 
-async function readIfThere(path: string): Promise<Buffer | null> {
+async function readIfThere(runDir: string, name: string): Promise<Buffer | null> {
   try {
-    return await readFile(path);
+    return await readRunFile(runDir, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

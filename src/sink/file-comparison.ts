@@ -1,6 +1,7 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { openFile } from '../files/open-file.ts';
 
 const NEWLINE = 0x0a;
 
@@ -18,7 +19,7 @@ export class FileComparison {
   }
 
   static async open(runDir: string, name: string): Promise<FileComparison> {
-    return new FileComparison(name, await open(join(runDir, name), 'r'));
+    return new FileComparison(name, await openFile(join(runDir, name), 'refuse'));
   }
 
   /** Failure('internal') naming the line when the file goes on with anything else. */

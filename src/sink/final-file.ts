@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { createTemporary } from '../files/create-file.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../ingest/disk-full.ts';
 import { writeAt } from '../ingest/durable-write.ts';
-import { FILE_MODE, temporaryName } from './run-files.ts';
+import { temporaryName } from '../files/run-files.ts';
 import { TextBuffer } from './text-buffer.ts';
 import { assertHighestEpoch } from './verdict-log/epochs.ts';
 
@@ -46,7 +47,7 @@ export class FinalFile {
 
   static async create(name: string, writer: FinalWriter): Promise<FinalFile> {
     const temporary = join(writer.runDir, temporaryName(name, writer.epoch));
-    const create = (): Promise<FileHandle> => open(temporary, 'w', FILE_MODE);
+    const create = (): Promise<FileHandle> => createTemporary(temporary);
     return new FinalFile(name, writer, temporary, await retryWhileDiskFull(name, create, writer.diskFull));
   }
 

@@ -1,36 +1,37 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
+import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
+import { listFolder } from '../files/list-folder.ts';
+import { RUN_FILES, isFlaggedCsv } from '../files/run-files.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
 import { syncDirectory } from '../ingest/durable-write.ts';
-import { readSources } from '../ingest/sources-file.ts';
-import type { CorpusAccounts, EmptySources } from './corpus-accounts.ts';
-import { keepEarlierManifests } from './earlier-manifests.ts';
 import { FinalFile, type FileEntry, type FinalWriter } from './final-file.ts';
-import { hashSource } from './hash-source.ts';
-import { manifestHashLine, manifestText, type Manifest } from './manifest.ts';
+import { manifestHashLine } from './manifest.ts';
 import { OutcomeFiles } from './outcome-files.ts';
-import { outlinePlan, type PlanOutline } from './plan-outline.ts';
-import { hashRecordFiles } from './record-files.ts';
-import { RUN_FILES, isFlaggedCsv } from './run-files.ts';
+import { outlinePlan } from './plan-outline.ts';
 import { RunReading, isComplete } from './run-reading.ts';
 import { makeSummary, summaryJson, type Summary } from './summary.ts';
-import type { Counts } from './tally.ts';
+import { signatureText } from './signature/manifest-signature.ts';
 import { supersededOr } from './verdict-log/epochs.ts';
 import type { LogWriter } from './verdict-log/log-writer.ts';
-import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
+import { lostToDamage, readChain } from './verdict-log/read-chain.ts';
 import { workingSeconds } from './verdict-log/working-time.ts';
+import { ManifestWriter } from './write-manifest.ts';
 
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
   readonly flaggedRows?: number;
+  /** Ed25519 private key that the manifest is signed with; none: it is not signed. */
+  readonly signingKey?: KeyObject | null;
 }
 
 /**
- * Ends a run whose shards are all committed: merges the log into the final files, writes summary and manifest, and
- * puts them in their place. A run that lacks a shard, or whose plan is not closed, is `incomplete`: its summary
- * says what there is, and nothing is written. It can be done again after a crash at any point.
+ * Ends a run whose shards are all committed: merges the log into the final files, adds the closing line to the log,
+ * writes summary and manifest, and puts all files in their place. A run that lacks a shard, or whose plan is not closed,
+ * is `incomplete`: its summary says what there is, and nothing is written. It can be done again after a crash at any
+ * point; a closing line without a manifest is followed by another one.
  *
  * Commits must have been waited for. Throws Failure('superseded') when another process has claimed the run,
  * Failure('internal') when the record does not add up, Failure('service') when the disk stays full.
@@ -73,85 +74,63 @@ class Finish {
     const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
     const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
     const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse });
+    const dir = resolve(runDir);
+    const known = {
+      record,
+      dir,
+      seconds: workingSeconds(chain.parts),
+      pass: plan.pass,
+      lostToDamage: lostToDamage(chain),
+    };
     if (!isComplete(plan) || reading.accounts === null) {
       await reading.addUp();
-      return this.#summary(
-        'incomplete',
-        chain,
-        plan,
-        { ...reading.tally.counts(), items: plan.items },
-        {
-          emptySources: reading.emptySources(),
-          files: [],
-        },
-      );
+      return makeSummary({
+        ...known,
+        status: 'incomplete',
+        counts: { ...reading.tally.counts(), items: plan.items },
+        chainHead: chain.position.head,
+        emptySources: reading.emptySources(),
+        files: [],
+      });
     }
     const create = (name: string): Promise<FinalFile> => this.#create(name);
     try {
       const { formats } = record.config.output;
       const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
       for await (const batch of reading.outcomes()) await files.add(batch);
-      const entries: FileEntry[] = [];
-      for (const file of this.#files) entries.push(await file.complete());
+      const finals: FileEntry[] = [];
+      for (const file of this.#files) finals.push(await file.complete());
       const counts = reading.tally.counts();
-      const names = [...entries.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
-      const summary = this.#summary('finished', chain, plan, counts, {
+      const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
+
+      const manifest = new ManifestWriter(await this.#create(RUN_FILES.manifest), {
+        log: this.#log,
+        writer: this.#writer,
+        chain,
+        plan,
+        counts,
+        accounts: reading.accounts,
+        finals,
+        signal,
+      });
+      const chainHead = await manifest.close(dir);
+      const summary = makeSummary({
+        ...known,
+        status: 'finished',
+        counts,
+        chainHead,
         emptySources: reading.emptySources(),
         files: names,
       });
-      entries.push(await this.#complete(RUN_FILES.summary, [summaryJson(summary)]));
-      await this.#writeManifest(chain, plan, counts, reading.accounts, entries);
+      const entry = await manifest.end(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
+      const hashLine = manifestHashLine(entry.sha256);
+      await this.#complete(RUN_FILES.manifestHash, hashLine);
+      const { signingKey } = this.#options;
+      if (signingKey) await this.#complete(RUN_FILES.manifestSignature, signatureText(hashLine, signingKey));
       await this.#publish(names);
       return summary;
     } finally {
       for (const file of this.#files) await file.discard();
-    }
-  }
-
-  async #writeManifest(
-    chain: Chain,
-    plan: PlanOutline,
-    counts: Counts,
-    accounts: CorpusAccounts,
-    finals: readonly FileEntry[],
-  ): Promise<void> {
-    const { runDir, record, epoch } = this.#log;
-    const earlier = await keepEarlierManifests(this.#writer, plan.pass);
-    const previous = earlier.at(-1);
-    const manifest: Omit<Manifest, 'sources'> = {
-      schema: 1,
-      run: record.run,
-      tool: record.tool,
-      created_at: record.created_at,
-      finished_at: new Date().toISOString(),
-      pass: plan.pass,
-      epoch,
-      chain_head: chain.position.head,
-      counts: {
-        items: counts.items,
-        verdicts: counts.verdicts,
-        errors: counts.errors,
-        corpora: accounts.accounts(),
-      },
-      damage: damageOf(chain),
-      fingerprints: [...chain.fingerprints.values()],
-      previous: previous === undefined ? null : { path: previous.path, sha256: previous.sha256 },
-      files: [...(await hashRecordFiles(runDir, chain, plan.bytes, this.#signal)), ...earlier, ...finals],
-    };
-    const entry = await this.#complete(RUN_FILES.manifest, manifestText(manifest, this.#sources(accounts)));
-    await this.#complete(RUN_FILES.manifestHash, [manifestHashLine(entry.sha256)]);
-  }
-
-  async *#sources(accounts: CorpusAccounts): AsyncGenerator<Manifest['sources'], void> {
-    for await (const batch of readSources(join(this.#log.runDir, RUN_FILES.sources), {
-      signal: this.#signal,
-    })) {
-      const sources: Manifest['sources'] = [];
-      for (const source of batch) {
-        const sha256 = accounts.fileHash(source.source) ?? (await hashSource(source, this.#signal));
-        sources.push({ path: source.path, bytes: source.bytes, sha256 });
-      }
-      yield sources;
     }
   }
 
@@ -162,9 +141,9 @@ class Finish {
   }
 
   /** Writes a file to be published later. */
-  async #complete(name: string, parts: Iterable<string> | AsyncIterable<string>): Promise<FileEntry> {
+  async #complete(name: string, text: string): Promise<FileEntry> {
     const file = await this.#create(name);
-    for await (const part of parts) await file.write(part);
+    await file.write(text);
     return file.complete();
   }
 
@@ -175,34 +154,16 @@ class Finish {
   async #publish(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;
     await this.#log.assertCurrent();
-    for (const name of await readdir(runDir)) {
+    for (const name of await listFolder(runDir)) {
       // Earlier passes may have flagged more items, in more files.
       if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
     }
+    // Nor may the signature of an earlier pass stay beside the manifest of this one.
+    await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });
     const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
     for (const file of this.#files) if (!isManifest(file)) await file.publish();
     await syncDirectory(runDir);
     await this.#files.find(isManifest)?.publish();
     await syncDirectory(runDir);
-  }
-
-  #summary(
-    status: Summary['status'],
-    chain: Chain,
-    plan: PlanOutline,
-    counts: Counts,
-    rest: Pick<Summary, 'files'> & { readonly emptySources: EmptySources },
-  ): Summary {
-    return makeSummary({
-      record: this.#log.record,
-      dir: resolve(this.#log.runDir),
-      status,
-      counts,
-      seconds: workingSeconds(chain.parts),
-      pass: plan.pass,
-      chainHead: chain.position.head,
-      lostToDamage: lostToDamage(chain),
-      ...rest,
-    });
   }
 }

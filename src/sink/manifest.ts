@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
-import { RUN_FILES } from './run-files.ts';
+import { readRunFile } from './read-run-file.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -17,7 +16,7 @@ const MANIFEST = z.strictObject({
   pass: z.int().min(1),
   /** Of the verdict log: the one that finished the run. */
   epoch: z.int().min(1),
-  /** Hash of the log's last line. */
+  /** Hash of the log's last line, which is the closing line of the pass. */
   chain_head: sha256,
   counts: z.strictObject({
     items: count,
@@ -69,7 +68,7 @@ export async function readManifest(runDir: string): Promise<Manifest> {
 
 async function readPart(runDir: string, name: string): Promise<Buffer> {
   try {
-    return await readFile(join(runDir, name));
+    return await readRunFile(runDir, name);
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     throw new Failure(
@@ -82,21 +81,26 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The text of a manifest in pieces, one source and one file a line, so that a million sources need no room. */
-export async function* manifestText(
-  manifest: Omit<Manifest, 'sources'>,
-  sources: AsyncIterable<Manifest['sources']>,
-): AsyncGenerator<string, void> {
-  const { files, ...head } = manifest;
-  yield `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "sources": [`;
-  let separator = '\n';
-  for await (const batch of sources) {
-    let text = '';
-    for (const source of batch) {
-      text += `${separator}    ${JSON.stringify(source)}`;
-      separator = ',\n';
-    }
-    yield text;
-  }
-  yield `\n  ],\n  "files": [\n${files.map((file) => `    ${JSON.stringify(file)}`).join(',\n')}\n  ]\n}\n`;
+/** What a manifest begins with: all that is known before the sources are hashed. */
+export type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
+
+/** What it ends with: all that depends on the closing line of the log. */
+export type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
+
+/** The text of a manifest up to its list of sources. */
+export function manifestBegin(head: ManifestHead): string {
+  return `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "sources": [`;
+}
+
+/** The text of some of the sources, one a line; `first` is the index of the first of them. */
+export function manifestSources(sources: Manifest['sources'], first: number): string {
+  return sources
+    .map((source, index) => `${first + index === 0 ? '\n' : ',\n'}    ${JSON.stringify(source)}`)
+    .join('');
+}
+
+/** The text of a manifest from the end of its list of sources on. */
+export function manifestEnd({ files, chain_head }: ManifestEnd): string {
+  const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
+  return `\n  ],\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
 }

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/run-config.ts';
-import { RUN_FILES, flaggedCsv } from './run-files.ts';
+import { RUN_FILES, flaggedCsv } from '../files/run-files.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
 

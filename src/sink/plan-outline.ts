@@ -25,6 +25,8 @@ export interface PlanOutline {
   readonly closed: readonly PlanClosed[];
   /** Whether the latest pass is closed. */
   readonly isClosed: boolean;
+  /** Whether the items of a shard with that hash may have been fed (`PlanState.wasFed`). */
+  readonly wasFed: PlanState['wasFed'];
   /** Bytes of the file up to its last complete line. */
   readonly bytes: number;
 }
@@ -54,5 +56,17 @@ export async function outlinePlan(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const { items, shards, pass, epoch, closed, isClosed } = state;
-  return { lanes: [...lanes.values()], items, shards, committed, pass, epoch, closed, isClosed, bytes };
+  const wasFed: PlanState['wasFed'] = (line, hash) => state.wasFed(line, hash);
+  return {
+    lanes: [...lanes.values()],
+    wasFed,
+    items,
+    shards,
+    committed,
+    pass,
+    epoch,
+    closed,
+    isClosed,
+    bytes,
+  };
 }

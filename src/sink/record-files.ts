@@ -1,15 +1,17 @@
 import { join } from 'node:path';
+import type { RunRecord } from '../config/run-config.ts';
 import type { FileEntry } from './final-file.ts';
 import { hashFile } from '../ingest/hash-file.ts';
-import { RUN_FILES, commitsName } from './run-files.ts';
+import { RUN_FILES, commitsName } from '../files/run-files.ts';
 import type { Chain } from './verdict-log/read-chain.ts';
 
 /**
- * The files a run is made from: its configuration, sources, plan and verdict log, as far as they count. What an
+ * The files a run is made from: its configuration, sources, what was skipped, plan and verdict log, as far as they count. What an
  * overtaken writer may have appended to the plan or to the log of an older epoch is left out.
  */
 export async function hashRecordFiles(
   runDir: string,
+  record: RunRecord,
   chain: Chain,
   planBytes: number,
   signal: AbortSignal,
@@ -17,6 +19,7 @@ export async function hashRecordFiles(
   const wanted: { path: string; bytes?: number }[] = [
     { path: RUN_FILES.run },
     { path: RUN_FILES.sources },
+    ...(record.skipped_sha256 === undefined ? [] : [{ path: RUN_FILES.skipped }]),
     { path: RUN_FILES.plan, bytes: planBytes },
   ];
   for (const part of chain.parts) {
@@ -25,7 +28,8 @@ export async function hashRecordFiles(
   }
   const entries: FileEntry[] = [];
   for (const { path, ...limit } of wanted) {
-    entries.push({ path, ...(await hashFile(join(runDir, path), { signal, ...limit })) });
+    const { bytes, sha256 } = await hashFile(join(runDir, path), { signal, ...limit });
+    entries.push({ path, bytes, sha256 });
   }
   return entries;
 }

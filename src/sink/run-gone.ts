@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { RUN_FILES } from './run-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 
 /** Why work on a run cannot go on when its directory, or its log, was taken away under it; null when both are there. */
 export function goneFailure(runDir: string, cause?: unknown): Failure | null {

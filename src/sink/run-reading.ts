@@ -6,7 +6,7 @@ import { plural } from '../domain/plural.ts';
 import { CorpusAccounts, type EmptySources } from './corpus-accounts.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import type { PlanOutline } from './plan-outline.ts';
-import { RUN_FILES } from './run-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { Tally } from './tally.ts';
 import type { Chain } from './verdict-log/read-chain.ts';
@@ -71,7 +71,8 @@ export class RunReading {
     const { runDir, chain, plan, record, signal, parse } = this.#input;
     const complete = isComplete(plan);
     const planPath = join(runDir, RUN_FILES.plan);
-    const input = { runDir, planPath, planBytes: plan.bytes, commits: chain.commits, signal, parse };
+    const { wasFed, bytes: planBytes } = plan;
+    const input = { runDir, planPath, planBytes, wasFed, commits: chain.commits, signal, parse };
     let seq = 0;
     for await (const batch of mergeOutcomes(plan.lanes, input)) {
       for (const { line } of batch) {

@@ -1,8 +1,9 @@
 import { Failure } from '../domain/failure.ts';
+import { itemsSha256OfLines } from '../domain/items-hash.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
 import { readPlan } from '../ingest/plan-file.ts';
 import type { PlanLine, PlannedShard } from '../ingest/plan-line.ts';
-import type { PlannedLane } from './plan-outline.ts';
+import type { PlannedLane, PlanOutline } from './plan-outline.ts';
 import type { CommitTable } from './verdict-log/commit-table.ts';
 import { RangeReader } from './verdict-log/committed-range.ts';
 
@@ -23,6 +24,8 @@ export interface CursorInput {
   readonly planPath: string;
   /** Read only so many bytes of the plan. */
   readonly planBytes: number;
+  /** Whether the items of a shard with that hash may have been fed. */
+  readonly wasFed: PlanOutline['wasFed'];
   readonly commits: CommitTable;
   readonly signal: AbortSignal;
   /** Turns a line's text into what it says; may check its form. */
@@ -115,6 +118,8 @@ export class ShardCursor {
         start = end;
       }
     }
+    const items = itemsSha256OfLines(outcomes.map(({ line }) => line));
+    if (!this.#input.wasFed(planned, items)) throw fault('are of other items than were planned');
     return outcomes;
   }
 }

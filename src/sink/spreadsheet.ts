@@ -25,18 +25,31 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Whatever cannot stand bare stands in quotes, line ends of any kind too. */
 const QUOTED = { eof: false, quoted: true } as const;
 
-/** What some spreadsheet takes for the end of a cell or of a row, whatever the file was written with. */
-const SEPARATORS = ',;|\\t\\v\\f\\r\\n\\x85\\u2028\\u2029';
+/** Signs that begin a formula, in any width: whatever compatibility normalisation turns into `=`, `+`, `-` or `@`. */
+const SIGN =
+  '[=+\\-@\\u207a-\\u207c\\u208a-\\u208c\\ufb29\\ufe62\\ufe63\\ufe66\\ufe6b\\uff0b\\uff0d\\uff1d\\uff20]';
 
 /**
- * The places in a cell where a spreadsheet could begin to read a formula: its beginning, and behind any separator, where
- * what cannot be seen may stand before the sign. Full-width signs count. The two character classes share no character,
- * so that matching stays linear.
+ * What may end a cell for some reader, whatever the file was written with: separators of any width, every control
+ * character, and every space but the ordinary one.
  */
-const FORMULA = new RegExp(
-  `(?:^|[${SEPARATORS}])(?=(?:(?![${SEPARATORS}])[\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}"])*[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20])`,
-  'gu',
-);
+const BOUNDARY =
+  ',;:|\\uff0c\\uff1a\\uff1b\\uff5c\\p{Cc}\\p{Zl}\\p{Zp}\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
+
+/** What may stand before the sign without being seen. Shares no character with `BOUNDARY`, which keeps matching linear. */
+const UNSEEN = '\\p{Cf}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\ufffd"';
+
+/** Most cells have no sign at all, which is found out in a fraction of the time. */
+const ANY_SIGN = new RegExp(SIGN, 'u');
+
+/** Up to the sign that would be the first thing seen in a cell. */
+const BEFORE_SIGN = new RegExp(`(?:^|[${BOUNDARY}])[ ${UNSEEN}]*(?=${SIGN})`, 'gu');
+
+/**
+ * The same where cells are separated by ordinary spaces. There a sign with another space behind it is a cell of its own,
+ * and no formula: a dash between words stays as it is.
+ */
+const BEFORE_SIGN_IN_WORDS = new RegExp(` [${UNSEEN}]*(?=${SIGN}(?! ))`, 'gu');
 
 /** Cells that begin with one of these are read in different ways. */
 const LEADING_CONTROL = /^[\t\r\n]/;
@@ -51,7 +64,7 @@ export function tableHead(): string {
 
 /**
  * One row of a table for people: RFC 4180 with CR LF. No cell can begin a formula, even when it is read with
- * another separator than the comma; numbers stay numbers.
+ * another separator than the comma, be it a space; numbers stay numbers.
  */
 export function tableRow(line: OutcomeLine): string {
   const { source, coverage, error, subcategory_scores: scores } = line;
@@ -83,9 +96,11 @@ function cell(value: string | number | null | undefined): string {
   return SPECIAL.test(inert) ? stringify([[inert]], QUOTED) : inert;
 }
 
-/** An apostrophe stands before whatever a spreadsheet could take for the beginning of a formula. */
+/** An apostrophe stands before every sign that a spreadsheet could take for the beginning of a formula. */
 function inertText(text: string): string {
-  const marked = text.replace(FORMULA, "$&'");
+  const marked = ANY_SIGN.test(text)
+    ? text.replace(BEFORE_SIGN, "$&'").replace(BEFORE_SIGN_IN_WORDS, "$&'")
+    : text;
   return LEADING_CONTROL.test(marked) ? `'${marked}` : marked;
 }
 

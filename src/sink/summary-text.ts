@@ -1,9 +1,15 @@
 import { isRetryable, type ItemCode } from '../domain/item-error.ts';
 import { CATEGORIES } from '../domain/taxonomy.ts';
+import { shown, shownName } from '../domain/shown.ts';
 import { plural } from '../domain/plural.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { isSkipReason } from '../ingest/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import type { Summary } from './summary.ts';
+
+/** Most lines about guards and models, and most reasons for leaving files out. */
+const MOST_LISTED = 20;
 
 /** What to do about items that were not judged, by code. */
 const ADVICE: Readonly<Record<ItemCode, string>> = {
@@ -34,10 +40,10 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
 };
 
 /**
- * The summary for people at a terminal, several lines without a newline at the end: what was judged and what was
- * not; then decisions and categories; then who judged, the head of the chain and the files.
+ * The summary for people at a terminal, line by line: what was judged and what was not; then decisions and
+ * categories; then who judged, the head of the chain and the files.
  */
-export function summaryText(summary: Summary): string {
+export function summaryLines(summary: Summary): string[] {
   return [
     `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
     ...headlines(summary),
@@ -45,7 +51,7 @@ export function summaryText(summary: Summary): string {
     ...decisions(summary),
     ...guards(summary),
     ...record(summary),
-  ].join('\n');
+  ];
 }
 
 function headlines(summary: Summary): string[] {
@@ -98,14 +104,17 @@ function notJudged(summary: Summary): string[] {
   const open = summary.items - summary.verdicts - summary.errors;
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
   lines.push(...emptySources(summary));
-  const skipped = Object.entries(summary.skipped).map(([reason, count]) => `${reason} (${number(count)})`);
-  if (skipped.length > 0) lines.push(`Left out: ${skipped.join(', ')}`);
+  const skipped = Object.entries(summary.skipped).map(
+    ([reason, count]) => `${shown(reason)} (${number(count)})`,
+  );
+  const where = Object.keys(summary.skipped).some(isSkipReason) ? `; listed in ${RUN_FILES.skipped}` : '';
+  if (skipped.length > 0) lines.push(`Left out: ${listed(skipped).join(', ')}${where}`);
   return lines;
 }
 
 function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
   if (count === 0) return [];
-  const named = paths.map((path) => JSON.stringify(path)).join(', ');
+  const named = paths.map((path) => shownName(path)).join(', ');
   const more = count > paths.length ? ` and ${number(count - paths.length)} more` : '';
   return [`Files without an item: ${named}${more}`];
 }
@@ -128,9 +137,12 @@ function decisions(summary: Summary): string[] {
 }
 
 function guards(summary: Summary): string[] {
-  const lines = summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
-    return `Judged by ${endpoint}, ${fingerprint ?? 'no fingerprint'} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
-  });
+  const lines = listed(
+    summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
+      const model = fingerprint === null ? 'no fingerprint' : shown(fingerprint);
+      return `Judged by ${shown(endpoint)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
+    }),
+  );
   if (summary.guards.some(({ kind }) => kind === 'rest')) {
     lines.push('Over REST a guard does not tell which model it runs: those verdicts have no fingerprint.');
   }
@@ -148,8 +160,13 @@ function record(summary: Summary): string[] {
   ];
 }
 
+function listed(lines: readonly string[]): string[] {
+  const more = lines.length - MOST_LISTED;
+  return more > 0 ? [...lines.slice(0, MOST_LISTED), `and ${number(more)} more`] : [...lines];
+}
+
 function categoryName(key: string): string {
-  return CATEGORIES.find((category) => category.key === key)?.label ?? key;
+  return CATEGORIES.find((category) => category.key === key)?.label ?? shownName(key);
 }
 
 function rate({ items, seconds }: Summary): string {

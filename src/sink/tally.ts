@@ -4,7 +4,7 @@ import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
-import { CATEGORY_KEYS, isCategoryKey } from '../domain/taxonomy.ts';
+import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
 import { extensionOf, OTHER_FILES } from './file-kinds.ts';
 import { replayDecision } from './outcome-line.ts';
 
@@ -46,9 +46,6 @@ const MOST_EXTENSIONS = 100;
 
 /** Categories beyond the taxonomy that are counted by themselves: a guard may flag any name. */
 const MAX_UNKNOWN_CATEGORIES = 20;
-
-/** Where the flags of all further unknown categories are counted. */
-const OTHER_CATEGORIES = 'other_categories';
 
 /** Adds outcomes up. */
 export class Tally {

@@ -1,14 +1,25 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { plural } from '../domain/plural.ts';
+import { listFolder } from '../files/list-folder.ts';
 import { hashFile } from '../ingest/hash-file.ts';
 import type { Manifest } from './manifest.ts';
-import { RUN_FILES, commitsName, epochOf } from './run-files.ts';
+import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../files/run-files.ts';
 import type { Chain } from './verdict-log/read-chain.ts';
 
 /** What a desktop leaves in a folder somebody looked into. */
-const DESKTOP_FILES: ReadonlySet<string> = new Set(['Thumbs.db', 'desktop.ini']);
+const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', 'Thumbs.db', 'desktop.ini']);
+
+/** A file that NFS keeps under such a name because it was deleted while it was open. */
+const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
+
+/** They vouch for the rest and are not listed themselves. */
+const MANIFEST_FILES: ReadonlySet<string> = new Set([
+  RUN_FILES.manifest,
+  RUN_FILES.manifestHash,
+  RUN_FILES.manifestSignature,
+]);
 
 const LOG_PREFIX = `${RUN_FILES.log}/`;
 
@@ -18,7 +29,7 @@ const LOG_PREFIX = `${RUN_FILES.log}/`;
  * Failure('internal') names the first file that is missing, of another size, or not listed.
  */
 export async function checkListing(runDir: string, manifest: Manifest): Promise<void> {
-  const logs = await readdir(join(runDir, RUN_FILES.log));
+  const logs = await listFolder(join(runDir, RUN_FILES.log));
   const newer = logs.find((name) => (epochOf(name) ?? 0) > manifest.epoch);
   if (newer !== undefined) {
     throw broken(
@@ -35,20 +46,33 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
       throw broken(`${path} has ${size} ${plural(size, 'byte')}, but ${bytes} when the run was finished`);
     }
   }
-  for (const name of await readdir(runDir)) {
-    const own = name === RUN_FILES.manifest || name === RUN_FILES.manifestHash;
+  for (const name of await listFolder(runDir)) {
     const folder = name === RUN_FILES.log || name === RUN_FILES.control;
-    if (own || folder || listed.has(name) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
+    if (MANIFEST_FILES.has(name) || folder || listed.has(name) || isLeftBehind(name, '', listed)) continue;
     throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
   }
   for (const name of logs) {
     const path = LOG_PREFIX + name;
     const epoch = epochOf(name);
-    if (listed.has(path) || name.startsWith('.') || DESKTOP_FILES.has(name)) continue;
+    if (listed.has(path) || isLeftBehind(name, LOG_PREFIX, listed)) continue;
     if (epoch === null || epoch === manifest.epoch) {
       throw broken(`${path} is no part of the record: ${RUN_FILES.manifest} does not list it`);
     }
   }
+}
+
+/**
+ * Whether a file that no manifest lists has a name that systems give to files of their own, or one under which a final
+ * file was being written when its writer ended. `folder` ends in a slash, or is empty for the run directory itself.
+ */
+function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>): boolean {
+  if (DESKTOP_FILES.has(name) || DELETED_ON_NFS.test(name)) return true;
+  // macOS keeps attributes so beside a file, where the file system has no place for them.
+  const beside = name.startsWith('._') ? name.slice(2) : null;
+  if (beside !== null)
+    return DESKTOP_FILES.has(beside) || MANIFEST_FILES.has(beside) || listed.has(folder + beside);
+  const final = finalNameOf(name);
+  return folder === '' && final !== null && (MANIFEST_FILES.has(final) || listed.has(final));
 }
 
 /** Checks that the manifest lists every file the record cannot do without. */
@@ -64,11 +88,6 @@ export function checkCoverage(chain: Chain, manifest: Manifest): void {
   for (const part of chain.parts) {
     needed.push(LOG_PREFIX + commitsName(part.epoch));
     for (const segment of part.segments.keys()) needed.push(LOG_PREFIX + segment);
-  }
-  const { previous } = manifest;
-  const kept = manifest.files.find(({ path }) => path === previous?.path);
-  if (previous !== null && kept?.sha256 !== previous.sha256) {
-    throw broken(`${RUN_FILES.manifest} does not list the manifest of the pass before`);
   }
   for (const path of [...needed, RUN_FILES.summary]) {
     if (!listed.has(path)) throw broken(`${RUN_FILES.manifest} does not list ${path}`);
@@ -93,7 +112,7 @@ function mayGrow(path: string, manifest: Manifest): boolean {
 
 async function sizeOf(runDir: string, path: string): Promise<number | null> {
   try {
-    const found = await stat(join(runDir, path));
+    const found = await lstat(join(runDir, path));
     return found.isFile() ? found.size : null;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;

@@ -1,28 +1,36 @@
+import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { makeFingerprint } from '../domain/fingerprint.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { readSources } from '../ingest/sources-file.ts';
-import type { CorpusAccounts, EmptySources } from './corpus-accounts.ts';
 import { FileComparison } from './file-comparison.ts';
+import { checkHead, checkNotedHeads } from './heads/check-heads.ts';
 import { readManifest, type Manifest } from './manifest.ts';
 import { OutcomeFiles } from './outcome-files.ts';
 import { parseOutcomeLine } from './outcome-schema.ts';
 import { outlinePlan, type PlanOutline } from './plan-outline.ts';
-import { RUN_FILES, commitsName } from './run-files.ts';
+import { RUN_FILES, commitsName } from '../files/run-files.ts';
 import { RunReading, isComplete } from './run-reading.ts';
-import { makeSummary, summaryJson } from './summary.ts';
-import type { Counts } from './tally.ts';
+import { verifySignature, type SignatureState } from './signature/verify-signature.ts';
+import { makeSummary, summaryJson, type SummaryInput } from './summary.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
-import { damageOf, lostToDamage, readChain, type Chain } from './verdict-log/read-chain.ts';
+import { checkClosing, checkManifest } from './verify-manifest.ts';
+import { readRecord } from './verify-record.ts';
+import { CommitTable } from './verdict-log/commit-table.ts';
+import { lostToDamage, readChain, type Chain, type Closing } from './verdict-log/read-chain.ts';
 import { workingSeconds } from './verdict-log/working-time.ts';
 
 export interface VerifyOptions {
   /** Chain head that was kept elsewhere: 64 hex digits. */
   readonly head?: string;
+  /** Path of a file with chain heads that were kept elsewhere, as `--head-file` writes it. */
+  readonly headFile?: string;
+  /** Ed25519 public key by whose owner the manifest has to be signed. */
+  readonly publicKey?: KeyObject;
   readonly signal?: AbortSignal;
 }
 
@@ -38,13 +46,15 @@ export type VerifyReport =
       readonly errors: number;
       /** Outcomes that had been committed, were found damaged, and were judged again. */
       readonly lostToDamage: number;
+      readonly signature: SignatureState;
     }
   | { readonly ok: false; readonly problem: string };
 
 /**
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
- * accounting per source; and everything that is made from the log, by making it again.
+ * accounting per source; everything that is made from the log, by making it again; the
+ * signature, and heads that were kept elsewhere, where they are given.
  * Failure('usage') when the directory is none of a run; the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
@@ -56,10 +66,14 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
     );
   }
   try {
-    return await verify(runDir, options.head ?? null, signal);
+    return await verify(runDir, options, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof Failure && error.kind === 'usage') throw error;
     if (error instanceof Failure) return { ok: false, problem: error.message };
+    if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+      return { ok: false, problem: `${basename(error.path)} cannot be read: ${error.message}` };
+    }
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === undefined || path === undefined) throw error;
     return { ok: false, problem: `${basename(path)} cannot be read (${code})` };
@@ -68,25 +82,38 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
 
 async function verify(
   runDir: string,
-  expectedHead: string | null,
+  { head, headFile, publicKey }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
   const manifest = await readManifest(runDir);
+  const signature = await verifySignature(runDir, publicKey ?? null);
   await checkListing(runDir, manifest);
-  const chain = await readChain(runDir, { below: manifest.epoch + 1, signal });
-  checkChain(chain, manifest, expectedHead);
+  const plannedShards = await countPlanned(runDir, manifest, signal);
+  const chain = await readChain(runDir, { below: manifest.epoch + 1, plannedShards, signal });
+  const closing = checkChain(chain, manifest);
+  if (head !== undefined) checkHead(chain, head);
+  if (headFile !== undefined) await checkNotedHeads(chain, manifest.run, headFile, signal);
+  checkClosing(closing, manifest);
   checkCoverage(chain, manifest);
-  const record = await readRecord(runDir, manifest);
+  const record = await readRecord(runDir);
   const plan = await checkPlan(runDir, chain, manifest, signal);
   await checkSources(runDir, record, manifest, signal);
   const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
   const files = await checkOutcomeFiles(runDir, record, reading);
   const counts = reading.tally.counts();
-  await checkSummary(runDir, record, chain, plan, counts, {
+  await checkSummary(runDir, {
+    record,
+    dir: closing.dir,
+    status: 'finished',
+    counts,
+    seconds: workingSeconds(chain.parts),
+    pass: plan.pass,
+    chainHead: chain.position.head,
+    lostToDamage: lostToDamage(chain),
     emptySources: reading.emptySources(),
     files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
   });
-  checkCounts(manifest, counts, reading.accounts);
+  await checkManifest(runDir, manifest, { closing, record, chain, counts, accounts: reading.accounts });
   await checkHashes(runDir, manifest, signal);
   const { items, verdicts, errors } = counts;
   return {
@@ -98,10 +125,12 @@ async function verify(
     verdicts,
     errors,
     lostToDamage: lostToDamage(chain),
+    signature,
   };
 }
 
-function checkChain(chain: Chain, manifest: Manifest, expectedHead: string | null): void {
+/** Checks that the chain ends where the manifest says; gives its closing line. */
+function checkChain(chain: Chain, manifest: Manifest): Closing {
   if (chain.endsBefore !== null) {
     const { epoch, line } = chain.endsBefore;
     throw broken(`log/${commitsName(epoch)} line ${line} does not follow from the line before it`);
@@ -110,49 +139,28 @@ function checkChain(chain: Chain, manifest: Manifest, expectedHead: string | nul
   if (epoch !== manifest.epoch || head !== manifest.chain_head) {
     throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);
   }
-  if (expectedHead !== null && expectedHead.toLowerCase() !== head) {
-    throw broken(`the chain head is ${head}, not the expected one`);
-  }
-  const fingerprints = [...chain.fingerprints.values()];
-  for (const { id, artifacts } of fingerprints) {
+  for (const { id, artifacts } of chain.fingerprints.values()) {
     if (makeFingerprint(Object.entries(artifacts))?.id !== id) {
       throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
     }
   }
-  if (JSON.stringify(damageOf(chain)) !== JSON.stringify(manifest.damage)) {
-    throw broken(`${RUN_FILES.manifest} has other damage than the log`);
-  }
-  if (JSON.stringify(fingerprints) !== JSON.stringify(manifest.fingerprints)) {
-    throw broken(`${RUN_FILES.manifest} has other fingerprints than the log`);
-  }
+  const closing = chain.closings.at(-1);
+  if (closing?.position.head === head) return closing;
+  throw broken(
+    `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ` +
+      `${RUN_FILES.manifest} held; an earlier version of guardsweep finished the run`,
+  );
 }
 
-const RECORD = z.looseObject({
-  schema: z.literal(1),
-  run: z.string(),
-  created_at: z.string(),
-  skipped: z.record(z.string(), z.number()),
-  config: z.looseObject({
-    sources: z.array(z.unknown()).min(1),
-    policy: z.looseObject({}),
-    output: z.looseObject({ formats: z.array(z.enum(['jsonl', 'csv'])) }),
-  }),
-});
+/** Before the log is read, so that numbers in it that no plan has take no memory. */
+async function countPlanned(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<number> {
+  const path = join(runDir, RUN_FILES.plan);
+  const bytes = planBytes(manifest);
+  return (await outlinePlan(path, new CommitTable(), { signal, bytes })).shards;
+}
 
-/** run.json, whose bytes the chain starts from: what it holds was checked when it was frozen. */
-async function readRecord(runDir: string, manifest: Manifest): Promise<RunRecord> {
-  let record: RunRecord;
-  try {
-    const value: unknown = JSON.parse(await readFile(join(runDir, RUN_FILES.run), 'utf8'));
-    RECORD.parse(value);
-    record = value as RunRecord;
-  } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.run} is damaged`, { cause });
-  }
-  if (record.run !== manifest.run || record.created_at !== manifest.created_at) {
-    throw broken(`${RUN_FILES.manifest} is that of another run`);
-  }
-  return record;
+function planBytes({ files }: Manifest): number {
+  return files.find(({ path }) => path === RUN_FILES.plan)?.bytes ?? 0;
 }
 
 async function checkPlan(
@@ -162,7 +170,7 @@ async function checkPlan(
   signal: AbortSignal,
 ): Promise<PlanOutline> {
   const path = join(runDir, RUN_FILES.plan);
-  const bytes = manifest.files.find((file) => file.path === RUN_FILES.plan)?.bytes ?? 0;
+  const bytes = planBytes(manifest);
   const plan = await outlinePlan(path, chain.commits, { signal, bytes });
   if (!isComplete(plan) || plan.bytes !== bytes || plan.pass !== manifest.pass) {
     throw broken(`${RUN_FILES.plan} is not the plan of a finished pass ${manifest.pass}`);
@@ -191,6 +199,10 @@ async function checkSources(
   const frozen = manifest.files.find(({ path }) => path === RUN_FILES.sources)?.sha256;
   if (frozen !== record.sources_sha256) {
     throw broken(`${RUN_FILES.sources} is not the list of files that ${RUN_FILES.run} froze`);
+  }
+  const skipped = manifest.files.find(({ path }) => path === RUN_FILES.skipped)?.sha256;
+  if (skipped !== record.skipped_sha256) {
+    throw broken(`${RUN_FILES.skipped} is not the list of files that ${RUN_FILES.run} froze`);
   }
   let index = 0;
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
@@ -224,45 +236,15 @@ async function checkOutcomeFiles(runDir: string, record: RunRecord, reading: Run
   }
 }
 
-async function checkSummary(
-  runDir: string,
-  record: RunRecord,
-  chain: Chain,
-  plan: PlanOutline,
-  counts: Counts,
-  rest: { readonly emptySources: EmptySources; readonly files: readonly string[] },
-): Promise<void> {
-  const text = await readFile(join(runDir, RUN_FILES.summary), 'utf8');
-  // The run may have been moved since: its directory is the one thing the summary says that the log does not.
-  let dir: unknown;
+/** Makes the text of the summary again. */
+async function checkSummary(runDir: string, input: SummaryInput): Promise<void> {
+  const file = await FileComparison.open(runDir, RUN_FILES.summary);
   try {
-    dir = (JSON.parse(text) as { dir: unknown }).dir;
-  } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.summary} is damaged`, { cause });
+    await file.write(summaryJson(makeSummary(input)));
+    await file.complete();
+  } finally {
+    await file.close();
   }
-  const summary = makeSummary({
-    record,
-    dir: String(dir),
-    status: 'finished',
-    counts,
-    seconds: workingSeconds(chain.parts),
-    pass: plan.pass,
-    chainHead: chain.position.head,
-    lostToDamage: lostToDamage(chain),
-    ...rest,
-  });
-  if (summaryJson(summary) !== text)
-    throw broken(`${RUN_FILES.summary} does not say what the verdict log says`);
-}
-
-function checkCounts(manifest: Manifest, counts: Counts, accounts: CorpusAccounts | null): void {
-  const { items, verdicts, errors, corpora } = manifest.counts;
-  const same =
-    items === counts.items &&
-    verdicts === counts.verdicts &&
-    errors === counts.errors &&
-    JSON.stringify(corpora) === JSON.stringify(accounts?.accounts());
-  if (!same) throw broken(`the counts in ${RUN_FILES.manifest} are not those of the verdict log`);
 }
 
 function broken(what: string): Failure {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import type { PlanFileLine } from '../../src/ingest/plan-line.ts';
 import { finishRun } from '../../src/sink/finish.ts';
 import type { Manifest } from '../../src/sink/manifest.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
+import { reseal } from './reseal.ts';
 import { claim, finishedRun, newRun, planLine, openPlan, resultOf, shardOf, signal } from './run-fixture.ts';
 
 const SOURCES = ['a.csv', 'empty.csv', 'b.csv'];
@@ -60,7 +60,7 @@ describe('the accounts of the sources', () => {
       .join('');
     expect(changed).not.toBe(text);
     await writeFile(path, changed);
-    await signAgain(dir, 'plan.jsonl', changed);
+    await reseal(dir);
     expect(await verifyRun(dir)).toEqual({ ok: false, problem: ANOTHER_SOURCE });
   });
 
@@ -82,19 +82,3 @@ describe('the accounts of the sources', () => {
     await log.close();
   });
 });
-
-/** Puts the hash of a changed file into the manifest, and the manifest's own beside it. */
-async function signAgain(dir: string, name: string, text: string): Promise<void> {
-  const hash = (content: string): string => createHash('sha256').update(content).digest('hex');
-  const path = join(dir, 'manifest.json');
-  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
-  const entry = manifest.files.find((file) => file.path === name)!;
-  const signed = JSON.stringify({
-    ...manifest,
-    files: manifest.files.map((file) =>
-      file === entry ? { ...file, bytes: Buffer.byteLength(text), sha256: hash(text) } : file,
-    ),
-  });
-  await writeFile(path, signed);
-  await writeFile(join(dir, 'manifest.sha256'), `${hash(signed)}  manifest.json\n`);
-}

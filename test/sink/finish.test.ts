@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../src/sink/finish.ts';
-import { summaryText } from '../../src/sink/summary-text.ts';
+import { summaryLines } from '../../src/sink/summary-text.ts';
 import { verifyRun } from '../../src/sink/verify.ts';
 import { settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
@@ -65,6 +65,7 @@ describe('finishing a run', () => {
       items: 9,
       verdicts: 7,
       lostToDamage: 0,
+      signature: 'none',
       errors: 2,
     });
   });
@@ -104,7 +105,10 @@ describe('finishing a run', () => {
     await work(run.dir, log, results, [1]);
     const summary = await finishRun(log, signal);
     expect(summary).toMatchObject({ status: 'incomplete', items: 4, verdicts: 2, errors: 0 });
-    expect(summaryText(summary)).toMatch(/^Judged 2 of 4 items; 2 not judged\nINCOMPLETE/);
+    expect(summaryLines(summary).slice(0, 2)).toEqual([
+      'Judged 2 of 4 items; 2 not judged',
+      expect.stringMatching(/^INCOMPLETE/),
+    ]);
     expect((await readdir(run.dir)).sort()).toEqual(['log', 'plan.jsonl', 'run.json', 'sources.jsonl']);
     expect(await verifyRun(run.dir)).toEqual({
       ok: false,
@@ -177,7 +181,7 @@ describe('finishing a run', () => {
         [other.id, 2],
       ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     );
-    expect(summaryText(summary).split('\n')[1]).toMatch(/ATTENTION: 2 different models/);
+    expect(summaryLines(summary)[1]).toMatch(/ATTENTION: 2 different models/);
     const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as {
       fingerprints: unknown;
     };

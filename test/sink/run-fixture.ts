@@ -13,11 +13,12 @@ import { wholeCoverage, type Item, type Lane } from '../../src/domain/item.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { TextRequest } from '../../src/domain/request.ts';
+import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import type { DiskFullPolicy } from '../../src/ingest/disk-full.ts';
 import { PlanWriter } from '../../src/ingest/plan-file.ts';
 import type { PlanClosed, PlannedShard } from '../../src/ingest/plan-line.ts';
-import { finishRun } from '../../src/sink/finish.ts';
+import { finishRun, type FinishOptions } from '../../src/sink/finish.ts';
 import type { Summary } from '../../src/sink/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
@@ -46,6 +47,8 @@ export interface RunOptions {
   /** Names of the source files. */
   readonly sources?: readonly string[];
   readonly maxWaitMs?: number;
+  /** Fingerprint id that the run accepts; default: any. */
+  readonly expectFingerprint?: string | null;
   /** Part of the run's own name. */
   readonly name?: string;
 }
@@ -92,7 +95,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
         header: null,
       })),
       guards: ['grpc://127.0.0.1:8001'],
-      expectFingerprint: null,
+      expectFingerprint: options.expectFingerprint ?? null,
       policy: options.policy ?? DEFAULT_POLICY,
       output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'] },
       failIf: { flaggedRate: null, errorRate: null },
@@ -151,6 +154,7 @@ export function planLine({ shard, pass, lane, items }: Shard): PlannedShard {
     to: items.at(-1)!.source.row,
     items: items.length,
     payload_sha256: payloadSha256(items),
+    items_sha256: itemsSha256(items),
   };
 }
 
@@ -226,12 +230,12 @@ export async function work(
 /** A finished run of one pass. */
 export async function finishedRun(
   results: readonly ShardResult[],
-  options: RunOptions = {},
+  options: RunOptions & FinishOptions = {},
 ): Promise<{ dir: string; record: RunRecord; summary: Summary; head: string }> {
   const run = await newRun(options);
   const log = await claim(run);
   await work(run.dir, log, results);
-  const summary = await finishRun(log, signal);
+  const summary = await finishRun(log, signal, options);
   await log.close();
   return { ...run, summary, head: log.head };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ITEM_CODES } from '../../src/domain/item-error.ts';
 import type { Summary } from '../../src/sink/summary.ts';
-import { summaryText } from '../../src/sink/summary-text.ts';
+import { summaryLines } from '../../src/sink/summary-text.ts';
 
 const SUMMARY: Summary = {
   run: '20261121T020000Z-nightly-ab12',
@@ -23,12 +23,14 @@ const SUMMARY: Summary = {
   thresholds_unapplied: 0,
   without_ffmpeg: 0,
   without_text_column: 0,
-  skipped: { 'run directories': 1 },
+  skipped: { 'files of earlier runs': 9 },
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
   lost_to_damage: 0,
   files: ['verdicts.jsonl', 'manifest.json'],
 };
+
+const summaryText = (summary: Summary): string => summaryLines(summary).join('\n');
 
 describe('the summary for people', () => {
   it('says first what was judged, then what was not and what to do about it', () => {
@@ -37,7 +39,7 @@ describe('the summary for people', () => {
         'Judged 12,340 of 12,345 items; 5 not judged',
         '          3  MALFORMED_ROW: the row breaks its format; correct it at the line in errors.jsonl',
         '          2  TIMEOUT: the guard did not answer, or a file was not decoded, in time; try these again with retry',
-        'Left out: run directories (1)',
+        'Left out: files of earlier runs (9); listed in skipped.jsonl',
         'Decisions: 30 block, 10 review, 12,300 allow',
         'Flagged categories:',
         '         31  Hate',
@@ -111,6 +113,23 @@ describe('the summary for people', () => {
     const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');
     expect(mixed[1]).toMatch(/^ATTENTION: part of the verdicts do not say which model judged/);
     expect(mixed.join()).not.toContain('different models');
+  });
+
+  it('bounds what a record or a guard can fill it with, and quotes what is no plain name', () => {
+    const flood = Array.from({ length: 1000 }, (_, at) => at);
+    const guards = flood.map((at) => ({ ...SUMMARY.guards[0]!, fingerprint: `sha256:${at}` }));
+    const lines = summaryLines({
+      ...SUMMARY,
+      guards,
+      skipped: Object.fromEntries(flood.map((at) => [`${'x'.repeat(1000)}${at}`, 1])),
+      by_category: { 'Judged 999 of 999 items': 1 },
+      empty_sources: { count: 1, paths: ['a\u001b b'] },
+    });
+    expect(lines.length).toBeLessThan(50);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(6000);
+    expect(lines).toContain('and 980 more');
+    expect(lines).toContain('          1  "Judged 999 of 999 items"');
+    expect(lines).toContain('Files without an item: "a\\x1b b"');
   });
 
   it('makes several models, and an incomplete run, headlines', () => {

@@ -64,7 +64,18 @@ describe('verify', () => {
       });
       await rm(join(dir, name));
     }
-    await writeFile(join(dir, '.DS_Store'), '');
+  });
+
+  it('finds an added file under a hidden name, but passes over what systems and crashes leave', async () => {
+    const { dir } = await smallRun();
+    for (const name of ['.notes', '._notes', '.verdicts.csv', '.0001-notes.tmp', '.tmp', 'log/.notes']) {
+      await writeFile(join(dir, name), '');
+      expect([name, await verifyRun(dir)]).toMatchObject([name, { ok: false }]);
+      await rm(join(dir, name));
+    }
+    const left = ['.DS_Store', '._.DS_Store', '._verdicts.csv', 'Thumbs.db', 'desktop.ini', '.directory'];
+    for (const name of [...left, '.nfs00000000018f4a9b00000001', '.0001-verdicts.jsonl.tmp', 'log/.DS_Store'])
+      await writeFile(join(dir, name), '');
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
@@ -99,7 +110,7 @@ describe('verify', () => {
       'plan.jsonl line 2 is damaged',
     );
     expect(await problem('summary.json', (text) => text.replace('"verdicts": 1', '"verdicts": 2'))).toBe(
-      'summary.json does not say what the verdict log says',
+      'summary.json line 6 is not what the verdict log says',
     );
     expect(await problem('manifest.json', (text) => text.replace('"items": 2', '"items": 3'))).toBe(
       'manifest.json is not the file whose hash manifest.sha256 names',

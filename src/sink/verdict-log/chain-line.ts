@@ -63,6 +63,27 @@ export interface FingerprintLine {
   readonly prev: string;
 }
 
+/**
+ * The last line of a finished pass. It holds what manifest.json and summary.json say and the rest of the log does not,
+ * so that the hash of this line, the chain head, stands for all of the record.
+ */
+export interface ClosingLine {
+  /** The pass. */
+  readonly closes: number;
+  /** ISO 8601, UTC: when the pass was finished. */
+  readonly at: string;
+  /** The run directory at that time, absolute. */
+  readonly dir: string;
+  /** `ListHash` of the manifest's `sources`. */
+  readonly sources: string;
+  /** `ListHash` of the manifest's `files`, except those that depend on this line. */
+  readonly files: string;
+  readonly prev: string;
+}
+
+/** A line after the claim. */
+export type ChainLine = CommitLine | FingerprintLine | ClosingLine;
+
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const time = z.iso.datetime();
@@ -95,10 +116,19 @@ const FINGERPRINT = z.strictObject({
   prev: sha256,
 });
 
-const CHAIN_LINE = z.union([COMMIT, FINGERPRINT]);
+const CLOSING = z.strictObject({
+  closes: z.int().min(1),
+  at: time,
+  dir: z.string(),
+  sources: sha256,
+  files: sha256,
+  prev: sha256,
+});
+
+const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CLOSING]);
 
 /** A line of a commits file, without its line end. Its check holds for as long as no other line names its hash. */
-export function encodeChainLine(line: ClaimLine | CommitLine | FingerprintLine): string {
+export function encodeChainLine(line: ClaimLine | ChainLine): string {
   return withCheck(JSON.stringify(line));
 }
 
@@ -113,7 +143,7 @@ export function parseClaim(bytes: Buffer): ClaimLine | null {
 }
 
 /** A line after the claim from its bytes; null when they are none, or not as they were written. */
-export function parseChainLine(bytes: Buffer): CommitLine | FingerprintLine | null {
+export function parseChainLine(bytes: Buffer): ChainLine | null {
   return parse(CHAIN_LINE, bytes);
 }
 

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RUN_FILES, commitsName } from '../run-files.ts';
+import { openFile } from '../../files/open-file.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import {
   lineHash,
   parseChainLine,
@@ -15,6 +15,8 @@ import { readChain, readClaim } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
+/** Taken in at one look. The rest comes with the next. */
+const MOST_BYTES = 64 * 1024 * 1024;
 /** Between two looks at a log that is being taken over, in milliseconds. */
 const SETTLE_MS = 50;
 
@@ -128,12 +130,12 @@ async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChai
   return { commits, position, bytes: parts.at(-1)?.bytes ?? 0, settled: highest === position.epoch };
 }
 
-/** The lines of a file from a byte on, without one that has no newline yet. */
+/** The lines of a file from a byte on, without one that has no newline yet; of much that was added, the beginning. */
 async function completeLines(path: string, from: number): Promise<Buffer[]> {
-  const file = await open(path, 'r');
+  const file = await openFile(path, 'refuse');
   try {
     const chunks: Buffer[] = [];
-    for (let at = from; ;) {
+    for (let at = from; at - from < MOST_BYTES;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
       if (bytesRead === 0) break;

@@ -1,10 +1,11 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plural } from '../../domain/plural.ts';
+import { listFolder } from '../../files/list-folder.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
 import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
-import { DIRECTORY_MODE, RUN_FILES, commitsName, epochOfTemporary } from '../run-files.ts';
+import { RUN_FILES, commitsName, epochOfTemporary } from '../../files/run-files.ts';
 import { encodeChainLine, lineHash, type ClaimLine } from './chain-line.ts';
 import { supersededOr, takeNextEpoch } from './epochs.ts';
 import { LogWriter } from './log-writer.ts';
@@ -51,7 +52,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     report: options.report,
   };
   const take = async (): ReturnType<typeof takeNextEpoch> => {
-    await makeFolders(logDir, DIRECTORY_MODE);
+    await makeFolders(logDir);
     return takeNextEpoch(runDir);
   };
   const { epoch, commits } = await retryWhileDiskFull('the verdict log', take, diskFull);
@@ -114,7 +115,7 @@ async function recovered(
 }
 
 async function removeTemporaries(runDir: string, below: number): Promise<void> {
-  for (const name of await readdir(runDir)) {
+  for (const name of await listFolder(runDir)) {
     const epoch = epochOfTemporary(name);
     if (epoch !== null && epoch < below) await rm(join(runDir, name), { force: true });
   }

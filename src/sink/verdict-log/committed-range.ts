@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { RUN_FILES } from '../run-files.ts';
+import { openFile } from '../../files/open-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import type { CommittedRange } from './commit-table.ts';
+
+/** Of one shard's outcome lines: a string of Node takes no more. */
+const MOST_BYTES = 512 * 1024 * 1024 - 32;
 
 /** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
 export class RangeReader {
@@ -53,7 +57,7 @@ export class RangeReader {
     if (this.#segment !== range.segment || this.#handle === null) {
       await this.close();
       try {
-        this.#handle = await open(join(this.#logDir, range.segment), 'r');
+        this.#handle = await openFile(join(this.#logDir, range.segment), 'refuse');
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
         throw error;
@@ -63,7 +67,7 @@ export class RangeReader {
     }
     const end = range.offset + range.length;
     if (end > this.#size) this.#size = (await this.#handle.stat()).size;
-    if (end > this.#size) return null;
+    if (end > this.#size || range.length > MOST_BYTES) return null;
     const bytes = Buffer.allocUnsafe(range.length);
     for (let filled = 0; filled < range.length;) {
       const { bytesRead } = await this.#handle.read(

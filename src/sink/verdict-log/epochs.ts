@@ -1,14 +1,16 @@
-import { access, open, readdir, type FileHandle } from 'node:fs/promises';
+import { lstat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { FILE_MODE, RUN_FILES, commitsName, epochOfCommits } from '../run-files.ts';
+import { createFile } from '../../files/create-file.ts';
+import { listFolder } from '../../files/list-folder.ts';
+import { RUN_FILES, commitsName, epochOfCommits } from '../../files/run-files.ts';
 import { goneFailure } from '../run-gone.ts';
 
 /** The epochs that were claimed, or begun to be, in ascending order. */
 export async function listEpochs(runDir: string): Promise<number[]> {
   let names: string[];
   try {
-    names = await readdir(join(runDir, RUN_FILES.log));
+    names = await listFolder(join(runDir, RUN_FILES.log));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -25,7 +27,7 @@ export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; co
     const epoch = ((await listEpochs(runDir)).at(-1) ?? 0) + 1;
     try {
       const path = join(runDir, RUN_FILES.log, commitsName(epoch));
-      return { epoch, commits: await open(path, 'wx', FILE_MODE) };
+      return { epoch, commits: await createFile(path) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
@@ -67,7 +69,7 @@ const isAbort = (error: unknown): boolean => error instanceof Error && error.nam
 
 async function isTaken(runDir: string, epoch: number): Promise<boolean> {
   try {
-    await access(join(runDir, RUN_FILES.log, commitsName(epoch)));
+    await lstat(join(runDir, RUN_FILES.log, commitsName(epoch)));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -8,8 +8,9 @@ import { writeAt } from '../../ingest/durable-write.ts';
 import {
   encodeChainLine,
   lineHash,
+  type ChainLine,
+  type ClosingLine,
   type CommitLine,
-  type FingerprintLine,
   type ShardCounts,
 } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
@@ -38,7 +39,7 @@ const LIKELY_BYTES = 256 * 1024;
 const MOST_BUFFERS = 16;
 
 /** Where the epoch's commits end. */
-interface ChainEnd {
+export interface ChainEnd {
   readonly bytes: number;
   readonly head: string;
 }
@@ -82,6 +83,11 @@ export class LogWriter {
     return this.#end.head;
   }
 
+  /** Number of committed shards, of all passes. */
+  get committed(): number {
+    return this.#table.shards;
+  }
+
   isCommitted(shard: number): boolean {
     return this.#table.has(shard);
   }
@@ -122,6 +128,20 @@ export class LogWriter {
     return done;
   }
 
+  /**
+   * Adds the closing line of a pass whose commits were waited for; resolves with the end of the chain once the line is
+   * on disk. Rejects as `commit` does.
+   */
+  async closePass(closing: Omit<ClosingLine, 'prev'>): Promise<ChainEnd> {
+    const line = encodeChainLine({ ...closing, prev: this.#end.head });
+    try {
+      await this.#append(`${line}\n`, lineHash(line));
+    } catch (error) {
+      throw this.#unwritable(error);
+    }
+    return this.#end;
+  }
+
   #keep(text: TextBuffer): void {
     text.clear();
     if (this.#buffers.length < MOST_BUFFERS) this.#buffers.push(text);
@@ -143,21 +163,30 @@ export class LogWriter {
         this.#segments.write(entries.map(({ encoded }) => encoded.bytes)),
       );
       const { text, head, commits, fingerprints } = this.#chainLines(entries, placements);
-      const bytes = Buffer.from(text);
-      await this.#write(async () => {
-        await writeAt(this.#commits, bytes, this.#end.bytes);
-        await this.#commits.datasync();
-      });
-      // Whoever claims an epoch reads the chain after taking it: with none taken by now, these lines will be seen.
-      await this.assertCurrent();
-      this.#end = { bytes: this.#end.bytes + bytes.length, head };
+      await this.#append(text, head);
       for (const commit of commits) this.#table.add(commit);
       for (const id of fingerprints) this.#fingerprints.add(id);
     } catch (error) {
-      if (error instanceof Failure || this.diskFull.signal.aborted) throw error;
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Failure('internal', `the verdict log cannot be written (${code})`, { cause: error });
+      throw this.#unwritable(error);
     }
+  }
+
+  /** Adds complete lines to the commits and makes them durable. */
+  async #append(text: string, head: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    await this.#write(async () => {
+      await writeAt(this.#commits, bytes, this.#end.bytes);
+      await this.#commits.datasync();
+    });
+    // Whoever claims an epoch reads the chain after taking it: with none taken by now, these lines will be seen.
+    await this.assertCurrent();
+    this.#end = { bytes: this.#end.bytes + bytes.length, head };
+  }
+
+  #unwritable(error: unknown): unknown {
+    if (error instanceof Failure || this.diskFull.signal.aborted) return error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return new Failure('internal', `the verdict log cannot be written (${code})`, { cause: error });
   }
 
   #write<T>(attempt: () => Promise<T>): Promise<T> {
@@ -178,7 +207,7 @@ export class LogWriter {
     const fingerprints = new Set<string>();
     let { head } = this.#end;
     let text = '';
-    const add = (value: CommitLine | FingerprintLine): void => {
+    const add = (value: ChainLine): void => {
       const line = encodeChainLine(value);
       text += `${line}\n`;
       head = lineHash(line);

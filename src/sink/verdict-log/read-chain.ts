@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { plural } from '../../domain/plural.ts';
 import { readRecordLines } from '../../ingest/record-lines.ts';
-import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../run-files.ts';
+import { readRunFile } from '../read-run-file.ts';
+import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';
 import {
   lineHash,
   parseChainLine,
   parseClaim,
   type ChainPosition,
+  type ChainLine,
   type ClaimLine,
+  type ClosingLine,
   type CommitLine,
   type Damage,
-  type FingerprintLine,
 } from './chain-line.ts';
 import { CommitTable, type CommittedRange } from './commit-table.ts';
 import { RangeReader } from './committed-range.ts';
@@ -49,8 +50,15 @@ export interface Chain {
   /** What earlier writers found damaged, oldest first. */
   readonly damages: readonly (Damage & { readonly epoch: number })[];
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** The closing lines of finished passes, oldest first. */
+  readonly closings: readonly Closing[];
   /** Where the newest epoch goes on with something that is no part of the chain; null when it just ends. */
   readonly endsBefore: ChainEnd | null;
+}
+
+/** A closing line, and its place in the chain. */
+export interface Closing extends ClosingLine {
+  readonly position: ChainPosition;
 }
 
 /** A whole line that is no part of the chain. */
@@ -76,6 +84,8 @@ export interface ReadChainOptions {
   readonly newestLines?: number;
   /** Look for commits that do not hold: of shards that are not planned, or whose bytes are not in the segments. */
   readonly check?: { readonly plannedShards: number };
+  /** How many shards are planned, where others make the chain invalid. A log then takes no more memory than its plan allows. */
+  readonly plannedShards?: number;
 }
 
 /**
@@ -85,14 +95,14 @@ export interface ReadChainOptions {
  */
 export async function readChain(runDir: string, options: ReadChainOptions): Promise<Chain> {
   const genesis = createHash('sha256')
-    .update(await readFile(join(runDir, RUN_FILES.run)))
+    .update(await readRunFile(runDir, RUN_FILES.run))
     .digest('hex');
   const path = await pathOfEpochs(runDir, options);
   const walk = new ChainWalk(runDir, genesis);
   try {
-    const voids = voidShards(path);
+    const voided = voidedBy(path);
     for (const [index, claim] of path.entries()) {
-      walk.voidShards = voids[index]!;
+      walk.isVoid = (shard) => (voided.get(shard) ?? -1) > index;
       await walk.part(claim, path[index + 1]?.continues ?? null, options);
     }
   } finally {
@@ -106,20 +116,18 @@ export async function readChain(runDir: string, options: ReadChainOptions): Prom
     damaged: walk.damaged,
     damages: path.flatMap(({ claim, damage }) => (damage === undefined ? [] : [{ ...damage, epoch: claim }])),
     fingerprints: walk.fingerprints,
+    closings: walk.closings,
     endsBefore: walk.endsBefore,
   };
 }
 
-/** By the index of a claim on the path: the shards whose commits a later claim has found damaged. */
-function voidShards(path: readonly ClaimLine[]): ReadonlySet<number>[] {
-  const voids: ReadonlySet<number>[] = [];
-  let later: ReadonlySet<number> = new Set();
-  for (let index = path.length - 1; index >= 0; index--) {
-    voids[index] = later;
-    const shards = path[index]!.damage?.shards ?? [];
-    if (shards.length > 0) later = new Set([...later, ...shards]);
+/** By shard, the index on the path of the last claim that has found commits of it damaged: those before it are void. */
+function voidedBy(path: readonly ClaimLine[]): ReadonlyMap<number, number> {
+  const voided = new Map<number, number>();
+  for (const [index, { damage }] of path.entries()) {
+    for (const shard of damage?.shards ?? []) voided.set(shard, index);
   }
-  return voids;
+  return voided;
 }
 
 /** What the manifest says of the damage that a chain's writers found. */
@@ -182,8 +190,9 @@ class ChainWalk {
   readonly parts: ChainPart[] = [];
   readonly commits = new CommitTable();
   readonly damaged: DamagedCommit[] = [];
-  voidShards: ReadonlySet<number> = new Set();
+  isVoid: (shard: number) => boolean = () => false;
   readonly fingerprints = new Map<string, Fingerprint>();
+  readonly closings: Closing[] = [];
   readonly ranges: RangeReader;
   readonly #runDir: string;
   readonly #damagedShards = new Set<number>();
@@ -216,6 +225,13 @@ class ChainWalk {
       for (const line of batch) {
         if (lines === limit) break reading;
         const parsed = lines > 0 ? parseChainLine(line) : null;
+        const planned = options.plannedShards ?? Number.POSITIVE_INFINITY;
+        if (parsed !== null && 'shard' in parsed && parsed.shard >= planned && !this.isVoid(parsed.shard)) {
+          throw new Failure(
+            'internal',
+            `log/${file} line ${lines + 1} commits shard ${parsed.shard}, which is not planned`,
+          );
+        }
         if (lines > 0 && !(await this.#take(parsed, head, context, segments))) {
           if (until !== null) {
             throw new Failure(
@@ -229,6 +245,9 @@ class ChainWalk {
         }
         head = lineHash(line);
         lines++;
+        if (parsed !== null && 'closes' in parsed) {
+          this.closings.push({ ...parsed, position: { epoch, lines, head } });
+        }
         bytes += line.length + 1;
       }
     }
@@ -246,12 +265,13 @@ class ChainWalk {
 
   /** Takes one line after the claim in; false when it is no part of the chain. */
   async #take(
-    line: CommitLine | FingerprintLine | null,
+    line: ChainLine | null,
     head: string,
     { epoch, isNewest, check, signal }: LineContext,
     segments: Segments,
   ): Promise<boolean> {
     if (line === null || line.prev !== head) return false;
+    if ('closes' in line) return true;
     if ('fingerprint' in line) {
       if (!this.fingerprints.has(line.fingerprint.id))
         this.fingerprints.set(line.fingerprint.id, line.fingerprint);
@@ -259,7 +279,7 @@ class ChainWalk {
     }
     if (!fits(line, epoch, segments.written)) return false;
     const end = line.offset + line.length;
-    const isVoid = this.voidShards.has(line.shard);
+    const isVoid = this.isVoid(line.shard);
     // No writer commits a shard again with other outcomes: the number is not the one that was written.
     if (!isVoid && isNewest && differs(line, this.commits.get(line.shard))) return false;
     segments.written.set(line.segment, end);

@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
+import { listFolder } from '../../files/list-folder.ts';
 import { readPlanState } from '../../ingest/plan-file.ts';
 import { readRecordLines } from '../../ingest/record-lines.ts';
-import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../run-files.ts';
+import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';
 import { parseChainLine, type CommitLine, type Damage } from './chain-line.ts';
 import { listEpochs } from './epochs.ts';
 import { readChain, type Chain } from './read-chain.ts';
@@ -85,7 +85,7 @@ async function assertNothingGone(runDir: string, planned: number, below: number)
 
 async function readLog(runDir: string): Promise<string[]> {
   try {
-    return await readdir(join(runDir, RUN_FILES.log));
+    return await listFolder(join(runDir, RUN_FILES.log));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -119,13 +119,14 @@ async function lossFrom(
       if (++at < from) continue;
       whole++;
       const line = parseChainLine(bytes);
-      last = line !== null && 'shard' in line ? line : null;
+      if (line === null) last = null;
+      else if ('shard' in line) last = line;
     }
   }
   let outcomes = 0;
   if (whole > 0) {
     const counted = chain.parts.find((part) => part.epoch === epoch)?.written;
-    for (const segment of (await readdir(log)).sort()) {
+    for (const segment of (await listFolder(log)).sort()) {
       if (epochOf(segment) !== epoch || epochOfCommits(segment) !== null) continue;
       if (last !== null && segment > last.segment) continue;
       const bytes = last?.segment === segment ? last.offset + last.length : Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFile, reopenFile } from '../../files/create-file.ts';
 import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
-import { FILE_MODE, RUN_FILES, segmentName } from '../run-files.ts';
+import { RUN_FILES, segmentName } from '../../files/run-files.ts';
 
 /** Where a shard's bytes were put. */
 export interface Placement {
@@ -16,6 +16,8 @@ export class SegmentWriter {
   readonly #epoch: number;
   readonly #maxBytes: number;
   #part = 1;
+  /** The last part that was created. */
+  #created = 0;
   #end = 0;
   #open: { readonly part: number; readonly handle: FileHandle } | null = null;
 
@@ -61,10 +63,11 @@ export class SegmentWriter {
       await this.#open.handle.datasync();
       await this.close();
     }
-    // Not exclusive: a group that is written again may find the segment it had begun.
     const path = join(this.#logDir, segmentName(this.#epoch, part));
-    const handle = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE);
+    // A group that is written again goes into the segments it had begun.
+    const handle = await (part > this.#created ? createFile(path) : reopenFile(path));
     this.#open = { part, handle };
+    this.#created = Math.max(this.#created, part);
     await syncDirectory(this.#logDir);
     return handle;
   }

@@ -1,0 +1,62 @@
+import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+
+const SIGNATURE = z.strictObject({
+  schema: z.literal(1),
+  algorithm: z.literal('ed25519'),
+  key_id: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  signed: z.literal(RUN_FILES.manifestHash),
+  signature: z.base64().length(88),
+});
+
+/** What manifest.sig holds: an Ed25519 signature (RFC 8032) of the bytes of manifest.sha256. */
+export type ManifestSignature = z.infer<typeof SIGNATURE>;
+
+/** `sha256:` and the SHA-256 of a public key's SubjectPublicKeyInfo in DER, 64 hex digits; of a private key, of its public half. */
+export function keyId(key: KeyObject): string {
+  const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
+}
+
+/** The text of manifest.sig. `hashLine` is the text of manifest.sha256, `key` an Ed25519 private key. */
+export function signatureText(hashLine: string, key: KeyObject): string {
+  const value: ManifestSignature = {
+    schema: 1,
+    algorithm: 'ed25519',
+    key_id: keyId(key),
+    signed: RUN_FILES.manifestHash,
+    signature: sign(null, Buffer.from(hashLine), key).toString('base64'),
+  };
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Reads manifest.sig from its bytes. Failure('internal') when it does not have that form. */
+export function parseSignature(bytes: Buffer): ManifestSignature {
+  try {
+    return SIGNATURE.parse(JSON.parse(bytes.toString()));
+  } catch (cause) {
+    throw new Failure('internal', `${RUN_FILES.manifestSignature} does not have the form of a signature`, {
+      cause,
+    });
+  }
+}
+
+/** Failure('internal') unless the signature is that of `hashLine` by the owner of an Ed25519 public key. */
+export function checkSignature(hashLine: string, found: ManifestSignature, publicKey: KeyObject): void {
+  const expected = keyId(publicKey);
+  if (found.key_id !== expected) {
+    throw new Failure(
+      'internal',
+      `${RUN_FILES.manifestSignature} is by the key ${found.key_id}, not by ${expected}`,
+    );
+  }
+  const signature = Buffer.from(found.signature, 'base64');
+  if (!verify(null, Buffer.from(hashLine), publicKey, signature)) {
+    throw new Failure(
+      'internal',
+      `${RUN_FILES.manifestSignature} is not a signature of ${RUN_FILES.manifestHash} by ${expected}`,
+    );
+  }
+}
