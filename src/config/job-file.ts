@@ -10,6 +10,7 @@ import {
   MOST_FRAMES,
   OUTPUT_FORMATS,
 } from './run-config.ts';
+import { assertOwnJobFile } from './job-file-owner.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 const text = z.string().min(1);
@@ -98,6 +99,14 @@ export const JOB_SCHEMA = z
       .boolean()
       .optional()
       .meta({ description: 'Exit with 0 although the sources hold no item. Default: false.' }),
+    headFile: text.optional().meta({
+      description:
+        'File outside of run directories in which the chain head of each finished pass is noted, relative to this file. Default: none.',
+    }),
+    onFinish: oneOrMore('a program').optional().meta({
+      description:
+        'Program that is run, without a shell, when the run is finished, and its arguments. Default: none.',
+    }),
     maxWait: text
       .optional()
       .meta({ description: 'How long to wait while no guard is ready: 30s, 10m, 2h. Default: 10m.' }),
@@ -116,9 +125,14 @@ export function isJobFile(path: string): boolean {
   return /\.ya?ml$/i.test(path);
 }
 
-/** Reads a job file. Failure('usage') for the first mistake in it, with its line and column. */
+/**
+ * Reads a job file. Failure('usage') for the first mistake in it, with its line and column, and for a file that somebody
+ * else can change.
+ */
 export async function readJobFile(path: string, cwd: string): Promise<JobFile> {
   const absolute = resolve(cwd, path);
-  const yaml = await readYamlFile(absolute, { value: path, place: 'argument' });
+  const yaml = await readYamlFile(absolute, { value: path, place: 'argument' }, (stats) =>
+    assertOwnJobFile(stats, path),
+  );
   return { yaml, job: checkShape(JOB_SCHEMA, yaml), folder: dirname(absolute) };
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { DEFAULT_POLICY, type Policy } from '../domain/policy.ts';
+import { afterFinishOf, type AfterFinish, type AfterFinishFlags } from './after-finish.ts';
 import { parseDuration } from './duration.ts';
 import { parseFingerprintId } from './fingerprint-id.ts';
 import { deepFreeze } from './freeze.ts';
@@ -18,7 +19,7 @@ import { resolveSource, type SourceGiven } from './source-config.ts';
 import type { KeyPath } from './yaml-file.ts';
 
 /** Flags of `enqueue` as typed; absent ones were not given. */
-export interface Flags extends JudgingFlags {
+export interface Flags extends JudgingFlags, AfterFinishFlags {
   readonly name?: string;
   readonly out?: string;
   readonly guard?: readonly string[];
@@ -199,11 +200,14 @@ function gatesOf(input: Input, file: JobFile | null): RunConfig['failIf'] {
 /**
  * Joins paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
  * file, the environment (`GUARD_URL`) fills what both leave open, defaults the rest. Reads the job file and the
- * policy, writes nothing. `givenMaxWaitMs` is how long somebody said to wait for guards, null when nobody did. Failure('usage') with one line that names the place of the first mistake.
+ * policy, writes nothing but an empty head file. `givenMaxWaitMs` is how long somebody said to wait for guards, null when nobody did;
+ * `afterFinish` is no part of the frozen configuration. Failure('usage') with one line that names the place of the first mistake.
  */
-export async function resolveRunConfig(
-  input: Input,
-): Promise<{ readonly config: RunConfig; readonly givenMaxWaitMs: number | null }> {
+export async function resolveRunConfig(input: Input): Promise<{
+  readonly config: RunConfig;
+  readonly givenMaxWaitMs: number | null;
+  readonly afterFinish: AfterFinish;
+}> {
   const { flags, cwd } = input;
   const file = await jobOf(input);
   const setting = <T>(flag: string, flagged: T | undefined, key: string, value: T | undefined) =>
@@ -235,5 +239,5 @@ export async function resolveRunConfig(
     judging: judgingOf(flags, file),
     limits: { ...DEFAULT_LIMITS },
   });
-  return { config, givenMaxWaitMs };
+  return { config, givenMaxWaitMs, afterFinish: await afterFinishOf(flags, input, file) };
 }

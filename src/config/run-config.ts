@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
@@ -119,9 +120,16 @@ export interface RunRecord {
   readonly tool: { readonly name: 'guardsweep'; readonly version: string };
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** Files found in the corpora that are no items, by reason: run directories, sidecars, the desktop's own. */
+  /** Files found in the corpora that are no sources, by reason: of earlier runs, sidecars, the desktop's own. */
   readonly skipped: Readonly<Record<string, number>>;
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
+  /** The same of skipped.jsonl, which runs of early builds do not have. */
+  readonly skipped_sha256?: string;
   readonly config: RunConfig;
+}
+
+/** Tells a run from any other, also of the same name: SHA-256 of its record as JSON, 64 hex digits. */
+export function recordSha256(record: RunRecord): string {
+  return hash('sha256', JSON.stringify(record));
 }

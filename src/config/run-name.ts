@@ -31,3 +31,15 @@ export function parseRunName({ value, place }: Located<string>): string {
 export function runNameOf(path: string): string {
   return slug(basename(path).replace(/\.[a-z0-9]{1,5}(\.gz)?$/i, '')) || 'run';
 }
+
+/** The time of its creation, the name, four hexadecimal digits. */
+const RUN_ID = /^\d{8}T\d{6}Z-([a-z0-9-]{1,48})-[0-9a-f]{4}$/;
+
+/**
+ * Whether a text is what a run is called (`20261121T020000Z-nightly-ab12`): the name of its directory, and in the keys
+ * of its fleet. To be asked of every such text that comes from outside before it becomes part of a path or a pattern.
+ */
+export function isRunId(text: string): boolean {
+  const name = RUN_ID.exec(text)?.[1];
+  return name !== undefined && name === slug(name);
+}

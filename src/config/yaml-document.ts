@@ -7,6 +7,7 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  type CST,
   type Document,
   type Node,
 } from 'yaml';
@@ -56,15 +57,44 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
 /** Far deeper than any configuration. The library composes documents recursively and would run out of stack. */
 const MAX_DEPTH = 64;
 
-/** Whether collections are nested deeper than `MAX_DEPTH`. Reads the text token by token, without recursion. */
-function isTooDeep(text: string): boolean {
+/** Far more than any configuration has in one mapping. The library compares each key with all before it. */
+const MAX_KEYS = 1000;
+
+/** Every alias makes the library walk the document up to it. */
+const MAX_ALIASES = 100;
+
+/**
+ * Room for some twenty thousand sources. What the library spends goes with the number of tokens: a megabyte of `}` costs
+ * it twelve seconds.
+ */
+const MAX_TOKENS = 200_000;
+
+/** Comes before the text of a scalar among the lexemes. */
+const SCALAR = '\x1f';
+
+/** What makes a text too costly to parse; null for nothing. Reads it token by token, without recursion. */
+function excess(text: string): string | null {
   const parser = new Parser();
+  let tokens = 0;
+  let aliases = 0;
+  let before = '';
   for (const lexeme of new Lexer().lex(text)) {
-    // What the parser yields is parsed again below; only how deep it stands counts here.
+    if (++tokens > MAX_TOKENS) return `there are more than ${MAX_TOKENS} words, signs and line ends`;
+    // What the parser yields is parsed again below; only how deep and how large it is counts here.
     for (const token of parser.next(lexeme)) void token;
-    if (parser.stack.length > MAX_DEPTH) return true;
+    if (parser.stack.length > MAX_DEPTH) return `lists and keys are nested deeper than ${MAX_DEPTH} levels`;
+    if (lexeme.startsWith('*') && before !== SCALAR && ++aliases > MAX_ALIASES)
+      return `there are more than ${MAX_ALIASES} aliases (*name)`;
+    if (parser.stack.some(hasTooManyKeys)) return `there are more than ${MAX_KEYS} keys in one place`;
+    before = lexeme;
   }
-  return false;
+  return null;
+}
+
+function hasTooManyKeys(token: CST.Token): boolean {
+  const isMapping =
+    token.type === 'block-map' || (token.type === 'flow-collection' && token.start.type === 'flow-map-start');
+  return isMapping && token.items.length > MAX_KEYS;
 }
 
 /**
@@ -72,7 +102,8 @@ function isTooDeep(text: string): boolean {
  * when it is not one YAML document.
  */
 export function parseYaml(text: string, shown: string): YamlFile {
-  if (isTooDeep(text)) throw mistake(shown, `lists and keys are nested deeper than ${MAX_DEPTH} levels`);
+  const tooMuch = excess(text);
+  if (tooMuch !== null) throw mistake(shown, tooMuch);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const at = (offset: number): string => {

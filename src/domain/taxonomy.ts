@@ -40,6 +40,9 @@ export const CATEGORY_KEYS: readonly CategoryKey[] = TABLE.map(([key]) => key);
 
 export const CATEGORY_COUNT = TABLE.length;
 
+/** What stands for further categories beyond the taxonomy, where only a bounded number is kept by name. */
+export const OTHER_CATEGORIES = 'other_categories';
+
 const KNOWN: ReadonlySet<string> = new Set(CATEGORY_KEYS);
 
 /** Whether a string names one of the thirteen categories. */

@@ -1,9 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
 import type { Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/finish.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../sink/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
@@ -32,6 +33,8 @@ export interface ContinueOptions {
   readonly retry: boolean;
   /** Called when there is something to judge. Whoever gives it closes what it gave. */
   readonly connect: () => Promise<Judge>;
+  /** Ed25519 private key that the manifest is signed with; default: it is not signed. */
+  readonly signingKey?: KeyObject | null;
   readonly drain: AbortSignal;
   readonly stop: AbortSignal;
   /** One line for people. */
@@ -118,7 +121,7 @@ async function workOff(run: Run, connected: Judge | null, options: ContinueOptio
     } finally {
       await plan.close();
     }
-    return await finishRun(log, stop);
+    return await finishRun(log, stop, { signingKey: options.signingKey ?? null });
   } finally {
     await log.close();
   }

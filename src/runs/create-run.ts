@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
+import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
 import { makeFolders } from '../ingest/durable-write.ts';
 import type { FrozenSource } from '../ingest/plan-line.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import type { SkippedFile } from '../ingest/walk/skipped-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { sealRun } from './trust/run-seal.ts';
 
 /** A run that was created or opened: its directory and what is frozen in it. */
 export interface Run {
@@ -18,7 +21,7 @@ export interface Run {
 
 /**
  * Makes the directory of a new run, with its configuration and its sources frozen. It appears under its final
- * name only when both are on disk, so that whatever bears that name can be resumed.
+ * name only when all of it is on disk, so that whatever bears that name can be resumed.
  */
 export async function createRun(
   config: RunConfig,
@@ -28,6 +31,10 @@ export async function createRun(
     readonly toolVersion: string;
     /** Files that were passed over, by reason. */
     readonly skipped: Readonly<Record<string, number>>;
+    /** Those of them that are not among the sources. */
+    readonly skippedFiles: Iterable<SkippedFile>;
+    /** By which this user knows the run again; null where there is none, and it has to be trusted expressly later. */
+    readonly key: Buffer | null;
   },
 ): Promise<Run> {
   const stamp = options.now.toISOString().replace(/[-:]|\.\d+/g, '');
@@ -36,8 +43,8 @@ export async function createRun(
   const making = join(config.output.dir, `.${name}`);
   try {
     await makeFolders(config.output.dir);
-    await mkdir(making, { mode: 0o700 });
-    await mkdir(join(making, RUN_FILES.log), { mode: 0o700 });
+    await mkdir(making, DIRECTORY_MODE);
+    await mkdir(join(making, RUN_FILES.log), DIRECTORY_MODE);
     const record: RunRecord = {
       schema: 1,
       run: name,
@@ -45,9 +52,12 @@ export async function createRun(
       created_at: options.now.toISOString(),
       skipped: options.skipped,
       sources_sha256: await writeDurably(join(making, RUN_FILES.sources), lines(sources)),
+      skipped_sha256: await writeDurably(join(making, RUN_FILES.skipped), lines(options.skippedFiles)),
       config,
     };
-    await writeDurably(join(making, RUN_FILES.run), [`${JSON.stringify(record, null, 2)}\n`]);
+    const runJson = `${JSON.stringify(record, null, 2)}\n`;
+    await writeDurably(join(making, RUN_FILES.run), [runJson]);
+    if (options.key !== null) await sealRun(making, runJson, options.key);
     await rename(making, dir);
     return { dir, record, sources };
   } catch (error) {
@@ -63,20 +73,23 @@ export async function createRun(
   }
 }
 
-function* lines(sources: readonly FrozenSource[]): Generator<string> {
-  const BATCH = 1000;
-  for (let at = 0; at < sources.length; at += BATCH) {
-    yield sources
-      .slice(at, at + BATCH)
-      .map((source) => `${JSON.stringify(source)}\n`)
-      .join('');
+/** One a line, many lines at once. */
+function* lines(values: Iterable<FrozenSource | SkippedFile>): Generator<string> {
+  const BATCH_LENGTH = 256 * 1024;
+  let batch = '';
+  for (const value of values) {
+    batch += `${JSON.stringify(value)}\n`;
+    if (batch.length < BATCH_LENGTH) continue;
+    yield batch;
+    batch = '';
   }
+  yield batch;
 }
 
 /** Gives the SHA-256 of what was written. */
 async function writeDurably(path: string, parts: Iterable<string>): Promise<string> {
   const hash = createHash('sha256');
-  const file = await open(path, 'wx', 0o600);
+  const file = await createFile(path);
   try {
     for (const part of parts) {
       hash.update(part);

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RunRecord } from '../config/run-config.ts';
 import type { Item } from '../domain/item.ts';
+import { itemsSha256 } from '../domain/items-hash.ts';
 import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan-file.ts';
@@ -23,7 +24,7 @@ export interface FeedInput {
   /** What was planned before; the plan itself for planned shards that have to be fed again. */
   readonly survey: PlanSurvey;
   readonly planned: () => AsyncIterable<readonly PlanLine[]>;
-  readonly plan: Pick<PlanWriter, 'append'>;
+  readonly plan: Pick<PlanWriter, 'append' | 'change'>;
   readonly isCommitted: (shard: number) => boolean;
   readonly queue: Pick<WorkQueue<Shard>, 'add'>;
   readonly progress: FeedProgress;
@@ -167,13 +168,13 @@ class Feeder {
 
   /** Puts items into the shards they were planned in, or else into new ones. */
   async #take(items: readonly Item[], source: FrozenSource): Promise<void> {
-    const { queue, progress, signal } = this.#input;
+    const { progress } = this.#input;
     const cut: CutShard[] = [];
     for (const item of items) {
       if (this.#follower?.done === false) {
         const placed = await this.#follower.place(item);
         if (placed !== 'unplanned') {
-          if (placed !== null) await queue.add(placed, signal);
+          if (placed !== null) await this.#feedAgain(placed);
           continue;
         }
       }
@@ -182,6 +183,14 @@ class Feeder {
     this.#itemsBySource[source.source]! += items.length;
     progress.planned(items.length);
     await this.#plan(cut);
+  }
+
+  /** What is fed is what the plan says, also where the source is not what it was: outcomes are held to it. */
+  async #feedAgain({ shard, line }: CutShard): Promise<void> {
+    const { plan, queue, signal } = this.#input;
+    const items = itemsSha256(shard.items);
+    if (items !== line.items_sha256) await plan.change({ changed: shard.shard, items_sha256: items });
+    await queue.add(shard, signal);
   }
 
   async #plan(cut: readonly CutShard[]): Promise<void> {

@@ -4,7 +4,7 @@ import { readPlan } from '../ingest/plan-file.ts';
 import type { PlanLine } from '../ingest/plan-line.ts';
 import { isClosing } from '../ingest/plan-state.ts';
 import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../sink/summary.ts';
 import type { Run } from './create-run.ts';
 import { RetrySelection } from './retry-selection.ts';

@@ -1,13 +1,15 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
+import { shown } from '../domain/shown.ts';
+import { hashFile } from '../ingest/hash-file.ts';
 import type { FrozenSource } from '../ingest/plan-line.ts';
 import { readSources } from '../ingest/sources-file.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import { CorpusBounds } from '../ingest/within-corpora.ts';
+import { readRunFile } from '../sink/read-run-file.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import type { Run } from './create-run.ts';
 import { finishedSummary } from './run-state.ts';
 
@@ -18,10 +20,16 @@ const Record = z.looseObject({
   tool: z.looseObject({ name: z.literal('guardsweep') }),
   created_at: z.string(),
   sources_sha256: z.string(),
-  config: z.looseObject({ sources: z.array(z.looseObject({ path: z.string() })).min(1) }),
+  config: z.looseObject({
+    sources: z.array(z.looseObject({ path: z.string() })).min(1),
+    guards: z.array(z.string()),
+  }),
 });
 
-/** Opens a run directory. Failure `usage` when it is none, or its record cannot be read. */
+/**
+ * Opens a run directory. Failure `usage` when it is none, `internal` when its list of sources cannot be read, has changed,
+ * or leads out of the corpora.
+ */
 export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
   const record = await readRunRecord(dir);
@@ -30,29 +38,35 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
       'usage',
       `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
     );
-  await checkSources(join(dir, RUN_FILES.sources), record.sources_sha256, path);
+  const list = join(dir, RUN_FILES.sources);
   const sources: FrozenSource[] = [];
-  for await (const batch of readSources(join(dir, RUN_FILES.sources), { signal })) sources.push(...batch);
-  return { dir, record, sources };
-}
-
-/** Files that were taken from the list would end the run as if they had never been in it. */
-async function checkSources(path: string, sha256: string, shown: string): Promise<void> {
-  const hash = createHash('sha256');
+  const bounds = new CorpusBounds(record.config.sources);
   try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    // Read before it is hashed: what is no list at all ends at its first line.
+    for await (const batch of readSources(list, { signal })) {
+      for (const source of batch) {
+        const outside = bounds.pathOutside(source);
+        if (outside !== null) {
+          const what = `${RUN_FILES.sources} names ${shown(outside)}, which is in none of the corpora that ${RUN_FILES.run} names`;
+          throw new Failure('internal', `${path}: ${what}`);
+        }
+        sources.push(source);
+      }
+    }
+    // Files that were taken from the list would end the run as if they had never been in it.
+    const { sha256 } = await hashFile(list, { signal });
+    if (sha256 === record.sources_sha256) return { dir, record, sources };
   } catch (error) {
-    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} cannot be read`, { cause: error });
+    if (error instanceof Failure || signal.aborted) throw error;
+    throw new Failure('internal', `${path}: ${RUN_FILES.sources} cannot be read`, { cause: error });
   }
-  if (hash.digest('hex') !== sha256) {
-    throw new Failure('internal', `${shown}: ${RUN_FILES.sources} is not as it was when the run was created`);
-  }
+  throw new Failure('internal', `${path}: ${RUN_FILES.sources} is not as it was when the run was created`);
 }
 
 /** What run.json of a directory says; null when it is no run directory. */
 export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   try {
-    const parsed: unknown = JSON.parse(await readFile(join(dir, RUN_FILES.run), 'utf8'));
+    const parsed: unknown = JSON.parse((await readRunFile(dir, RUN_FILES.run)).toString());
     return Record.safeParse(parsed).success ? (parsed as RunRecord) : null;
   } catch {
     return null;

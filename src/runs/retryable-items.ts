@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { OutcomeLine } from '../domain/outcome.ts';
 import { readRecordLines } from '../ingest/record-lines.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import { RetrySelection } from './retry-selection.ts';
 
 /** The items of a finished run whose error is worth trying again, as its errors.jsonl lists them. */

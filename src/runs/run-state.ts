@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readManifest } from '../sink/manifest.ts';
-import { RUN_FILES } from '../sink/run-files.ts';
+import { readRunFile } from '../sink/read-run-file.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../sink/summary.ts';
 import { listEpochs } from '../sink/verdict-log/epochs.ts';
 
@@ -15,9 +16,9 @@ export async function finishedSummary(runDir: string): Promise<Summary | null> {
     const manifest = await readManifest(runDir);
     if (manifest.epoch !== (await listEpochs(runDir)).at(-1)) return null;
     for (const { path, bytes } of manifest.files) {
-      if ((await stat(join(runDir, path))).size < bytes) return null;
+      if ((await lstat(join(runDir, path))).size < bytes) return null;
     }
-    return JSON.parse(await readFile(join(runDir, RUN_FILES.summary), 'utf8')) as Summary;
+    return JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()) as Summary;
   } catch {
     return null;
   }

@@ -14,7 +14,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}reuse: true\n`,
-    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, maxWait',
+    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],
@@ -106,7 +106,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ out: 'a.csv' }, '--out: "<cwd>/a.csv" is not a folder'],
   [{ out: '' }, '--out: the path is empty'],
   [{ policy: 'b.yaml' }, '--policy: no such file: "b.yaml"'],
-  [{ policy: '.' }, '--policy: "." is a folder, not a YAML file'],
+  [{ policy: '.' }, '--policy: "." is not a file'],
   [{ format: 'jsonl,cvs' }, '--format: "cvs" is not known; did you mean csv?'],
   [{ layout: 'cvs' }, '--layout: "cvs" is not known; did you mean csv?'],
   [{ audit: 'never' }, '--audit: "never" is not known; known: final, every-turn'],
@@ -262,5 +262,33 @@ describe('a mistake is one line that names its place', () => {
     expect(await mistakeIn({ cwd, paths: ['deep.yaml'] })).toBe(
       'deep.yaml: lists and keys are nested deeper than 64 levels',
     );
+  });
+
+  const many = (count: number, of: (index: number) => string): string =>
+    Array.from({ length: count }, (_, i) => of(i)).join('');
+
+  it.each([
+    ['keys in lines', many(80_000, (i) => `k${i}: 1\n`), 'there are more than 1000 keys in one place'],
+    ['keys in braces', `{${many(80_000, (i) => `k${i}: 1,`)}}`, 'there are more than 1000 keys in one place'],
+    ['aliases', `a: &a [x]\nb:\n${many(50_000, () => '- *a\n')}`, 'there are more than 100 aliases (*name)'],
+  ])('that a file cannot have too many %s', async (_what, text, problem) => {
+    const cwd = await workspace({ 'large.yaml': text });
+    expect(await mistakeIn({ cwd, paths: ['large.yaml'] })).toBe(`large.yaml: ${problem}`);
+  });
+
+  it.each(['%A\n', '!a\n', '&a ', '}', ']\n', '- \n', '"', '\n', '#\n'])(
+    'that a file cannot have more tokens than any configuration: %j',
+    async (token) => {
+      const cwd = await workspace({ 'large.yaml': token.repeat(1_000_000 / token.length) });
+      expect(await mistakeIn({ cwd, paths: ['large.yaml'] })).toBe(
+        'large.yaml: there are more than 200000 words, signs and line ends',
+      );
+    },
+  );
+
+  it('but a list can be long, and text may begin like an alias', async () => {
+    const sources = many(5000, (i) => `  - { path: '*.csv', id: "*${i}" }\n`);
+    const cwd = await workspace({ 'long.yaml': `sources:\n${sources}name: [1]\n` });
+    expect(await mistakeIn({ cwd, paths: ['long.yaml'] })).toMatch(/^long\.yaml:5002:\d+: name: /);
   });
 });

@@ -13,6 +13,8 @@ import { continueRun, type Continued, type ContinueOptions } from '../../src/run
 import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';
 
+export type { Run };
+
 export const never = new AbortController().signal;
 const now = '2026-01-01T00:00:00.000Z';
 
@@ -76,8 +78,8 @@ export async function createdRun(folder: string): Promise<Run> {
     judging: DEFAULT_JUDGING,
     limits: { ...DEFAULT_LIMITS, shardItems: 10 },
   };
-  const { sources, skipped } = await expandSources(config.sources, never);
-  return createRun(config, sources, { now: new Date(), toolVersion: '0.0.0', skipped });
+  const { sources, ...skips } = await expandSources(config.sources, never);
+  return createRun(config, sources, { now: new Date(), toolVersion: '0.0.0', ...skips, key: null });
 }
 
 /** Continues a run with a judge, or with none to be had. */

@@ -1,6 +1,8 @@
-import { access, mkdir, open, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DIRECTORY_MODE, FILE_MODE, RUN_FILES } from '../../sink/run-files.ts';
+import { DIRECTORY_MODE, openForAppending } from '../../files/create-file.ts';
+import { NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 
 /** What can be asked of a run by a file in its `control` folder: an empty one, whose presence is the request. */
 export type Marker = 'paused' | 'cancelled';
@@ -16,22 +18,34 @@ export async function makeControlFolder(runDir: string): Promise<void> {
     await mkdir(controlFolder(runDir), DIRECTORY_MODE);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await isFolder(controlFolder(runDir));
   }
+}
+
+/** False where there is none; rejects with NotAnOrdinaryFile where something else has its name. */
+async function isFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found === null) return false;
+  if (!found.isDirectory()) throw new NotAnOrdinaryFile(path);
+  return true;
 }
 
 export async function setMarker(runDir: string, marker: Marker): Promise<void> {
   await makeControlFolder(runDir);
-  const file = await open(join(controlFolder(runDir), marker), 'a', FILE_MODE);
+  const file = await openForAppending(join(controlFolder(runDir), marker));
   await file.close();
 }
 
 export async function clearMarker(runDir: string, marker: Marker): Promise<void> {
-  await rm(join(controlFolder(runDir), marker), { force: true });
+  if (await isFolder(controlFolder(runDir))) await rm(join(controlFolder(runDir), marker), { force: true });
 }
 
 export async function hasMarker(runDir: string, marker: Marker): Promise<boolean> {
   try {
-    await access(join(controlFolder(runDir), marker));
+    await lstat(join(controlFolder(runDir), marker));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -1,9 +1,11 @@
-import { open, readFile, readdir, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { lutimes, lstat, rm, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { FILE_MODE } from '../../sink/run-files.ts';
+import { createFile } from '../../files/create-file.ts';
+import { listFolder } from '../../files/list-folder.ts';
+import { readWholeFile } from '../../files/open-file.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 
 /** How often a feeder says that it is there, in milliseconds. */
@@ -46,7 +48,7 @@ export class FeedClaim {
     this.#timer = setInterval(() => {
       const now = new Date();
       // A beat that fails is told by its absence.
-      utimes(path, now, now).catch(() => {});
+      lutimes(path, now, now).catch(() => {});
     }, BEAT_MS);
     this.#timer.unref();
   }
@@ -72,7 +74,7 @@ export class FeedClaim {
   async release(): Promise<void> {
     clearInterval(this.#timer);
     // A time long ago: nobody has to wait until the last beat is too old.
-    await utimes(join(controlFolder(this.#runDir), feedName(this.epoch)), 0, 0).catch(() => {});
+    await lutimes(join(controlFolder(this.#runDir), feedName(this.epoch)), 0, 0).catch(() => {});
   }
 }
 
@@ -89,7 +91,7 @@ export async function latestFeedEpoch(runDir: string): Promise<number> {
 
 async function isWritten(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).size > 0;
+    return (await lstat(path)).size > 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
@@ -101,7 +103,7 @@ async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promis
   const path = join(controlFolder(runDir), feedName(epoch));
   let file: FileHandle;
   try {
-    file = await open(path, 'wx', FILE_MODE);
+    file = await createFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
@@ -125,8 +127,10 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
   if (epoch === 0) return null;
   const path = join(controlFolder(runDir), feedName(epoch));
   try {
-    const { host, pid, fleet, at } = RECORD.parse(JSON.parse(await readFile(path, 'utf8')));
-    const age = Date.now() - (await stat(path)).mtimeMs;
+    const { host, pid, fleet, at } = RECORD.parse(
+      JSON.parse((await readWholeFile(path, { maxBytes: 65_536, links: 'refuse' })).toString()),
+    );
+    const age = Date.now() - (await lstat(path)).mtimeMs;
     return { epoch, host, pid, fleet, at, alive: age < GONE_AFTER_MS };
   } catch {
     return null;
@@ -147,13 +151,13 @@ function feedName(epoch: number): string {
 async function listNumbers(runDir: string): Promise<number[]> {
   let names: string[];
   try {
-    names = await readdir(controlFolder(runDir));
+    names = await listFolder(controlFolder(runDir));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
   return names
-    .map((name) => /^feed-(\d{4,})\.json$/.exec(name)?.[1])
+    .map((name) => /^feed-(\d{4,9})\.json$/.exec(name)?.[1])
     .filter((epoch) => epoch !== undefined)
     .map(Number)
     .sort((a, b) => a - b);

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../../ingest/disk-full.ts';
 import { PlanWriter, readPlan } from '../../ingest/plan-file.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { RUN_FILES } from '../../sink/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import type { Summary } from '../../sink/summary.ts';
 import { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
@@ -17,7 +17,7 @@ import { endOf } from '../end-of-work.ts';
 import { Passes, summaryIfDone } from '../next-pass.ts';
 import { RunProgress } from '../progress.ts';
 import { finishedSummary } from '../run-state.ts';
-import { FleetFeeder } from './fleet-feeder.ts';
+import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
 export interface ContinueOnFleetOptions {
   /** Judge again what ended in a retryable error, instead of finishing what is open. */
@@ -82,8 +82,8 @@ async function feedFleet(
   const watching = feeder.watch(signal).catch((error: unknown) => failed.abort(error));
   try {
     await feeder.obey(signal);
-    const pass = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
-    const summary = await feeder.finish(pass, () => finishedSummary(run.dir), signal);
+    const planned = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
+    const summary = await feeder.finish(planned, () => finishedSummary(run.dir), signal);
     await feeder.leave(signal);
     return summary;
   } catch (error) {
@@ -105,14 +105,14 @@ interface Feeding {
 
 /**
  * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Gives
- * the last pass.
+ * what is then planned.
  */
 async function feedPass(
   run: Run,
   epoch: number,
   { claim, tail, feeder, signal }: Feeding,
   { retry, say, watch }: ContinueOnFleetOptions,
-): Promise<number> {
+): Promise<PlannedRun> {
   const planPath = join(run.dir, RUN_FILES.plan);
   const isCommitted = (shard: number): boolean => tail.isCommitted(shard);
   const { maxWaitMs } = run.record.config;
@@ -146,7 +146,7 @@ async function feedPass(
       });
       await feeder.shards.drained(signal);
     }
-    return passes.last;
+    return { pass: passes.last, shards: plan.state.shards };
   } finally {
     await plan.close();
   }

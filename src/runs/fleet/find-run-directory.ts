@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
+import { isRunId } from '../../config/run-name.ts';
 import type { FleetRun } from '../../queue/redis/fleet-runs.ts';
 import { readRunRecord } from '../open-run.ts';
 
@@ -18,6 +19,8 @@ export async function findRunDirectory(
   { run, dir }: FleetRun,
   roots: readonly string[],
 ): Promise<FoundRun | null> {
+  // It becomes a part of a path.
+  if (!isRunId(run)) return null;
   for (const root of roots) {
     const folder = await realpath(root).catch(() => null);
     if (folder === null) continue;

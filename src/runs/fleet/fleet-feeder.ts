@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
+import { recordSha256 } from '../../config/run-config.ts';
 import { shownDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
@@ -36,6 +37,14 @@ export interface FleetFeederOptions {
   readonly say: (message: string) => void;
 }
 
+/** A run that is planned to its end. */
+export interface PlannedRun {
+  /** The latest pass. */
+  readonly pass: number;
+  /** Shards of all passes. */
+  readonly shards: number;
+}
+
 /** A feeder's side of the fleet: what it handed out, what came back, and what the run is asked to do. */
 export class FleetFeeder {
   readonly shards: OutstandingShards;
@@ -52,15 +61,15 @@ export class FleetFeeder {
   #progressAt = performance.now();
 
   constructor(options: FleetFeederOptions) {
-    const { run, link, say } = options;
+    const { run, link } = options;
     this.#options = options;
     this.#runs = new FleetRuns(link);
-    // Feeders take nothing out, so no lock of theirs can be lost.
-    this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane, { lockMs: 30_000, say })]));
-    this.#results = sinkQueue(link, run.record.run, say);
+    this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane)]));
+    this.#results = sinkQueue(link, run.record.run);
     const memory = new HalfFull(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
+      record: recordSha256(run.record),
       epoch: options.claim.epoch,
       expectFingerprint: run.record.config.expectFingerprint,
       judging: run.record.config.judging,
@@ -124,10 +133,18 @@ export class FleetFeeder {
     }
   }
 
-  /** Has the sink finish the pass, and waits until it did. */
-  async finish(pass: number, read: () => Promise<Summary | null>, signal: AbortSignal): Promise<Summary> {
+  /**
+   * Has the sink finish the run, and waits until it did. Failure('internal') when shards that were committed no longer
+   * are: a sink that took the log over found them damaged.
+   */
+  async finish(
+    { pass, shards }: PlannedRun,
+    read: () => Promise<Summary | null>,
+    signal: AbortSignal,
+  ): Promise<Summary> {
     const { run, claim } = this.#options;
-    const job: SinkJob = { kind: 'finish', run: run.record.run, epoch: claim.epoch, pass };
+    const record = recordSha256(run.record);
+    const job: SinkJob = { kind: 'finish', run: run.record.run, record, epoch: claim.epoch, pass };
     const id = finishJobId(job.run, pass, claim.epoch);
     this.#finishing = id;
     this.#progressAt = performance.now();
@@ -139,6 +156,8 @@ export class FleetFeeder {
         await this.#whileAsked(id, signal);
         const summary = await read();
         if (summary !== null) return summary;
+        await this.#look();
+        if (this.#options.tail.shards < shards) throw unfinished();
         await delay(LOOK_EVERY_MS, undefined, { signal });
       }
     } finally {
@@ -247,4 +266,11 @@ export class FleetFeeder {
     await this.#register(signal);
     await this.shards.feedAgain(() => this.#look(), signal);
   }
+}
+
+function unfinished(): Failure {
+  return new Failure(
+    'internal',
+    'the run cannot be finished: not all of its shards are committed; resume it',
+  );
 }

@@ -1,14 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
-import { FleetRuns, type FleetRun } from '../../queue/redis/fleet-runs.ts';
+import { FleetRuns, type AnnouncedRun } from '../../queue/redis/fleet-runs.ts';
 import { sinkQueue } from '../../queue/redis/fleet-queues.ts';
 import { Lease } from '../../queue/redis/lease.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { sweepRun } from '../../queue/redis/sweep-run.ts';
+import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
+import { cannotRead } from '../../queue/redis/sealing/unreadable-jobs.ts';
+import type { SinkJob } from '../../queue/redis/result-job.ts';
+import { sweepRuns } from '../../queue/redis/sweep-run.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { assertOwnRun } from '../trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
-import { HeldRun } from './held-run.ts';
+import { HeldRun, type SinkAfterFinish } from './held-run.ts';
 import { wasTakenOver } from '../control/feed-claim.ts';
 import { sinkLease } from './stuck-reason.ts';
 
@@ -29,6 +33,7 @@ export interface FleetSinkOptions {
   readonly roots: readonly string[];
   readonly say: (message: string) => void;
   readonly observer: SinkObserver;
+  readonly afterFinish: SinkAfterFinish;
   /** Aborted when nothing new is to be taken. */
   readonly drain: AbortSignal;
   /** Aborted when everything is to end at once. */
@@ -41,6 +46,8 @@ export interface SinkObserver {
   /** The disk of a run is full, or no longer. */
   diskFull(run: string, full: boolean): void;
   finished(): void;
+  /** Something was dropped that is no result of the run's shards; the reasons are few. */
+  dropped(reason: string): void;
 }
 
 interface Held {
@@ -92,13 +99,17 @@ class FleetSink {
 
   /** Takes what is fed and free, renews what is held, lets go of what is over. */
   async #look(signal: AbortSignal): Promise<void> {
-    const listed = await this.#runs.listAll(signal);
+    const listed = await this.#runs.listAll(this.#held.keys(), signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
-    const unreadable = await this.#strikeOffTaken(fed, signal);
-    for (const name of listed.forgotten) if (!this.#held.has(name)) await this.#sweep(name, signal);
+    const over = new Set(listed.forgotten);
+    const unreadable = await this.#strikeOffTaken(fed, over, signal);
+    await this.#sweep(
+      [...over].filter((name) => !this.#held.has(name)),
+      signal,
+    );
     for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
     for (const [name, { lease, end }] of this.#held) {
-      if (!fed.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
+      if (over.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
       else if (!(await lease.take(signal))) {
         this.#options.say(`another sink holds the run ${name} now`);
         end.abort(new Failure('interrupted', 'another sink holds the run'));
@@ -110,12 +121,17 @@ class FleetSink {
   }
 
   /**
-   * What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. Gives the runs
-   * of which that cannot be told now.
+   * What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. Moves such runs
+   * to those that are over; gives the runs of which that cannot be told now.
    */
-  async #strikeOffTaken(fed: Map<string, FleetRun>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async #strikeOffTaken(
+    fed: Map<string, AnnouncedRun>,
+    over: Set<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
     const unreadable = new Set<string>();
     for (const [name, run] of fed) {
+      if (cannotRead(run, this.#options.link) !== null) continue;
       const found = await findRunDirectory(run, this.#options.roots);
       if (found === null) continue;
       let taken: boolean;
@@ -131,17 +147,19 @@ class FleetSink {
       if (!taken) continue;
       await this.#runs.strikeOff(run, signal);
       fed.delete(name);
-      if (!this.#held.has(name)) await this.#sweep(name, signal);
+      over.add(name);
     }
     return unreadable;
   }
 
-  async #sweep(name: string, signal: AbortSignal): Promise<void> {
-    await sweepRun(this.#options.link, name, signal);
-    if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
+  async #sweep(names: readonly string[], signal: AbortSignal): Promise<void> {
+    await sweepRuns(this.#options.link, names, signal);
+    for (const name of names) {
+      if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
+    }
   }
 
-  async #tryToHold(run: FleetRun, signal: AbortSignal): Promise<void> {
+  async #tryToHold(run: AnnouncedRun, signal: AbortSignal): Promise<void> {
     const { link, id, roots } = this.#options;
     const until = this.#leftAloneUntil.get(run.run);
     if (until !== undefined && performance.now() < until) return;
@@ -154,8 +172,19 @@ class FleetSink {
       );
       return;
     }
+    const trouble = cannotRead(run, link);
+    if (trouble !== null) {
+      this.#sayOnce(run.run, `the run ${run.run} is left to others: ${trouble}`);
+      await this.#runs.noteObstacle(run.run, `a sink cannot read its outcomes: ${trouble}`, signal);
+      return;
+    }
     if (this.#held.size >= MOST_HELD) {
       this.#sayOnce(run.run, `the run ${run.run} waits: this sink holds ${MOST_HELD} runs already`);
+      return;
+    }
+    const shared = await assertOwnRun(found.dir).catch((error: Error) => error);
+    if (shared !== undefined) {
+      await this.#giveUp(run.run, new Failure('service', shared.message, { cause: shared }));
       return;
     }
     const lease = new Lease(link, sinkLease(run.run), id, LEASE_MS);
@@ -175,21 +204,20 @@ class FleetSink {
 
   /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
   async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
-    const { link, say, stop, observer } = this.#options;
+    const { link, say, stop, observer, afterFinish } = this.#options;
     const diskFull = (full: boolean): void => observer.diskFull(name, full);
-    const held = new HeldRun({ run: found, say, diskFull, stop });
-    const queue = sinkQueue(link, name, say);
+    const held = new HeldRun({ run: found, say, diskFull, afterFinish, stop });
+    const dropped = new DroppedJobs(say, (reason) => observer.dropped(reason));
+    const queue = sinkQueue(link, name, { dropped });
     const signal = AbortSignal.any([end, stop]);
     setMaxListeners(0, signal);
     try {
       await queue.consume(
         async (job) => {
-          const done = await held.take(job);
-          if (done === 'committed' && job.kind === 'result') observer.committed(job.result);
-          if (done === 'finished') {
-            observer.finished();
-            say(`the run ${name} is finished`);
-          }
+          const taken = await held.take(job);
+          if (taken.done === 'dropped') await this.#drop(name, job, taken.reason, dropped);
+          if (taken.done === 'committed' && job.kind === 'result') observer.committed(job.result);
+          if (taken.done === 'finished') observer.finished();
         },
         { concurrency: COMMITS_IN_FLIGHT, signal },
       );
@@ -204,11 +232,26 @@ class FleetSink {
     }
   }
 
+  /** What is dropped is fed again by the run's feeder, within seconds; that bounds how often it can come. */
+  async #drop(name: string, job: SinkJob, reason: string, dropped: DroppedJobs): Promise<void> {
+    if (reason === 'not fed' || reason === 'other feeder') {
+      dropped.count(reason);
+      return;
+    }
+    const what = job.kind === 'finish' ? 'a request to finish it' : 'outcomes that do not fit its plan';
+    dropped.drop(reason, `the run ${name}: ${what}, dropped (${reason})`);
+    await this.#runs.noteObstacle(
+      name,
+      `its sink drops outcomes that are not of its plan (${reason})`,
+      this.#options.stop,
+    );
+  }
+
   /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
   async #clearIfOver(name: string): Promise<void> {
     const { link, stop } = this.#options;
     try {
-      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep(name, stop);
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep([name], stop);
     } catch (error) {
       // Whoever ends at once leaves a key behind, and no work.
       if (!stop.aborted) throw error;
@@ -226,7 +269,8 @@ class FleetSink {
     this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
     try {
       const fed = await this.#runs.find(name, stop);
-      if (fed !== null) await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
+      if (typeof fed !== 'string')
+        await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
     } catch {
       // A feeder that is not told ends when nothing was committed for too long.
     }

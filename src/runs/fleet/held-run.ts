@@ -1,12 +1,20 @@
+import { join } from 'node:path';
+import type { AfterFinish } from '../../config/after-finish.ts';
+import { recordSha256 } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { GivenBack } from '../../queue/given-back.ts';
 import type { SinkJob } from '../../queue/redis/result-job.ts';
 import { finishRun } from '../../sink/finish.ts';
+import type { Summary } from '../../sink/summary.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { latestFeedEpoch, readFeeder } from '../control/feed-claim.ts';
+import { noteFinished } from '../note-finished.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../run-state.ts';
+import { misfitOf, type Misfit } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
+import { PlannedShards } from './planned-shards.ts';
 
 /** When another process took the log over: how long until what comes in is looked at again, in milliseconds. */
 const OVERTAKEN_MS = 200;
@@ -17,41 +25,71 @@ export interface HeldRunOptions {
   readonly say: (message: string) => void;
   /** Told when the disk is full, and when there is room again. */
   readonly diskFull: (full: boolean) => void;
+  readonly afterFinish: SinkAfterFinish;
   /** Aborted when everything is to end at once. */
   readonly stop: AbortSignal;
 }
 
+/** What a sink does with the runs that it finishes. */
+export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
+/** What became of a job. Why it was dropped is one of a few reasons. */
+export type Taken =
+  | { readonly done: 'committed' | 'finished' | 'finished before' }
+  | {
+      readonly done: 'dropped';
+      readonly reason: Misfit | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
+    };
+
 /** A run whose results one sink commits. The log is claimed when the first one comes. */
 export class HeldRun {
   readonly #options: HeldRunOptions;
+  readonly #plan: PlannedShards;
+  readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
+  /** The end that was said and noted last: a request for it may be sent again and again. */
+  #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
 
   constructor(options: HeldRunOptions) {
     this.#options = options;
+    const { run, stop } = options;
+    this.#plan = new PlannedShards(join(run.dir, RUN_FILES.plan), stop);
+    this.#recordSha256 = recordSha256(run.record);
   }
 
   /**
-   * Does what a job asks for: resolves when the result is on disk, or the run is finished. What comes from a fleet
-   * that no longer feeds the run is let go, and so is the end that an earlier feeder asked for: it says nothing of
-   * what is planned since. Throws `GivenBack` when another process took the log over, a Failure when the run cannot
-   * go on.
+   * Does what a job asks for: resolves when the result is on disk, or the run is finished. Dropped is what comes from a
+   * fleet that no longer feeds the run, or was asked for by another feeder than the latest: what an earlier one fed, the
+   * latest feeds again; and a result that does not fit the plan, or an end before all of it is committed. Throws
+   * `GivenBack` when another process took the log over, a Failure when the run cannot go on.
    */
-  async take(job: SinkJob): Promise<'committed' | 'finished' | 'dropped'> {
-    if (this.#claim === null && !(await this.#isFed())) return 'dropped';
-    if (job.kind === 'finish' && !(await this.#isFedBy(job.epoch))) return 'dropped';
-    if (job.kind === 'finish' && (await finishedSummary(this.#options.run.dir)) !== null) return 'finished';
+  async take(job: SinkJob): Promise<Taken> {
+    const { dir, record } = this.#options.run;
+    if (this.#claim === null && !(await this.#isFed())) return { done: 'dropped', reason: 'not fed' };
+    if (job.run !== record.run || job.record !== this.#recordSha256)
+      return { done: 'dropped', reason: 'other run' };
+    if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
+    if (job.kind === 'finish') {
+      const done = await finishedSummary(dir);
+      if (done !== null) return this.#finished(done);
+    } else {
+      const misfit = await misfitOf(job.result, this.#plan, record.config);
+      if (misfit !== null) return { done: 'dropped', reason: misfit };
+    }
     this.#claim ??= this.#claimLog();
     const claim = this.#claim;
     try {
       const log = await claim;
       if (job.kind === 'result') {
         await log.commit(job.result);
-        return 'committed';
+        return { done: 'committed' };
       }
-      const { status } = await finishRun(log, this.#options.stop);
-      if (status === 'finished') return 'finished';
+      if (!(await this.#plan.isComplete(job.pass, log.committed)))
+        return { done: 'dropped', reason: 'unfinished' };
+      const { stop, afterFinish } = this.#options;
+      const summary = await finishRun(log, stop, { signingKey: afterFinish.signingKey });
+      if (summary.status === 'finished') return await this.#finished(summary);
       // Meanwhile another may have begun to feed the run, and to plan.
-      if (!(await this.#isFedBy(job.epoch))) return 'dropped';
+      if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
       await this.#letGo(claim);
@@ -61,6 +99,27 @@ export class HeldRun {
       'internal',
       'the run cannot be finished: not all of its shards are committed; resume it',
     );
+  }
+
+  /** Says the head of a finished run and notes it, once. */
+  async #finished(summary: Summary): Promise<Taken> {
+    const isNew = this.#noted?.head !== summary.chain_head;
+    if (isNew) this.#noted = { head: summary.chain_head, done: this.#note(summary) };
+    await this.#noted?.done;
+    return { done: isNew ? 'finished' : 'finished before' };
+  }
+
+  /** That a head cannot be noted does not hold up the run. */
+  async #note(summary: Summary): Promise<void> {
+    const { run, say, stop, afterFinish } = this.#options;
+    say(`the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`);
+    if (afterFinish.headFile === null) return;
+    try {
+      await noteFinished(afterFinish.headFile, run.dir, summary, stop);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'service') throw error;
+      say(error.message);
+    }
   }
 
   /** Commits what is under way and closes the log. */

@@ -19,6 +19,8 @@ export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
 
 export interface OutstandingOptions {
   readonly run: string;
+  /** See `recordSha256`. */
+  readonly record: string;
   readonly epoch: number;
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
@@ -102,9 +104,9 @@ export class OutstandingShards {
       this.#waitedForRoomAt = performance.now();
       await delay(LOOK_FOR_ROOM_EVERY_MS, undefined, { signal });
     }
-    const { run, epoch, expectFingerprint, judging } = this.#options;
+    const { run, record, epoch, expectFingerprint, judging } = this.#options;
     const landmarks = this.#landmarksOf(shard);
-    const job: ShardJob = { run, epoch, expectFingerprint, judging, landmarks, shard };
+    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, landmarks, shard };
     this.#entries.set(shard.shard, entryOf(job, bytes));
     this.#bytes += bytes;
     await this.#options.queueOf(shard.lane).put(job, signal);

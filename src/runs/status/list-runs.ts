@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RUN_FILES } from '../../sink/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 
 /** The run directories of a folder, newest first, at most `most`; damaged ones too. */
 export async function listRuns(folder: string, most: number): Promise<string[]> {

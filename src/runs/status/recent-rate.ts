@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RUN_FILES, commitsName } from '../../sink/run-files.ts';
+import { openFile } from '../../files/open-file.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { parseChainLine } from '../../sink/verdict-log/chain-line.ts';
 import { listEpochs } from '../../sink/verdict-log/epochs.ts';
 
@@ -27,7 +27,7 @@ export async function recentRate(runDir: string, now: Date): Promise<number | nu
 }
 
 async function lastLines(path: string): Promise<Buffer[]> {
-  const file = await open(path, 'r');
+  const file = await openFile(path, 'refuse');
   try {
     const { size } = await file.stat();
     const bytes = Buffer.alloc(Math.min(LAST_BYTES, size));

@@ -3,7 +3,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { PlanTail } from '../../ingest/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { RUN_FILES } from '../../sink/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { ChainTail } from '../../sink/verdict-log/chain-tail.ts';
 import { hasMarker } from '../control/control-files.ts';
 import { readFeeder, type Feeder } from '../control/feed-claim.ts';

@@ -38,7 +38,7 @@ async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
 it('a run that only waits for a sink to finish it says so, and ends with its maximum wait', async () => {
   const link = await linkForTest(await redisForTest());
   const { feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 2500 });
-  const finishing = feeder.finish(1, async () => null, end);
+  const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
   finishing.catch(() => {});
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
   await expect(watching).rejects.toMatchObject({
@@ -52,14 +52,14 @@ it('a run that a sink is finishing does not end with its maximum wait, however l
   const { run, feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1500 });
   const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
   expect(await lease.take(end)).toBe(true);
-  const queue = sinkQueue(link, run.record.run, () => {});
+  const queue = sinkQueue(link, run.record.run);
   onTestFinished(() => queue.close());
   const finished = gate();
   const consuming = queue.consume(() => finished.opened, { concurrency: 1, signal: end });
   consuming.catch(() => {});
   let ended = false;
   watching.catch(() => (ended = true));
-  const finishing = feeder.finish(1, async () => null, end);
+  const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
   finishing.catch(() => {});
   const began = performance.now();
   await settled(() => performance.now() - began > 4500);

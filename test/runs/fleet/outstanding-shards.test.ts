@@ -15,7 +15,6 @@ import { slowPathTo } from '../../helpers/slow-path.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
-const say = (): void => {};
 
 const shardOf = (shard: number, text = 'a comment'): Shard => ({
   shard,
@@ -29,11 +28,12 @@ function outstandingIn(
   committed: ReadonlySet<number> = new Set(),
   redisHasRoom: () => Promise<boolean> = async () => true,
 ) {
-  const queue = shardQueue(link, 'text', { lockMs: 30_000, say });
-  const results = sinkQueue(link, 'r', say);
+  const queue = shardQueue(link, 'text');
+  const results = sinkQueue(link, 'r');
   onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
   const shards = new OutstandingShards({
     run: 'r',
+    record: '',
     epoch: 1,
     expectFingerprint: null,
     judging: DEFAULT_JUDGING,
@@ -75,6 +75,7 @@ describe('shards that are fed and not committed', () => {
       {
         kind: 'result',
         run: 'r',
+        record: '',
         epoch: 1,
         result: { shard: shardOf(3), outcomes: [null], fingerprints: [] },
       },
@@ -185,6 +186,7 @@ describe('shards that are fed and not committed', () => {
       {
         kind: 'result',
         run: 'r',
+        record: '',
         epoch: 1,
         result: { shard: shardOf(1), outcomes: [null], fingerprints: [] },
       },

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { finishRun } from '../../../src/sink/finish.ts';
-import { commitsName } from '../../../src/sink/run-files.ts';
+import { commitsName } from '../../../src/files/run-files.ts';
 import { takeNextEpoch } from '../../../src/sink/verdict-log/epochs.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';

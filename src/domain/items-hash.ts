@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { Item } from './item.ts';
+import type { OutcomeLine } from './outcome.ts';
+import type { RoleCounts } from './original-role.ts';
+
+/** Text that is hashed in one go, in UTF-16 units. */
+const AT_ONCE = 65_536;
+
+/**
+ * All that the record says of a shard's items besides their outcomes, 64 hex digits: SHA-256 over one line an item, a
+ * JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, code
+ * and message of an item that was settled when it was read (else null), and the roles as [name, count], by name.
+ * `itemsSha256OfLines` gives the same for the outcome lines of the items.
+ */
+export function itemsSha256(items: readonly Item[]): string {
+  return hashed(items, (item) => {
+    const { modality, requestType } = item.error === null ? item.request : item;
+    const { path, row, line, sha256, bytes } = item.source;
+    return [
+      ...[item.seq, item.id, path, row, line, sha256, bytes],
+      ...[modality, requestType, item.contentSha256],
+      ...(item.error === null ? [null, null] : [item.error.code, item.error.message]),
+      inOrder(item.roles),
+    ];
+  });
+}
+
+/** See `itemsSha256`. Only what was judged has a content hash: without one, the error was known before. */
+export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
+  return hashed(lines, (outcome) => {
+    const { path, row, line, sha256, bytes } = outcome.source;
+    const settled = outcome.content_sha256 === null ? outcome.error : null;
+    return [
+      ...[outcome.seq, outcome.id, path, row, line, sha256, bytes],
+      ...[outcome.modality, outcome.request_type, outcome.content_sha256],
+      ...[settled?.code ?? null, settled?.message ?? null],
+      inOrder(outcome.roles),
+    ];
+  });
+}
+
+function inOrder(roles: RoleCounts | null): readonly unknown[] | null {
+  return roles === null ? null : Object.entries(roles).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function hashed<T>(values: readonly T[], fieldsOf: (value: T) => readonly unknown[]): string {
+  const hash = createHash('sha256');
+  let lines = '';
+  for (const value of values) {
+    lines += `${JSON.stringify(fieldsOf(value))}\n`;
+    if (lines.length <= AT_ONCE) continue;
+    hash.update(lines);
+    lines = '';
+  }
+  return hash.update(lines).digest('hex');
+}

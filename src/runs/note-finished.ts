@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { hashFile } from '../ingest/hash-file.ts';
+import { noteHead } from '../sink/heads/head-file.ts';
+import type { Summary } from '../sink/summary.ts';
+
+/**
+ * Notes the chain head of a finished run in a head file, unless it is there already. Failure('service') when that cannot
+ * be done: the run is finished all the same.
+ */
+export async function noteFinished(
+  headFile: string,
+  runDir: string,
+  { run, pass, chain_head }: Summary,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { sha256 } = await hashFile(join(runDir, RUN_FILES.manifest), { signal });
+    const at = new Date().toISOString();
+    await noteHead(headFile, { at, run, pass, head: chain_head, manifest: sha256 }, signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    throw new Failure('service', `the head of the run ${run} cannot be noted in ${headFile} (${code})`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import picomatch from 'picomatch';
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { recordedPath } from '../../domain/file-path.ts';
+import { shown } from '../../domain/shown.ts';
+import { realPath } from '../../files/open-inside.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { readRunFile } from '../../sink/read-run-file.ts';
+import { assertOwnRun } from './own-run.ts';
+import { readRunKey, runKey } from './run-key.ts';
+import { isSealed, sealRun } from './run-seal.ts';
+import { readRunRecord } from '../open-run.ts';
+
+export interface AdmitOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** The user has said that the run may be worked on although it was not created here. */
+  readonly trusted: boolean;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** Of one path or URL. All are named, and whole: what is left out could be the one that matters. */
+const MOST_CHARACTERS = 8192;
+
+/**
+ * Decides whether a run may be worked on that lies in a directory: that has its content read from where run.json says,
+ * and sent to the guards that it names. It may when this user created it here, or says so now; it is then known from
+ * there on. A directory that was unpacked from an archive belongs to whoever unpacked it, so its owner tells nothing.
+ *
+ * Failure('usage') for a run that was not created here, with what it would read and whom it would ask; and for a
+ * directory that others can write in.
+ */
+export async function admitRun(runDir: string, { env, trusted, say }: AdmitOptions): Promise<void> {
+  const record = await readRunRecord(runDir);
+  // Whoever opens it says that it is no run directory.
+  if (record === null) return;
+  await assertOwnRun(runDir);
+  const runJson = await readRunFile(runDir, RUN_FILES.run);
+  const known = await readRunKey(env);
+  if (known !== null && (await isSealed(runDir, runJson, known))) return;
+  const { corpora, guards } = await dealingsOf(record);
+  const what = `it reads ${corpora} and sends that to ${guards}`;
+  if (!trusted) {
+    throw new Failure(
+      'usage',
+      `this run was not created by you on this machine: ${what}; if that is what you want, say so with --trust-run`,
+    );
+  }
+  say(`this run was not created by you on this machine, and is trusted as you said: ${what}`);
+  const key = known ?? (await runKey(env));
+  if (key !== null) await sealRun(runDir, runJson, key);
+}
+
+/** What a run reads and whom it asks, for people. */
+async function dealingsOf({ config }: RunRecord): Promise<{ corpora: string; guards: string }> {
+  const corpora: string[] = [];
+  for (const { path } of config.sources) corpora.push(await corpusShown(path));
+  return {
+    corpora: corpora.join(', '),
+    guards: config.guards.length === 0 ? 'the guards of a fleet' : config.guards.map(whole).join(', '),
+  };
+}
+
+/** The path of a corpus, and where it really is when links lead elsewhere. */
+async function corpusShown(path: string): Promise<string> {
+  const { base, isGlob } = picomatch.scan(path);
+  const named = await realPath(path).catch(() => null);
+  const real = named ?? (isGlob ? await realPath(base).catch(() => null) : null);
+  const expected = recordedPath(named === null ? base : path);
+  return real === null || real === expected ? whole(path) : `${whole(path)} (which is ${whole(real)})`;
+}
+
+function whole(name: string): string {
+  return shown(name, MOST_CHARACTERS);
+}

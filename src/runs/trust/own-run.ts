@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { shellWord } from '../../domain/shell-word.ts';
+import { sharedWithOthers, type SharedFolder } from '../../files/own-folder.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+
+/** Which folder of a run directory others could change, and why; null when none. */
+async function sharedFolder(runDir: string): Promise<{ path: string; why: SharedFolder } | null> {
+  for (const path of [runDir, join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.control)]) {
+    try {
+      const why = await sharedWithOthers(path);
+      if (why !== null) return { path, why };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return null;
+}
+
+/**
+ * Failure('usage') unless a run directory, with its folders, is this user's alone to write in: whatever writes in it
+ * asks first. Otherwise somebody else could lead what is written elsewhere.
+ */
+export async function assertOwnRun(runDir: string): Promise<void> {
+  const shared = await sharedFolder(runDir);
+  if (shared === null) return;
+  throw new Failure(
+    'usage',
+    shared.why === 'of another user'
+      ? `${shared.path} belongs to another user: work on it as that user, or on a copy of the run directory that is yours`
+      : `others can write in ${shared.path}: take that right away first (chmod -R go-w ${shellWord(runDir)}); ` +
+          'where the file system has no permissions (FAT, exFAT, some network shares), move the run directory to one ' +
+          'that has, or mount it with umask=077',
+  );
+}

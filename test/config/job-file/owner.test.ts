@@ -1,0 +1,57 @@
+import { chmod, chown } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
+import { mistakeIn, resolved, workspace } from '../workspace.ts';
+
+const SOMEBODY = 54_321;
+const isRoot = process.geteuid?.() === 0;
+
+async function jobFolder(): Promise<{ readonly cwd: string; readonly job: string }> {
+  const cwd = await workspace({
+    'a.csv': 'text\nhello\n',
+    'job.yaml': 'sources:\n  - path: a.csv\nonFinish: [/bin/true]\n',
+  });
+  return { cwd, job: join(cwd, 'job.yaml') };
+}
+
+describe('a job file that somebody else can change is refused', () => {
+  it('when everybody can write in it', async () => {
+    const { cwd, job } = await jobFolder();
+    await chmod(job, 0o666);
+    expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toBe(
+      'job.yaml: others can write in this job file, and it decides what is read, where it is sent and what is run: take that right away first (chmod go-w job.yaml)',
+    );
+  });
+
+  it.runIf(isRoot)('when it belongs to another user', async () => {
+    const { cwd, job } = await jobFolder();
+    await chown(job, SOMEBODY, SOMEBODY);
+    expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toBe(
+      'job.yaml: belongs to another user, and a job file decides what is read, where it is sent and what is run: look at it, and run a copy of your own',
+    );
+  });
+
+  it.runIf(isRoot)('when another group can write in it', async () => {
+    const { cwd, job } = await jobFolder();
+    await chown(job, 0, SOMEBODY);
+    await chmod(job, 0o664);
+    expect(await mistakeIn({ cwd, paths: ['job.yaml'] })).toMatch(
+      /^job\.yaml: others can write in this job file/,
+    );
+  });
+});
+
+describe('a job file is accepted', () => {
+  it('when the own group can write in it, as with a umask of 002', async () => {
+    const { cwd, job } = await jobFolder();
+    await chmod(job, 0o664);
+    expect((await resolved({ cwd, paths: ['job.yaml'] })).name).toBe('job');
+  });
+
+  it.runIf(isRoot)('when the administrator owns it', async () => {
+    const { cwd } = await jobFolder();
+    const { name } = await asOrdinaryUser(cwd, () => resolved({ cwd, paths: ['job.yaml'] }));
+    expect(name).toBe('job');
+  });
+});

@@ -1,0 +1,75 @@
+import { link, mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { setMarker, clearMarker } from '../../../src/runs/control/control-files.ts';
+import { verifyRun } from '../../../src/sink/verify.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { createdRun, go, judge, rows, type Run } from '../small-run.ts';
+
+/** A run that stopped in the middle, under epoch 1; and a file outside that is no business of its. */
+async function interrupted(): Promise<{ dir: string; victim: string; folder: string; run: Run }> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'uploads'));
+  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 95));
+  const run = await createdRun(folder);
+  await expect(go(run, judge({ answers: 30 }))).rejects.toThrow('the guard went away');
+  const victim = join(folder, 'victim');
+  await writeFile(victim, 'precious\n');
+  return { dir: run.dir, victim, folder, run };
+}
+
+describe('a link in a run directory', () => {
+  it.each(['plan.jsonl', 'log/0002-000001.jsonl', 'log/0002-commits.jsonl', 'control/feed-0002.json'])(
+    'named %s is not written through',
+    async (name) => {
+      const { dir, victim, run } = await interrupted();
+      await rename(join(dir, name), join(dir, '..', 'aside')).catch(() => undefined);
+      await symlink(victim, join(dir, name));
+      await go(run, judge()).catch(() => undefined);
+      expect(await readFile(victim, 'utf8')).toBe('precious\n');
+    },
+  );
+
+  it.each(['verdicts.jsonl', 'errors.jsonl', 'summary.json', 'manifest.json', 'manifest.sha256'])(
+    'named like the temporary file of %s is replaced',
+    async (name) => {
+      const { dir, victim, run } = await interrupted();
+      await symlink(victim, join(dir, `.0002-${name}.tmp`));
+      if (name !== 'manifest.json') await symlink(victim, join(dir, name));
+      expect((await go(run, judge())).summary.status).toBe('finished');
+      expect(await readFile(victim, 'utf8')).toBe('precious\n');
+      expect(await verifyRun(dir)).toMatchObject({ ok: true });
+    },
+  );
+
+  it.each(['log', 'control'])('named %s leads nowhere', async (name) => {
+    const { dir, folder, run } = await interrupted();
+    const elsewhere = join(folder, 'elsewhere');
+    await rename(join(dir, name), elsewhere);
+    await symlink(elsewhere, join(dir, name));
+    const before = await readdir(elsewhere);
+    await expect(go(run, judge())).rejects.toThrow('not an ordinary file');
+    expect(await readdir(elsewhere)).toEqual(before);
+  });
+
+  it('is no marker, and takes none', async () => {
+    const { dir, victim, folder } = await interrupted();
+    await symlink(victim, join(dir, 'control', 'paused'));
+    await expect(setMarker(dir, 'paused')).rejects.toThrow('not an ordinary file');
+    await rename(join(dir, 'control'), join(dir, 'aside'));
+    await mkdir(join(folder, 'elsewhere'));
+    await writeFile(join(folder, 'elsewhere', 'cancelled'), '');
+    await symlink(join(folder, 'elsewhere'), join(dir, 'control'));
+    await expect(setMarker(dir, 'paused')).rejects.toThrow('not an ordinary file');
+    await expect(clearMarker(dir, 'cancelled')).rejects.toThrow('not an ordinary file');
+    expect(await readdir(join(folder, 'elsewhere'))).toEqual(['cancelled']);
+  });
+});
+
+it('a plan with a second name elsewhere is not appended to', async () => {
+  const { dir, folder, run } = await interrupted();
+  await link(join(dir, 'plan.jsonl'), join(folder, 'other-name'));
+  const before = await readFile(join(folder, 'other-name'));
+  await expect(go(run, judge())).rejects.toThrow('not an ordinary file');
+  expect(await readFile(join(folder, 'other-name'))).toEqual(before);
+});

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../helpers/certificate.ts';
+import { guardsweep, temporaryFolder, type Finished } from '../../helpers/cli.ts';
+import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
+import { onlyRun } from '../../helpers/run-directory.ts';
+
+closeAfterEach();
+
+const NO_GUARD = 'grpc://127.0.0.1:1';
+
+let folder: string;
+let run: string;
+let env: NodeJS.ProcessEnv;
+
+const resume = (...args: string[]): Promise<Finished> =>
+  guardsweep(['resume', run, ...args], { cwd: folder, env });
+
+/** Changes what run.json says, as whoever sends a run directory may. */
+async function edit(change: (text: string) => string): Promise<void> {
+  const path = join(run, 'run.json');
+  const text = await readFile(path, 'utf8');
+  expect(change(text)).not.toBe(text);
+  await writeFile(path, change(text));
+}
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  env = { XDG_STATE_HOME: join(folder, 'state') };
+  await mkdir(join(folder, 'uploads'));
+  await writeFile(join(folder, 'uploads', 'a.csv'), 'text\none\ntwo\n');
+  const done = await guardsweep(['enqueue', 'uploads', '--quiet'], { cwd: folder, env });
+  expect(done.status, done.stderr).toBe(0);
+  run = await onlyRun(join(folder, 'runs'));
+  await rm(join(run, 'manifest.json'));
+});
+
+describe('a run that was', () => {
+  it('created here is resumed, wherever it was moved', async () => {
+    const moved = join(folder, 'moved');
+    await cp(run, moved, { recursive: true });
+    run = moved;
+    expect(await resume()).toMatchObject({ status: 0 });
+  });
+
+  it.each([
+    ['created by somebody else', () => rm(join(folder, 'state'), { recursive: true })],
+    ['without a seal', () => rm(join(run, 'control', 'seal'))],
+    ['changed since', () => edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`))],
+    ['sealed under another key', () => writeFile(join(run, 'control', 'seal'), `${'0'.repeat(64)}\n`)],
+  ])('%s is not worked on before its user says so', async (_, make) => {
+    await make();
+    for (const command of ['resume', 'retry']) {
+      const { status, stderr } = await guardsweep([command, run], { cwd: folder, env });
+      expect([status, stderr]).toEqual([2, expect.stringContaining('--trust-run')]);
+      expect(stderr).toContain(`it reads ${join(folder, 'uploads')} and sends that to `);
+      expect(stderr).toMatch(/sends that to (embedded:|grpc:\/\/127\.0\.0\.1:1);/);
+    }
+  });
+
+  it('trusted once is known from then on, and as it was', async () => {
+    await rm(join(folder, 'state'), { recursive: true });
+    const trusted = await resume('--trust-run');
+    expect(trusted.status).toBe(0);
+    expect(trusted.stderr).toContain(`it reads ${join(folder, 'uploads')} and sends that to embedded:`);
+    const again = await resume();
+    expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('trusted')]);
+    await edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`));
+    expect((await resume()).status).toBe(2);
+  });
+
+  it('created without a folder for a key is finished all the same, and has to be trusted later', async () => {
+    await writeFile(join(folder, 'blocked'), '');
+    env = { XDG_STATE_HOME: join(folder, 'blocked') };
+    const done = await guardsweep(['enqueue', 'uploads', '--out', 'other'], { cwd: folder, env });
+    expect(done.status, done.stderr).toBe(0);
+    run = await onlyRun(join(folder, 'other'));
+    expect((await resume()).status).toBe(2);
+    expect((await resume('--trust-run')).status).toBe(0);
+  });
+});
+
+it('a key that others can read is none', async () => {
+  await chmod(join(folder, 'state', 'guardsweep', 'run-key'), 0o644);
+  expect((await resume()).status).toBe(2);
+});
+
+it('what a run reads lies in its corpora, whoever says that it is trusted', async () => {
+  const secret = join(folder, 'id_rsa');
+  await writeFile(secret, 'a private key\n');
+  const list = join(run, 'sources.jsonl');
+  for (const outside of [secret, `${folder}/uploads/../id_rsa`, join(folder, 'uploads-2', 'a.csv')]) {
+    const [source] = (await readFile(list, 'utf8')).split('\n');
+    const line = JSON.stringify({ ...(JSON.parse(source!) as object), absolute: outside });
+    await writeFile(list, `${line}\n`);
+    const { status, stderr } = await resume('--trust-run');
+    expect([status, stderr]).toEqual([1, expect.stringContaining('in none of the corpora')]);
+  }
+});
+
+describe('a link', () => {
+  beforeEach(async () => {
+    await mkdir(join(folder, 'private'));
+    await writeFile(join(folder, 'private', 'id_rsa.txt'), 'a private key\n');
+    await rm(join(run, 'plan.jsonl'));
+    await rm(join(run, 'log'), { recursive: true });
+    await mkdir(join(run, 'log'), 0o700);
+  });
+
+  it('in the place of a corpus is named with what it leads to', async () => {
+    await rm(join(folder, 'uploads'), { recursive: true });
+    await symlink(join(folder, 'private'), join(folder, 'uploads'));
+    await edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`));
+    const { status, stderr } = await resume();
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${join(folder, 'uploads')} (which is ${join(folder, 'private')})`),
+    ]);
+  });
+
+  it.each(['a.csv', 'uploads/up/a.csv', `uploads/${'x'.repeat(200)}`])(
+    'in a corpus leads nowhere else, whatever the list says of its place (%s)',
+    async (path) => {
+      await rm(join(folder, 'uploads', 'a.csv'));
+      await symlink(join(folder, 'private', 'id_rsa.txt'), join(folder, 'uploads', 'a.csv'));
+      const list = join(run, 'sources.jsonl');
+      const source = JSON.parse((await readFile(list, 'utf8')).trim()) as object;
+      const { size, mtimeMs, ino } = await stat(join(folder, 'private', 'id_rsa.txt'));
+      const line = `${JSON.stringify({ ...source, path, bytes: size, mtime_ms: mtimeMs, inode: ino })}\n`;
+      await writeFile(list, line);
+      const sha256 = createHash('sha256').update(line).digest('hex');
+      await edit((text) => text.replace(/"sources_sha256": "\w+"/, `"sources_sha256": "${sha256}"`));
+      const { status, stderr } = await resume('--trust-run');
+      expect([status, stderr]).toEqual([1, expect.stringContaining('in none of the corpora')]);
+    },
+  );
+});
+
+it('every corpus and guard of a run is named, and to its end', async () => {
+  const paths = Array.from({ length: 30 }, (_, index) => `/corpora/${'long'.repeat(80)}/${index}`);
+  await edit((text) => {
+    const record = JSON.parse(text) as { config: { sources: { path: string }[]; guards: string[] } };
+    record.config.sources = paths.map((path) => ({ ...record.config.sources[0]!, path }));
+    record.config.guards = Array.from({ length: 12 }, (_, index) => `grpc://host-${index}:8001`);
+    return JSON.stringify(record);
+  });
+  const { status, stderr } = await resume();
+  expect(status).toBe(2);
+  for (const path of [...paths, 'grpc://host-11:8001']) expect(stderr).toContain(path);
+});
+
+it('the key for any guard goes to none that only the run directory names', async () => {
+  const tls = await makeCertificate(folder, '127.0.0.1');
+  const server = await restGuard({ tls });
+  await edit((text) => text.replace('"embedded:"', `"${server.address}"`));
+  await rm(join(run, 'plan.jsonl'));
+  await rm(join(run, 'log'), { recursive: true });
+  env = { ...env, NODE_EXTRA_CA_CERTS: tls.path, GUARD_API_KEY: 'secret' };
+  const refused = await resume('--trust-run');
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('GUARD_API_KEY is not sent')]);
+  expect(server.connections()).toBe(0);
+  env = { ...env, GUARD_URL: server.address };
+  expect((await resume('--trust-run')).status).toBe(0);
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret', 'Bearer secret']);
+});
+
+describe('a run directory that', () => {
+  it.each(['.', 'log', 'control'])('others can write in (%s) is not written in', async (name) => {
+    await chmod(join(run, name), 0o770);
+    const trusted = ['resume', 'retry'].map((command) => [command, run, '--trust-run']);
+    const others = ['pause', 'continue', 'cancel'].map((command) => [command, run]);
+    await Promise.all(
+      [...trusted, ...others].map(async (args) => {
+        const { status, stderr } = await guardsweep(args, { cwd: folder, env });
+        expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('chmod -R go-w')]);
+      }),
+    );
+    expect((await guardsweep(['status', run], { cwd: folder, env })).status).toBe(0);
+    await chmod(join(run, name), 0o700);
+    expect((await resume()).status).toBe(0);
+  });
+
+  it.runIf(process.geteuid?.() === 0)('belongs to another user is not written in', async () => {
+    await chown(run, 65_534, 65_534);
+    for (const args of [
+      ['resume', run, '--trust-run'],
+      ['cancel', run],
+    ]) {
+      const { status, stderr } = await guardsweep(args, { cwd: folder, env });
+      expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('another user')]);
+    }
+    expect((await guardsweep(['verify', run], { cwd: folder, env })).stdout).toContain('manifest.json');
+  });
+});
