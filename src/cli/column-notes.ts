@@ -1,4 +1,5 @@
 import { plural } from '../domain/plural.ts';
+import { shownName } from '../domain/shown.ts';
 import type { FileColumns, Inspection } from '../ingest/inspect.ts';
 
 /** Most lines of each kind: a folder may hold tables of any shapes. */
@@ -36,6 +37,6 @@ function lines(all: readonly FileColumns[], say: (files: string, columns: string
 }
 
 function filesOf([first, ...others]: readonly string[]): string {
-  if (others.length === 0) return first!;
-  return `${first} and ${others.length} more ${plural(others.length, 'file')}`;
+  if (others.length === 0) return shownName(first!);
+  return `${shownName(first!)} and ${others.length} more ${plural(others.length, 'file')}`;
 }

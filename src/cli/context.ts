@@ -1,18 +1,19 @@
-import type { Writable } from 'node:stream';
+import type { KeyObject } from 'node:crypto';
+import type { AfterFinish } from '../config/after-finish.ts';
 import type { RedisAddress } from '../config/redis-url.ts';
 import type { RunConfig } from '../config/run-config.ts';
+import type { LineWriter } from '../terminal/line-writer.ts';
 import type { Interrupts } from './interrupt.ts';
-
-/** Where a command writes: results to stdout, everything about the way there to stderr. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** All that a command knows of the process around it. */
 export interface CommandContext {
   /** Absolute folder the user stands in; paths on the command line are relative to it. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly stdout: Output;
-  readonly stderr: Output;
+  /** For results. */
+  readonly stdout: LineWriter;
+  /** For everything about the way there. */
+  readonly stderr: LineWriter;
   readonly interrupts: Interrupts;
 }
 
@@ -24,14 +25,38 @@ export interface RunUi extends CommandContext {
   readonly quiet: boolean;
 }
 
+/** How a process takes part in a fleet. */
+export interface FleetAccess {
+  readonly redis: RedisAddress;
+  /** What jobs and results are sealed with; null: they travel in the clear, and anybody's are taken. */
+  readonly key: KeyObject | null;
+  /** Whether `--insecure-fleet` was given. */
+  readonly insecure: boolean;
+}
+
 /** How the commands that bring a run to its end go about it. */
 export interface FeedUi extends RunUi {
   /** The fleet that judges the run; null: this process does. */
-  readonly redis: RedisAddress | null;
+  readonly fleet: FleetAccess | null;
   /** Leave the feeder running in the background. */
   readonly detach: boolean;
   /** How long Redis and guards may take to be there at the start, in milliseconds. */
   readonly startWaitMs: number;
+  readonly afterFinish: AfterFinish;
+}
+
+/** What a record is held against that was kept elsewhere. */
+export interface VerifyAgainst {
+  readonly head: string | null;
+  /** Absolute path of a file of chain heads. */
+  readonly headFile: string | null;
+  readonly publicKey: KeyObject | null;
+}
+
+/** How the commands that go on with a run do so. */
+export interface ContinueUi extends FeedUi {
+  /** Also when this user has not created it here. */
+  readonly trustRun: boolean;
 }
 
 /**
@@ -40,9 +65,9 @@ export interface FeedUi extends RunUi {
  */
 export interface RunCommands {
   enqueue(config: RunConfig, ui: FeedUi): Promise<number>;
-  resume(runDir: string, ui: FeedUi): Promise<number>;
-  retry(runDir: string, ui: FeedUi): Promise<number>;
-  verify(runDir: string, options: { readonly head: string | null }, ui: RunUi): Promise<number>;
+  resume(runDir: string, ui: ContinueUi): Promise<number>;
+  retry(runDir: string, ui: ContinueUi): Promise<number>;
+  verify(runDir: string, against: VerifyAgainst, ui: RunUi): Promise<number>;
 }
 
 /** Takes the exit status of a command that did not fail. */

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { RedisAddress } from '../config/redis-url.ts';
 import { Failure } from '../domain/failure.ts';
+import { openForAppending } from '../files/create-file.ts';
 import { controlFolder, makeControlFolder } from '../runs/control/control-files.ts';
 import { latestFeedEpoch } from '../runs/control/feed-claim.ts';
 import type { Run } from '../runs/create-run.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
-import { FILE_MODE } from '../sink/run-files.ts';
-import type { FeedUi } from './context.ts';
+import type { FeedUi, FleetAccess } from './context.ts';
 import { tell } from './run-report.ts';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
@@ -29,7 +28,7 @@ const SERVICE_STATUS = 4;
 export async function detachFeeder(
   run: Run,
   retry: boolean,
-  redis: RedisAddress,
+  { redis, insecure }: FleetAccess,
   ui: FeedUi,
 ): Promise<number> {
   await makeControlFolder(run.dir);
@@ -37,14 +36,24 @@ export async function detachFeeder(
   const path = join(controlFolder(run.dir), LOG);
   const log = await openLog(path);
   if (log === null) tell(ui, `the feeder goes on without a log: ${path} cannot be written`);
+  const insecureFlag = insecure ? ['--insecure-fleet'] : [];
+  const { headFile, onFinish } = ui.afterFinish;
+  const afterFinish = [
+    ...(headFile === null ? [] : [`--head-file=${headFile}`]),
+    ...onFinish.map((word) => `--on-finish=${word}`),
+  ];
   const startWait = `${Math.ceil(ui.startWaitMs / 1000)}s`;
   try {
     const child = spawn(
       process.execPath,
-      [MAIN, retry ? 'retry' : 'resume', run.dir, '--start-wait', startWait],
+      [
+        ...[MAIN, retry ? 'retry' : 'resume', run.dir, '--trust-run', '--start-wait', startWait],
+        ...insecureFlag,
+        ...afterFinish,
+      ],
       {
         cwd: ui.cwd,
-        // The URL may hold a password: others can see a command line, not an environment.
+        // The URL may hold a password, and the fleet key is one: others can see a command line, not an environment.
         env: { ...ui.env, REDIS_URL: redis.url },
         stdio: ['ignore', log?.fd ?? 'ignore', log?.fd ?? 'ignore'],
         detached: true,
@@ -69,7 +78,7 @@ export async function detachFeeder(
 /** Null when there is no room for a log: work goes on without it. */
 async function openLog(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, 'a', FILE_MODE);
+    return await openForAppending(path);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     return null;

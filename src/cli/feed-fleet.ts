@@ -1,12 +1,12 @@
 import { feed } from '../../workers/feed.ts';
-import type { RedisAddress } from '../config/redis-url.ts';
 import { checkServer } from '../queue/redis/check-server.ts';
-import type { RunView } from '../runs/continue-run.ts';
+import type { Continued, RunView } from '../runs/continue-run.ts';
 import type { Run } from '../runs/create-run.ts';
-import type { FeedUi } from './context.ts';
+import type { FeedUi, FleetAccess } from './context.ts';
 import { detachFeeder } from './detach-feeder.ts';
+import { conclude } from './finish/conclude.ts';
 import { startProgress, type Progress } from './progress.ts';
-import { explained, report, snapshot, tell } from './run-report.ts';
+import { explained, snapshot, tell } from './run-report.ts';
 
 /**
  * Feeds a run to the fleet behind a Redis and follows it to its end, or with `--detach` leaves that to a process in
@@ -15,16 +15,18 @@ import { explained, report, snapshot, tell } from './run-report.ts';
 export async function feedFleet(
   open: () => Promise<Run>,
   retry: boolean,
-  redis: RedisAddress,
+  access: FleetAccess,
   ui: FeedUi,
   notes: readonly string[] = [],
 ): Promise<number> {
+  const { redis, key } = access;
   tell(ui, `the fleet of Redis at ${redis.shown} judges (${redis.place})`);
   if (ui.detach) {
     await checkServer(redis, ui.interrupts.drain, ui.startWaitMs, (line) => tell(ui, line));
     const run = await open();
-    const status = await detachFeeder(run, retry, redis, ui);
-    ui.stdout.write(ui.json ? `${JSON.stringify({ run: run.record.run, dir: run.dir })}\n` : `${run.dir}\n`);
+    const status = await detachFeeder(run, retry, access, ui);
+    if (ui.json) ui.stdout.json({ run: run.record.run, dir: run.dir });
+    else ui.stdout.line(run.dir);
     return status;
   }
   let progress: Progress | null = null;
@@ -37,10 +39,12 @@ export async function feedFleet(
     noted = view.note;
     return snapshot(view, view.note);
   };
+  let continued: Continued;
   try {
-    const { summary, worked } = await feed(
+    continued = await feed(
       {
         redis,
+        key,
         startWaitMs: ui.startWaitMs,
         retry,
         say,
@@ -50,12 +54,9 @@ export async function feedFleet(
       ui.interrupts,
     );
     (progress as Progress | null)?.stop();
-    if (!worked) {
-      tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
-    }
-    return report(run!, summary, ui, notes);
   } catch (error) {
     (progress as Progress | null)?.stop();
     throw run === null ? error : explained(error, run, ui);
   }
+  return conclude(run!, continued, { retry, notes }, ui);
 }

@@ -61,10 +61,36 @@ export const startWaitFlag = (fallback = '30s'): Option =>
     example: '10m',
   });
 
+export const insecureFleetFlag = (): Option =>
+  flag('--insecure-fleet', {
+    what: 'use a Redis on another machine without GUARDSWEEP_FLEET_KEY: whoever reaches it can forge outcomes',
+    fallback: 'a key is needed there',
+  });
+
+export const headFileFlag = (): Option =>
+  flag('--head-file <file>', {
+    what: 'note the chain head of each finished pass in this file, which is outside of run directories',
+    fallback: 'none',
+    example: '/var/lib/audit/heads.jsonl',
+  });
+
+export const onFinishFlag = (): Option =>
+  repeatableFlag('--on-finish <program>', {
+    what: 'run this program, without a shell, when the run is finished; given again, its arguments',
+    fallback: 'none',
+    example: './note-head.sh',
+  });
+
 export const detachFlag = (): Option =>
   flag('--detach', {
     what: 'leave the feeder running in the background, its log in the run directory (with Redis only)',
     fallback: 'follow the run to its end',
+  });
+
+export const trustRunFlag = (): Option =>
+  flag('--trust-run', {
+    what: 'work on a run directory that you have not created here, after looking at what it reads and where it sends that',
+    fallback: 'status 2 for such a one',
   });
 
 export const metricsPortFlag = (): Option =>
@@ -76,7 +102,13 @@ export const metricsPortFlag = (): Option =>
 
 export const metricsHostFlag = (): Option =>
   flag('--metrics-host <address>', {
-    what: 'address that metrics are served on',
+    what: 'address that metrics are served on; any but a loopback address needs GUARDSWEEP_METRICS_TOKEN or --metrics-open',
     fallback: '127.0.0.1',
     example: '0.0.0.0',
+  });
+
+export const metricsOpenFlag = (): Option =>
+  flag('--metrics-open', {
+    what: 'serve metrics to whoever can reach the address, without a token',
+    fallback: 'the token in GUARDSWEEP_METRICS_TOKEN, where it is set',
   });

@@ -1,11 +1,13 @@
 import { parseDuration } from '../config/duration.ts';
-import { redisAddressOf } from '../config/redis-url.ts';
+import { fleetKeyOf } from '../config/fleet-key.ts';
+import { redisAddressOf, type RedisAddress } from '../config/redis-url.ts';
 import { Failure } from '../domain/failure.ts';
-import type { FeedUi } from './context.ts';
+import type { CommandContext, FeedUi, FleetAccess } from './context.ts';
 
 /** Flags that say who judges a run; absent ones were not given. */
 export interface FleetFlags {
   readonly redis?: string | undefined;
+  readonly insecureFleet?: boolean | undefined;
   readonly detach?: boolean | undefined;
   readonly startWait?: string | undefined;
 }
@@ -21,17 +23,37 @@ export function startWaitOf(startWait: string | undefined, maxWaitMs: number | n
   return maxWaitMs ?? DEFAULT_START_WAIT_MS;
 }
 
+/** The Redis that a process of the fleet cannot do without. */
+export async function neededFleet(
+  { redis, insecureFleet }: Pick<FleetFlags, 'redis' | 'insecureFleet'>,
+  context: CommandContext,
+): Promise<FleetAccess> {
+  const address = redisAddressOf(redis, context.env);
+  if (address === null) throw new Failure('usage', 'name the Redis of the fleet with --redis or REDIS_URL');
+  return fleetAccess(address, insecureFleet, context);
+}
+
+async function fleetAccess(
+  redis: RedisAddress,
+  insecure: boolean | undefined,
+  { env }: CommandContext,
+): Promise<FleetAccess> {
+  const key = await fleetKeyOf({ redis, insecure: insecure === true, env });
+  return { redis, key, insecure: insecure === true };
+}
+
 /** Who judges a run: a fleet, where a Redis is named, else this process. */
-export function fleetOf(
-  { redis, detach = false, startWait }: FleetFlags,
-  env: NodeJS.ProcessEnv,
-): Pick<FeedUi, 'redis' | 'detach' | 'startWaitMs'> {
-  const address = redisAddressOf(redis, env);
+export async function fleetOf(
+  { redis, insecureFleet, detach = false, startWait }: FleetFlags,
+  context: CommandContext,
+): Promise<Pick<FeedUi, 'fleet' | 'detach' | 'startWaitMs'>> {
+  const address = redisAddressOf(redis, context.env);
   if (detach && address === null) {
     throw new Failure(
       'usage',
       '--detach: only with Redis (--redis or REDIS_URL), whose workers then judge the run',
     );
   }
-  return { redis: address, detach, startWaitMs: startWaitOf(startWait) };
+  const fleet = address === null ? null : await fleetAccess(address, insecureFleet, context);
+  return { fleet, detach, startWaitMs: startWaitOf(startWait) };
 }

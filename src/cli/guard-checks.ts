@@ -21,12 +21,12 @@ export async function checkGuard(
 ): Promise<Check> {
   const what = `guard ${url}`;
   try {
-    const guards = await openGuardEndpoints([url]);
+    const guards = await openGuardEndpoints([url], guardToken(env, all));
     try {
       const { fingerprint } = await readEndpoint(guards.endpoints[0]!, {
         timeoutMs: ANSWER_WITHIN_MS,
         signal,
-        token: guardToken(env, all),
+        token: guards.token,
       });
       const found =
         fingerprint?.id ?? 'judges; no fingerprint: over REST it does not tell which model it runs';

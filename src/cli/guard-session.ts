@@ -12,18 +12,31 @@ export interface GuardSession {
   close(): Promise<void>;
 }
 
+/** Which guards are opened, and how. */
+type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & {
+  readonly startWaitMs: number;
+  /** Those that the user has named for this command; default: all. */
+  readonly namedByUser?: readonly string[];
+};
+
+/** Failure('usage') when a guard may not be sent the token that is there for it. */
+export function assertTokens(config: Pick<Opening, 'guards' | 'namedByUser'>, env: NodeJS.ProcessEnv): void {
+  const token = guardToken(env, config.guards, config.namedByUser);
+  for (const url of config.guards) token({ name: url, address: url });
+}
+
 /**
  * Starts the embedded guard where it is configured and connects to every endpoint.
  * `say` takes one line for people when that takes long.
  * Failure `service` when an endpoint is not ready in time, or not what was expected.
  */
 export async function openGuardSession(
-  config: Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & { readonly startWaitMs: number },
+  config: Opening,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   say: (message: string) => void,
 ): Promise<GuardSession> {
-  const opened = await openGuardEndpoints(config.guards);
+  const opened = await openGuardEndpoints(config.guards, guardToken(env, config.guards, config.namedByUser));
   const died = new AbortController();
   void opened.failed.then((failure) => died.abort(failure));
   let pool: GuardPool;
@@ -35,7 +48,7 @@ export async function openGuardSession(
         maxWaitMs: config.maxWaitMs,
         startTimeoutMs: config.startWaitMs,
         say,
-        token: guardToken(env, config.guards),
+        token: opened.token,
       },
       AbortSignal.any([signal, died.signal]),
     );

@@ -1,17 +1,21 @@
+import { silenceConsole } from '../terminal/silent-console.ts';
+import { standardError, standardOutput } from '../terminal/standard-streams.ts';
 import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from './interrupt.ts';
 
 // Before the rest is loaded, which takes a moment, and to the very end: an interrupt never ends the process by itself.
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
-const lost = dropLostOutput(process);
+silenceConsole();
+const [stdout, stderr] = [standardOutput(), standardError()];
+const lost = dropLostOutput(process, stderr);
 
 const { reportFailure, runCli } = await import('./run-cli.ts');
 const { runCommands } = await import('./run-commands.ts');
 
 // Node would print the message of what nobody caught, and that can quote content.
-process.on('uncaughtException', (error) => process.exit(reportFailure(error, process)));
+process.on('uncaughtException', (error) => process.exit(reportFailure(error, { stderr, env: process.env })));
 
-const { argv, env, stdout, stderr } = process;
+const { argv, env } = process;
 const status = await runCli(
   argv.slice(2),
   { cwd: process.cwd(), env, stdout, stderr, interrupts },

@@ -11,7 +11,8 @@ export function newCommand(name: string, { stdout }: Pick<CommandContext, 'stdou
   return new Command(name)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => stdout.write(text),
+      // Help and version consist of our own lines.
+      writeOut: (text) => stdout.lines(text.replace(/\n$/, '').split('\n')),
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => stdout.columns ?? HELP_COLUMNS,

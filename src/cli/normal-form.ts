@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { DEFAULT_LIMITS } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { itemError, type ItemCode, type ItemError } from '../domain/item-error.ts';
+import { NotAnOrdinaryFile, openFile } from '../files/open-file.ts';
 import { examineHead } from '../ingest/examine.ts';
 import type { Normalizer } from '../normalize/normalizer.ts';
 
@@ -31,16 +31,14 @@ const ANY_FILE = {
 
 /** Opens a file that was named; Failure('usage') when it is none that can be read. */
 export async function openOrdinary(path: string | Buffer, shown: string): Promise<FileHandle> {
-  let file: FileHandle | null = null;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
+    return await openFile(path, 'follow');
   } catch (cause) {
+    if (cause instanceof NotAnOrdinaryFile)
+      throw new Failure('usage', `${JSON.stringify(shown)} is not a file`, { cause });
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'error';
     throw new Failure('usage', `cannot read ${JSON.stringify(shown)} (${code})`, { cause });
   }
-  await file.close();
-  throw new Failure('usage', `${JSON.stringify(shown)} is not a file`);
 }
 
 /**
@@ -94,15 +92,8 @@ async function firstFrame(
   normalizer: Normalizer,
   signal: AbortSignal,
 ): Promise<{ readonly extension: 'png'; readonly bytes: Buffer } | ItemError> {
-  const normal = await normalizer.image(bytes, { frames: 1, signal });
-  if ('code' in normal) return normal;
-  const frame = normal.frames[0]!;
-  if (frame.form === 'png') return { extension: 'png', bytes: frame.bytes };
-  // The file is what would be sent: here it is wanted as PNG, with the same pixels. libvips is loaded for that only.
-  const { encodePng } = await import('../normalize/image/encode-png.ts');
-  const { normalPixels } = await import('../normalize/image/normalize-image.ts');
-  const pixels = await normalPixels(bytes);
-  return 'code' in pixels ? pixels : { extension: 'png', bytes: await encodePng(pixels) };
+  const normal = await normalizer.image(bytes, { frames: 1, onlyPng: true, signal });
+  return 'code' in normal ? normal : { extension: 'png', bytes: normal.frames[0]!.bytes };
 }
 
 async function firstWindow(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { FILE_MODE } from '../files/create-file.ts';
 
 /** Of a name, in most file systems. */
 const LONGEST_NAME_BYTES = 255;
@@ -51,11 +52,11 @@ function withEnding(name: string, ending: string): string {
   return bytes.toString('utf8', 0, end) + ending;
 }
 
-/** Writes a file whole or not at all; a link that bears its name is replaced, not followed. */
+/** Writes a file whole or not at all, for its owner alone; a link that bears its name is replaced, not followed. */
 export async function writeInPlace(path: string, bytes: Buffer): Promise<void> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    await writeFile(temporary, bytes, { flag: 'wx' });
+    await writeFile(temporary, bytes, { flag: 'wx', mode: FILE_MODE });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -5,10 +5,6 @@ import { RateWindow } from './rate-window.ts';
 const TERMINAL_EVERY_MS = 200;
 const PLAIN_EVERY_MS = 10_000;
 const RATE_WINDOW_MS = 10_000;
-const DEFAULT_COLUMNS = 80;
-
-/** Back to the first column, and erase the line. */
-const CLEAR_LINE = '\r\u001b[2K';
 
 export interface Progress {
   /** Writes a line of its own to stderr without mixing with the progress line; nothing when quiet. */
@@ -26,7 +22,7 @@ export function startProgress(
   snapshot: () => ProgressSnapshot,
 ): Progress {
   if (ui.quiet) return { say: () => {}, stop: () => {} };
-  const terminal = ui.stderr.isTTY === true && ui.env['TERM'] !== 'dumb';
+  const terminal = ui.stderr.isTerminal && ui.env['TERM'] !== 'dumb';
   const rate = new RateWindow(RATE_WINDOW_MS);
   const read = (): string => {
     const current = snapshot();
@@ -34,10 +30,8 @@ export function startProgress(
     return progressLine(current, rate.perSecond());
   };
   const draw = (): void => {
-    const line = read();
-    // A line that wraps cannot be erased.
-    const width = (ui.stderr.columns ?? DEFAULT_COLUMNS) - 1;
-    ui.stderr.write(terminal ? `${CLEAR_LINE}${line.slice(0, width)}` : `${line}\n`);
+    if (terminal) ui.stderr.redraw(read());
+    else ui.stderr.line(read());
   };
   read();
   const timer = setInterval(draw, terminal ? TERMINAL_EVERY_MS : PLAIN_EVERY_MS);
@@ -45,14 +39,16 @@ export function startProgress(
   let stopped = false;
   return {
     say: (line) => {
-      ui.stderr.write(terminal && !stopped ? `${CLEAR_LINE}${line}\n` : `${line}\n`);
-      if (terminal && !stopped) draw();
+      const shown = terminal && !stopped;
+      if (shown) ui.stderr.erase();
+      ui.stderr.line(line);
+      if (shown) draw();
     },
     stop: () => {
       if (stopped) return;
       stopped = true;
       clearInterval(timer);
-      if (terminal) ui.stderr.write(CLEAR_LINE);
+      if (terminal) ui.stderr.erase();
     },
   };
 }

@@ -1,10 +1,6 @@
 import { relative } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-
-/** A word as a POSIX shell needs it. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
+import { shellWord } from '../domain/shell-word.ts';
 
 /** What to type to finish a run, in the way this command was started: through npm, or by its own name. */
 export function resumeCommand(

@@ -1,6 +1,8 @@
 import { CommanderError } from 'commander';
 import { Failure } from '../domain/failure.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../ingest/disk-full.ts';
+import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, RunCommands } from './context.ts';
 import { buildProgram } from './program.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
@@ -35,11 +37,11 @@ const isAbort = (error: unknown): boolean => error instanceof Error && error.nam
 /** Says on stderr, in one line, why a command ended, and gives its exit status. */
 export function reportFailure(
   error: unknown,
-  { stderr, env }: { readonly stderr: NodeJS.WritableStream; readonly env: NodeJS.ProcessEnv },
+  { stderr, env }: { readonly stderr: LineWriter; readonly env: NodeJS.ProcessEnv },
 ): number {
   const failure = failureOf(error);
-  stderr.write(`guardsweep: ${oneLine(failure.message)}\n`);
-  if (env['GUARDSWEEP_DEBUG'] === '1') stderr.write(describeUnexpected(error));
+  stderr.line(`guardsweep: ${failure.message}`);
+  if (env['GUARDSWEEP_DEBUG'] === '1') stderr.lines(describeUnexpected(error));
   return failure.exitStatus;
 }
 
@@ -48,10 +50,8 @@ function failureOf(error: unknown): Failure {
   if (isDiskFull(error)) {
     return new Failure('service', 'the disk is full: free some space, then try again', { cause: error });
   }
+  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+    return new Failure('internal', `${error.path} cannot be used: ${error.message}`, { cause: error });
+  }
   return error instanceof CommanderError ? usageFailure(error) : unexpectedFailure(error);
-}
-
-/** Messages may carry names of files and columns, which can hold anything. */
-function oneLine(message: string): string {
-  return message.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

@@ -3,16 +3,19 @@ import { Failure } from '../domain/failure.ts';
 import { plural } from '../domain/plural.ts';
 import { expandSources } from '../ingest/expand.ts';
 import { inspectSources } from '../ingest/inspect.ts';
-import { continueRun } from '../runs/continue-run.ts';
+import { continueRun, type Continued } from '../runs/continue-run.ts';
 import { createRun, type Run } from '../runs/create-run.ts';
 import { findUnfinished, openRun } from '../runs/open-run.ts';
+import { admitRun } from '../runs/trust/admit-run.ts';
+import { runKey } from '../runs/trust/run-key.ts';
 import { verifyRun } from '../sink/verify.ts';
 import { columnNotes } from './column-notes.ts';
-import type { FeedUi, RunCommands, RunUi } from './context.ts';
-import { openGuardSession, type GuardSession } from './guard-session.ts';
+import type { ContinueUi, FeedUi, RunCommands } from './context.ts';
+import { conclude } from './finish/conclude.ts';
+import { assertTokens, openGuardSession, type GuardSession } from './guard-session.ts';
 import { startProgress, type Progress } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
-import { explained, report, snapshot, tell } from './run-report.ts';
+import { explained, snapshot, tell } from './run-report.ts';
 import { toolVersion } from './tool-version.ts';
 import { unheardClips } from './unheard-clips.ts';
 
@@ -23,7 +26,7 @@ const fleet = () => import('./feed-fleet.ts');
 export const runCommands: RunCommands = {
   async enqueue(config, ui) {
     const { drain } = ui.interrupts;
-    const { sources, skipped } = await expandSources(config.sources, drain);
+    const { sources, skipped, skippedFiles } = await expandSources(config.sources, drain);
     const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
     const unfinished = await findUnfinished(config);
     if (unfinished !== null) {
@@ -33,12 +36,14 @@ export const runCommands: RunCommands = {
       );
     }
     const create = async (): Promise<Run> => {
-      const run = await createRun(config, sources, { now: new Date(), toolVersion: toolVersion(), skipped });
+      const key = await runKey(ui.env);
+      const options = { now: new Date(), toolVersion: toolVersion(), skipped, skippedFiles, key };
+      const run = await createRun(config, sources, options);
       tell(ui, `run directory ${run.dir}`);
       return run;
     };
     const notes = columnNotes(inspection);
-    if (ui.redis !== null) return (await fleet()).feedFleet(create, false, ui.redis, ui, notes);
+    if (ui.fleet !== null) return (await fleet()).feedFleet(create, false, ui.fleet, ui, notes);
     const opening = { ...config, startWaitMs: ui.startWaitMs };
     const guards = await openGuardSession(opening, ui.env, drain, (line) => tell(ui, line));
     try {
@@ -56,32 +61,44 @@ export const runCommands: RunCommands = {
     return continueExisting(runDir, true, ui);
   },
 
-  async verify(runDir, { head }, ui) {
+  async verify(runDir, { head, headFile, publicKey }, ui) {
     const report = await verifyRun(runDir, {
       signal: ui.interrupts.drain,
       ...(head === null ? {} : { head }),
+      ...(headFile === null ? {} : { headFile }),
+      ...(publicKey === null ? {} : { publicKey }),
     });
-    if (ui.json) ui.stdout.write(`${JSON.stringify(report)}\n`);
+    if (ui.json) ui.stdout.json(report);
     else if (report.ok) {
       const { items, verdicts, errors, lostToDamage } = report;
-      ui.stdout.write(
-        `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}\n`,
+      ui.stdout.line(
+        `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}`,
       );
       if (lostToDamage > 0)
-        ui.stdout.write(
-          `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and the items were judged again\n`,
+        ui.stdout.line(
+          `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and the items were judged again`,
         );
-    } else ui.stdout.write(`does not hold: ${report.problem}\n`);
+      if (report.signature === 'valid') ui.stdout.line('the signature is valid');
+      if (report.signature === 'unchecked')
+        ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');
+    } else ui.stdout.line(`does not hold: ${report.problem}`);
     return report.ok ? 0 : 1;
   },
 };
 
-/** The guards of a run that this process judges: the run's own, or where a fleet began it, those of `GUARD_URL`. */
-function guardsFor({ record }: Run, env: NodeJS.ProcessEnv): readonly string[] {
+/**
+ * The guards of a run that this process judges: the run's own, or where a fleet began it, those of `GUARD_URL`. Whoever
+ * works on a run names no guard but with that variable: the run directory may be another's.
+ */
+function guardsFor(
+  { record }: Run,
+  env: NodeJS.ProcessEnv,
+): { readonly guards: readonly string[]; readonly namedByUser: readonly string[] } {
   const { guards } = record.config;
-  if (guards.length > 0) return guards;
   const named = guardUrlsOf(env);
-  if (named !== null) return parseGuardUrls(named);
+  const namedByUser = named === null ? [] : parseGuardUrls(named);
+  if (guards.length > 0) return { guards, namedByUser };
+  if (namedByUser.length > 0) return { guards: namedByUser, namedByUser };
   throw new Failure(
     'usage',
     'a fleet judges this run: name its Redis with --redis or REDIS_URL, or with GUARD_URL a guard through which this process judges it',
@@ -89,10 +106,13 @@ function guardsFor({ record }: Run, env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 /** Guards are opened when there turns out to be something to judge: a run may only lack its final files. */
-async function continueExisting(runDir: string, retry: boolean, ui: FeedUi): Promise<number> {
+async function continueExisting(runDir: string, retry: boolean, ui: ContinueUi): Promise<number> {
+  const { env, trustRun } = ui;
+  await admitRun(runDir, { env, trusted: trustRun, say: (line) => tell(ui, line) });
   const run = await openRun(runDir, ui.interrupts.drain);
-  if (ui.redis !== null) return (await fleet()).feedFleet(async () => run, retry, ui.redis, ui);
-  const config = { ...run.record.config, guards: guardsFor(run, ui.env) };
+  if (ui.fleet !== null) return (await fleet()).feedFleet(async () => run, retry, ui.fleet, ui);
+  const config = { ...run.record.config, ...guardsFor(run, env) };
+  assertTokens(config, env);
   let guards: GuardSession | null = null;
   const opening = { ...config, startWaitMs: ui.startWaitMs };
   const open: OpenGuards = async (say) =>
@@ -111,7 +131,7 @@ async function work(
   run: Run,
   retry: boolean,
   guards: OpenGuards,
-  ui: RunUi,
+  ui: FeedUi,
   notes: readonly string[] = [],
 ): Promise<number> {
   const failed = new AbortController();
@@ -124,9 +144,11 @@ async function work(
     say('finishing what is in flight, at most 10 s; again to stop at once'),
   );
   stop.addEventListener('abort', () => say('stopping'));
+  let continued: Continued;
   try {
-    const { summary, worked } = await continueRun(run, {
+    continued = await continueRun(run, {
       retry,
+      signingKey: ui.afterFinish.signingKey,
       connect: async () => {
         const { pool, died } = await guards(say);
         if (died.aborted) failed.abort(died.reason);
@@ -151,11 +173,9 @@ async function work(
         (progress = startProgress(ui, () => snapshot(view(), waiting ? 'waiting for a guard' : null))),
     });
     (progress as Progress | null)?.stop();
-    if (!worked)
-      tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
-    return report(run, summary, ui, notes);
   } catch (error) {
     (progress as Progress | null)?.stop();
     throw explained(error, run, ui);
   }
+  return conclude(run, continued, { retry, notes }, ui);
 }

@@ -4,7 +4,7 @@ import type { Run } from '../runs/create-run.ts';
 import { exitStatus, trippedGates } from '../runs/exit-status.ts';
 import type { Summary } from '../sink/summary.ts';
 import { goneFailure } from '../sink/run-gone.ts';
-import { summaryText } from '../sink/summary-text.ts';
+import { summaryLines } from '../sink/summary-text.ts';
 import type { RunUi } from './context.ts';
 import type { ProgressSnapshot } from './progress-line.ts';
 import { interruptedFailure, resumeCommand } from './resume-command.ts';
@@ -26,8 +26,8 @@ export function snapshot(view: RunView, note: string | null): ProgressSnapshot {
 export function report(run: Run, summary: Summary, ui: RunUi, notes: readonly string[]): number {
   const { config } = run.record;
   for (const gate of trippedGates(config.failIf, summary)) tell(ui, `gate: ${gate}`);
-  const text = [summaryText(summary), ...notes, run.dir].join('\n');
-  ui.stdout.write(`${ui.json ? JSON.stringify(summary) : text}\n`);
+  if (ui.json) ui.stdout.json(summary);
+  else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);
   return exitStatus(config, summary);
 }
 
@@ -54,5 +54,5 @@ export function explained(error: unknown, run: Run, ui: RunUi): unknown {
 
 /** A line for people, unless they want none. */
 export function tell(ui: RunUi, line: string): void {
-  if (!ui.quiet) ui.stderr.write(`guardsweep: ${line}\n`);
+  if (!ui.quiet) ui.stderr.line(`guardsweep: ${line}`);
 }

@@ -62,7 +62,10 @@ describe('the exit status of a command', () => {
       throw new Failure(kind, 'first\nsecond \u001b[31mred');
     };
     const { status, stderr } = await typed(['retry', 'x'], { runs: { retry } });
-    expect({ status, stderr }).toEqual({ status: expected, stderr: 'guardsweep: first second [31mred\n' });
+    expect({ status, stderr }).toEqual({
+      status: expected,
+      stderr: 'guardsweep: first\\x0asecond \\x1b[31mred\n',
+    });
   });
 
   it('after an unexpected error is 1, and nothing of its message is shown', async () => {

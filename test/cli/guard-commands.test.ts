@@ -72,11 +72,11 @@ describe('guard', () => {
   it('serves until interrupted, and says where', async () => {
     const interrupt = new AbortController();
     const stdout = output();
-    const listening = new Promise<string>((resolve) => stdout.on('data', () => resolve(stdout.text())));
     const ended = typed(['guard', '--model', 'synthetic', '--grpc-port', '0'], {
       context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
     });
-    const address = /grpc:\/\/\S+/.exec(await listening)![0];
+    await stdout.begun;
+    const address = /grpc:\/\/\S+/.exec(stdout.text())![0];
     expect((await typed(['fingerprint', '--guard', address])).status).toBe(0);
     interrupt.abort();
     expect((await ended).status).toBe(0);
@@ -100,6 +100,7 @@ describe('doctor', () => {
       'ok       mem',
       'ok       out',
       'ok       ffm',
+      'ok       dec',
       'ok       gua',
     ]);
     expect(await readdir(out)).toEqual([]);
@@ -135,12 +136,13 @@ describe('doctor', () => {
       ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
       { context: { env: { PATH: out } } },
     );
-    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 5 checks failed\n' });
+    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 6 checks failed\n' });
     expect(JSON.parse(stdout)).toMatchObject([
       { what: 'node', ok: true },
       { what: 'memory', ok: true },
       { ok: false, found: 'not writable (ENOTDIR)', todo: 'name a folder you may write to with --out' },
       { what: 'ffmpeg', ok: false, found: 'ffmpeg does not run' },
+      { what: 'decoders', ok: true },
       { what: `guard ${NOBODY}`, ok: false, todo: 'start it, or correct --guard or GUARD_URL' },
     ]);
   });

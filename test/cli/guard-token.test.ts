@@ -39,6 +39,25 @@ describe('the token of a guard', () => {
     expect(tokenFor({ GUARD_TOKEN: '' }, 'grpc://gpu-3:8001')).toBeNull();
   });
 
+  it('that is for no host in particular goes only to a guard that the user named', () => {
+    const keys = { GUARD_API_KEY: 'managed', GUARD_TOKEN: 'for-all', GUARD_API_KEY__OWN_EXAMPLE: 'own' };
+    const of = (name: string, named: readonly string[]): string | null =>
+      guardToken(keys, [name], named)({ name, address: name });
+    expect(of('https://guard.example', ['https://guard.example'])).toBe('managed');
+    expect(() => of('https://evil.example', ['https://guard.example'])).toThrow(
+      expect.objectContaining({
+        kind: 'usage',
+        message:
+          'guard https://evil.example: only the run directory names it, so GUARD_API_KEY is not sent to it; if it is ' +
+          'the right one, set GUARD_URL to https://evil.example, or give its own token in GUARD_API_KEY__EVIL_EXAMPLE (empty: none)',
+      }),
+    );
+    expect(() => of('grpcs://evil:8001', [])).toThrow(/GUARD_TOKEN is not sent.*GUARD_TOKEN__EVIL /);
+    expect(() => of('grpc://127.0.0.1:8001', [])).toThrow('GUARD_TOKEN is not sent');
+    expect(of('https://own.example', [])).toBe('own');
+    expect(of('http://gpu-1:9000', [])).toBeNull();
+  });
+
   it('is none for the embedded guard', () => {
     expect(
       guardToken(env, ['embedded:'])({ name: 'embedded:', address: 'grpc://127.0.0.1:4711' }),

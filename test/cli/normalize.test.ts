@@ -74,7 +74,7 @@ describe('names that would not do', () => {
 });
 
 async function pixelsOf(bytes: Buffer): Promise<unknown> {
-  const pixels = await normalPixels(bytes);
+  const pixels = await normalPixels(bytes, async () => {});
   return 'code' in pixels ? pixels : { ...pixels, rgb: Buffer.from(pixels.rgb) };
 }
 
@@ -142,9 +142,7 @@ describe('guardsweep normalize', () => {
     const { status, stdout, stderr } = await guardsweep(['normalize', ...files, '--out', out], {
       cwd: folder,
     });
-    expect(stderr).toMatch(
-      /^"blocked\.png": no normal form could be written \(\w+\)\n.*1 of 5 normal forms/s,
-    );
+    expect(stderr).toMatch(/^blocked\.png: no normal form could be written \(\w+\)\n.*1 of 5 normal forms/s);
     expect(status).toBe(1);
     expect(stdout.trim().split('\n')).toHaveLength(4);
     const made = readdirSync(out).sort();

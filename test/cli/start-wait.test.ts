@@ -56,8 +56,8 @@ it('a start that takes long says what it waits for, and how long at most', async
     [['enqueue', 'hello.txt', ...NO_REDIS], forRedis],
     [['enqueue', 'hello.txt', ...NO_REDIS, '--quiet'], null],
     [['enqueue', 'hello.txt', ...NO_REDIS, '--detach'], forRedis],
-    [['resume', dir, ...NO_REDIS], forRedis],
-    [['retry', dir, ...NO_REDIS], forRedis],
+    [['resume', dir, '--trust-run', ...NO_REDIS], forRedis],
+    [['retry', dir, '--trust-run', ...NO_REDIS], forRedis],
     [['sink', ...NO_REDIS], forRedis],
   ];
   await Promise.all(

@@ -1,9 +1,17 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { CommandContext, Output, RunCommands } from '../../src/cli/context.ts';
+import type { CommandContext, RunCommands } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { LineWriter } from '../../src/terminal/line-writer.ts';
 
-/** A stream that remembers what was written to it. */
-export function output(terminal: { readonly columns: number } | null = null): Output & { text(): string } {
+export type Remembered = LineWriter & {
+  text(): string;
+  /** Resolves when something has been written. */
+  readonly begun: Promise<unknown>;
+};
+
+/** A writer that remembers what was written to it. */
+export function output(terminal: { readonly columns: number } | null = null): Remembered {
   const stream: PassThrough & { isTTY?: boolean; columns?: number } = new PassThrough();
   let text = '';
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -11,7 +19,7 @@ export function output(terminal: { readonly columns: number } | null = null): Ou
     stream.isTTY = true;
     stream.columns = terminal.columns;
   }
-  return Object.assign(stream, { text: () => text });
+  return Object.assign(new LineWriter(stream), { text: () => text, begun: once(stream, 'data') });
 }
 
 /** Run commands that a test does not expect to be reached, but for those it gives. */

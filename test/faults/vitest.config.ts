@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { STATE_FOLDER } from '../helpers/state-folder.ts';
 
 /** A fleet under a storm of faults, as many times as FAULTS_SEEDS says. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/faults/**/*.test.ts'],
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 480_000,

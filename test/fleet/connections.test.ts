@@ -73,6 +73,10 @@ async function nodeOfACluster(): Promise<Way> {
 
 const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
   'a Unix socket': async () => ({ url: (await redisForTest()).url, env: {} }),
+  'a port of this machine, with a fleet key': async () => ({
+    url: (await redisForTest({ tcp: true })).url,
+    env: { GUARDSWEEP_FLEET_KEY: '0123456789abcdef'.repeat(4) },
+  }),
   'a port, with a password and a database': withPasswordAndDatabase,
   TLS: overTls,
   'the ACL user that the documentation advises': asAclUser,

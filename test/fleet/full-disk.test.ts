@@ -50,7 +50,7 @@ it(
   },
 );
 
-it('a detached feeder whose log is on a full disk goes on without it', { timeout: 60_000 }, async () => {
+it('a detached feeder writes its log through no link', { timeout: 60_000 }, async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await mkdir(out);
@@ -61,7 +61,11 @@ it('a detached feeder whose log is on a full disk goes on without it', { timeout
   await until(async () => (await fleet.status(run)).state === 'running', 'the first feeder');
   first.kill('SIGTERM');
   expectStatus(await first.finished(), 130);
-  await symlink('/dev/full', join(run, 'control', 'feeder.log'));
+  const log = join(run, 'control', 'feeder.log');
+  await symlink('/dev/full', log);
+  const refused = await fleet.resume(run, ['--detach']).finished();
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('not an ordinary file')]);
+  await rm(log);
   expectStatus(await fleet.resume(run, ['--detach']).finished(), 0);
   fleet.worker();
   fleet.sink();

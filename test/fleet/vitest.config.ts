@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { STATE_FOLDER } from '../helpers/state-folder.ts';
 
 /** Whole fleets: several processes, a real Redis, deaths and outages at real speed. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/fleet/**/*.test.ts'],
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
+    env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 120_000,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { readRunState } from '../../runs/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
 import { quietFlag } from '../flags.ts';
@@ -77,7 +78,8 @@ function controlCommand(
     .action(async (runDir: string, options: { readonly quiet?: boolean }) => {
       const dir = runDirectoryOf(runDir, context.cwd);
       const state = await readRunState(dir);
+      await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
-      if (options.quiet !== true) context.stderr.write(`guardsweep: ${said}\n`);
+      if (options.quiet !== true) context.stderr.line(`guardsweep: ${said}`);
     });
 }

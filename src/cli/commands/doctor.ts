@@ -5,6 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
 import { guardUrlsOf } from '../../config/guard-url.ts';
 import { redisAddressOf } from '../../config/redis-url.ts';
+import { checkFleetKey } from '../fleet-key-check.ts';
 import { guardFlag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
 import { checkGuard } from '../guard-checks.ts';
 import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../machine-checks.ts';
@@ -17,8 +18,8 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-function asText({ what, ok, found, todo }: Check): string {
-  return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}\n`;
+function lineOf({ what, ok, found, todo }: Check): string {
+  return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}`;
 }
 
 /** `doctor`: is everything that a run needs on this machine there? */
@@ -27,7 +28,7 @@ export function doctorCommand(context: CommandContext): Command {
     .summary('check that everything a run needs is there')
     .description(
       'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
-        'and the Redis of a fleet where one is named.\n' +
+        'and the Redis and the key of a fleet where one is named. Also tell how far this system confines decoders of media.\n' +
         'Each line says ok or missing, and what to do. Status 4 when anything is missing. Leaves nothing behind.',
     )
     .addOption(guardFlag())
@@ -50,19 +51,22 @@ export function doctorCommand(context: CommandContext): Command {
       const checks: Check[] = [];
       const add = (check: Check): void => {
         checks.push(check);
-        if (!options.json) context.stdout.write(asText(check));
+        if (!options.json) context.stdout.line(lineOf(check));
       };
       add(checkNode(process.versions.node));
       add(checkMemory());
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
       const { env, interrupts } = context;
       add(await checkFfmpeg(env, interrupts.drain));
+      const { checkDecoders } = await import('../decoder-check.ts');
+      add(checkDecoders());
       if (redis !== null) {
         const { checkRedis } = await import('../redis-check.ts');
         add(await checkRedis(redis, interrupts.drain));
+        add(await checkFleetKey(redis, env));
       }
       for (const url of urls) add(await checkGuard(url, { guards: urls, env, signal: interrupts.drain }));
-      if (options.json) context.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
+      if (options.json) context.stdout.json(checks, 2);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {
         throw new Failure('service', `${missing} of ${checks.length} checks failed`);

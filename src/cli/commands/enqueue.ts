@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
 import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import { isJobFile } from '../../config/job-file.ts';
+import { jobFileNotice } from '../job-file-notice.ts';
 import { fleetOf, startWaitOf, type FleetFlags } from '../fleet-flags.ts';
 import {
   detachFlag,
   flag,
   guardFlag,
+  headFileFlag,
+  insecureFleetFlag,
   jsonFlag,
+  onFinishFlag,
   outFlag,
   quietFlag,
   redisFlag,
@@ -14,6 +19,7 @@ import {
   startWaitFlag,
 } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { tell } from '../run-report.ts';
 
 interface EnqueueOptions extends Flags, FleetFlags {
   readonly json?: boolean;
@@ -149,7 +155,10 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       }),
     )
     .addOption(redisFlag())
+    .addOption(insecureFleetFlag())
     .addOption(detachFlag())
+    .addOption(headFileFlag())
+    .addOption(onFinishFlag())
     .addOption(startWaitFlag('--max-wait or maxWait of the job file where given, else 30s'))
     .addOption(jsonFlag('print the summary as JSON instead of text'))
     .addOption(quietFlag())
@@ -173,12 +182,15 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       ]),
     )
     .action(async (paths: string[], options: EnqueueOptions) => {
-      const { json = false, quiet = false, redis, detach, startWait, ...flags } = options;
+      const { json = false, quiet = false, redis, insecureFleet, detach, startWait, ...flags } = options;
       const { env, cwd } = context;
-      const fleet = fleetOf({ redis, detach, startWait }, env);
-      const input = { paths, flags, env, cwd, fleet: fleet.redis !== null };
-      const { config, givenMaxWaitMs } = await resolveRunConfig(input);
+      const access = await fleetOf({ redis, insecureFleet, detach, startWait }, context);
+      const input = { paths, flags, env, cwd, fleet: access.fleet !== null };
+      const { config, givenMaxWaitMs, afterFinish } = await resolveRunConfig(input);
       const startWaitMs = startWaitOf(startWait, givenMaxWaitMs);
-      report(await runs.enqueue(config, { ...context, json, quiet, ...fleet, startWaitMs }));
+      const ui = { ...context, json, quiet, ...access, startWaitMs, afterFinish };
+      // A job file stands alone among the arguments.
+      if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, afterFinish));
+      report(await runs.enqueue(config, ui));
     });
 }

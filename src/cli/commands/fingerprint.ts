@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shownName } from '../../domain/shown.ts';
 import { readEndpoint, type EndpointReading } from '../../guard/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
 import { endpointUrls } from '../endpoint-urls.ts';
@@ -9,15 +10,24 @@ import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-function asText(reading: EndpointReading): string {
+/** Artifacts that are listed; `--json` has all. */
+const MOST_ARTIFACTS = 200;
+
+function linesOf(reading: EndpointReading): string[] {
   if (reading.kind === 'rest') {
-    return `${reading.name}  judges, and has no fingerprint: over REST a guard does not tell which model it runs\n`;
+    return [
+      `${reading.name}  judges, and has no fingerprint: over REST a guard does not tell which model it runs`,
+    ];
   }
   const { name, model, modelVersion, fingerprint } = reading;
-  const artifacts = Object.entries(fingerprint.artifacts).map(
-    ([artifact, sha256]) => `  ${sha256}  ${artifact}\n`,
-  );
-  return `${name}  model ${model} version ${modelVersion}\n${fingerprint.id}\n${artifacts.join('')}`;
+  const artifacts = Object.entries(fingerprint.artifacts);
+  const more = artifacts.length - MOST_ARTIFACTS;
+  return [
+    `${name}  model ${shownName(model)} version ${shownName(modelVersion)}`,
+    fingerprint.id,
+    ...artifacts.slice(0, MOST_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${shownName(artifact)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en-US')} more`] : []),
+  ];
 }
 
 /** `fingerprint`: which model answers at an endpoint. */
@@ -40,16 +50,15 @@ export function fingerprintCommand(context: CommandContext): Command {
     .action(async (options: { guard?: readonly string[]; json?: boolean }) => {
       const signal = context.interrupts.drain;
       const urls = endpointUrls(options.guard, context.env);
-      const token = guardToken(context.env, urls);
-      const guards = await openGuardEndpoints(urls);
+      const guards = await openGuardEndpoints(urls, guardToken(context.env, urls));
+      const { token } = guards;
       try {
         const readings: EndpointReading[] = [];
         for (const endpoint of guards.endpoints) {
           readings.push(await readEndpoint(endpoint, { timeoutMs: ANSWER_WITHIN_MS, signal, token }));
         }
-        context.stdout.write(
-          options.json ? `${JSON.stringify(readings, null, 2)}\n` : readings.map(asText).join('\n'),
-        );
+        if (options.json) context.stdout.json(readings, 2);
+        else context.stdout.lines(readings.flatMap((one, at) => [...(at > 0 ? [''] : []), ...linesOf(one)]));
       } finally {
         await guards.close();
       }

@@ -1,9 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
+import { shownName } from '../../domain/shown.ts';
 import { isDiskFull } from '../../ingest/disk-full.ts';
+import { makeFolders } from '../../ingest/durable-write.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
 import { flag } from '../flags.ts';
@@ -50,7 +51,9 @@ export function normalizeCommand(context: CommandContext): Command {
         const name = names.next(file, extension);
         const written = await unlessBroken(interrupts.drain, () => writeInPlace(join(out, name), bytes));
         if (written !== undefined) return written.wrong;
-        stdout.write(`${file} -> ${join(options.out!, name)}${code === null ? '' : ` (${code})`}\n`);
+        stdout.line(
+          `${shownName(file)} -> ${shownName(join(options.out!, name))}${code === null ? '' : ` (${code})`}`,
+        );
         return null;
       };
       try {
@@ -61,7 +64,7 @@ export function normalizeCommand(context: CommandContext): Command {
           const wrong = 'wrong' in form ? form.wrong : await write(file, form);
           if (wrong === null) continue;
           unwritten++;
-          stderr.write(`${JSON.stringify(file)}: ${wrong}\n`);
+          stderr.line(`${shownName(file)}: ${wrong}`);
         }
       } finally {
         await normalizer.close();
@@ -74,7 +77,7 @@ export function normalizeCommand(context: CommandContext): Command {
 
 async function makeFolder(folder: string, shown: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolders(folder);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'error';
     throw new Failure('usage', `cannot write in ${shown} (${code})`, { cause });

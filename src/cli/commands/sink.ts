@@ -1,15 +1,27 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { afterFinishOf } from '../../config/after-finish.ts';
 import type { CommandContext } from '../context.ts';
-import { metricsHostFlag, metricsPortFlag, redisFlag, repeatableFlag, startWaitFlag } from '../flags.ts';
-import { startWaitOf } from '../fleet-flags.ts';
+import {
+  headFileFlag,
+  insecureFleetFlag,
+  metricsHostFlag,
+  metricsOpenFlag,
+  metricsPortFlag,
+  redisFlag,
+  repeatableFlag,
+  startWaitFlag,
+} from '../flags.ts';
+import { neededFleet, startWaitOf } from '../fleet-flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { metricsOf, redisOf, type MetricsFlags } from '../service-flags.ts';
+import { metricsOf, type MetricsFlags } from '../service-flags.ts';
 
 interface SinkOptions extends MetricsFlags {
   readonly redis?: string;
+  readonly insecureFleet?: boolean;
   readonly startWait?: string;
   readonly root?: readonly string[];
+  readonly headFile?: string;
 }
 
 /** `sink`: commits what a fleet's workers return. */
@@ -22,6 +34,7 @@ export function sinkCommand(context: CommandContext): Command {
         'run at a time; the others wait, and take it over when that one is gone.',
     )
     .addOption(redisFlag('REDIS_URL; one has to be named'))
+    .addOption(insecureFleetFlag())
     .addOption(
       repeatableFlag('--root <dir>', {
         what: 'folder that holds run directories; nothing outside is written',
@@ -29,9 +42,11 @@ export function sinkCommand(context: CommandContext): Command {
         example: '/data/runs',
       }),
     )
+    .addOption(headFileFlag())
     .addOption(startWaitFlag())
     .addOption(metricsPortFlag())
     .addOption(metricsHostFlag())
+    .addOption(metricsOpenFlag())
     .addHelpText(
       'after',
       examples([
@@ -40,15 +55,16 @@ export function sinkCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (options: SinkOptions) => {
-      const { env, cwd, interrupts } = context;
+      const { cwd, interrupts } = context;
       const { sink } = await import('../../../workers/sink.ts');
       await sink(
         {
-          redis: redisOf(options.redis, env),
+          ...(await neededFleet(options, context)),
           startWaitMs: startWaitOf(options.startWait),
           roots: (options.root ?? ['runs']).map((root) => resolve(cwd, root)),
-          metrics: metricsOf(options),
-          say: (line) => context.stderr.write(`guardsweep: ${line}\n`),
+          metrics: metricsOf(options, context.env),
+          afterFinish: await afterFinishOf({ headFile: options.headFile }, context),
+          say: (line) => context.stderr.line(`guardsweep: ${line}`),
         },
         interrupts,
       );

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { redisAddressOf, type RedisAddress } from '../../config/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { shownName } from '../../domain/shown.ts';
 import { listRuns } from '../../runs/status/list-runs.ts';
 import type { RunStatus, RunWatch } from '../../runs/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
@@ -93,9 +94,8 @@ export function statusCommand(context: CommandContext): Command {
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));
-          context.stdout.write(
-            options.json === true ? `${JSON.stringify(statuses)}\n` : statuses.map(asText).join(''),
-          );
+          if (options.json === true) context.stdout.json(statuses);
+          else context.stdout.lines(statuses.flatMap(linesOf));
           const over = statuses.every(({ state }) => OVER.has(state));
           if (options.watch !== true || over) return;
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });
@@ -112,7 +112,7 @@ export function statusCommand(context: CommandContext): Command {
 /** The directory tells most, so a Redis that is not there is a remark and no failure. */
 async function linkIfThere(address: RedisAddress | null, context: CommandContext): Promise<RedisLink | null> {
   if (address === null) return null;
-  const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
+  const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
   const signal = context.interrupts.drain;
   const { RedisLink } = await import('../../queue/redis/link.ts');
   try {
@@ -130,17 +130,18 @@ function problemOf(error: unknown): string {
   return `its files cannot be read${code}`;
 }
 
-function asText(status: Shown): string {
-  if (status.state === 'unreadable') return `${status.run}: ${status.state}; ${status.problem}\n`;
+function linesOf(status: Shown): string[] {
+  const run = shownName(status.run);
+  if (status.state === 'unreadable') return [`${run}: ${status.state}; ${status.problem}`];
   const { planned, plan_closed: planClosed, judged, errors, oldest_open_shard: oldest } = status;
   const progress = progressLine(
     { planned, planClosed, judged, errors, fraction: null, note: null },
     status.items_per_second,
   );
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
-  const lines = [`${status.run}: ${status.state}${pass}; ${progress}`];
+  const lines = [`${run}: ${status.state}${pass}; ${progress}`];
   if (status.stuck !== null) {
     lines.push(`  ${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
   }
-  return lines.map((line) => `${line}\n`).join('');
+  return lines;
 }

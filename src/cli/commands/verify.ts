@@ -1,9 +1,18 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { publicKeyIn } from '../../config/signing-key.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { flag, jsonFlag } from '../flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run-directory.ts';
+
+interface Options {
+  readonly head?: string;
+  readonly headFile?: string;
+  readonly publicKey?: string;
+  readonly json?: boolean;
+}
 
 /** A chain head as 64 lower-case hex digits. */
 function parseHead(head: string): string {
@@ -29,17 +38,41 @@ export function verifyCommand(context: CommandContext, runs: RunCommands, report
         example: '4bf5122f… (64 digits)',
       }),
     )
+    .addOption(
+      flag('--head-file <file>', {
+        what: 'chain heads that were noted elsewhere with the --head-file of other commands; the record must hold them',
+        fallback: 'not compared',
+        example: '/var/lib/audit/heads.jsonl',
+      }),
+    )
+    .addOption(
+      flag('--public-key <file>', {
+        what: 'Ed25519 public key in PEM; the record must be signed with its private key',
+        fallback: 'a signature is not checked',
+        example: 'audit-public.pem',
+      }),
+    )
     .addOption(jsonFlag('print the result as JSON instead of text'))
     .addHelpText(
       'after',
       examples([
         ['guardsweep verify runs/20261121T020000Z-nightly-ab12', 'does this record still hold?'],
         ['guardsweep verify /mnt/archive/run-7 --json', 'the same for a program'],
+        [
+          'guardsweep verify /mnt/archive/run-7 --public-key audit-public.pem',
+          'is it the record that was signed?',
+        ],
       ]),
     )
-    .action(async (runDir: string, options: { head?: string; json?: boolean }) => {
+    .action(async (runDir: string, options: Options) => {
+      const { cwd } = context;
       const head = options.head === undefined ? null : parseHead(options.head);
+      const headFile = options.headFile === undefined ? null : resolve(cwd, options.headFile);
+      const publicKey =
+        options.publicKey === undefined
+          ? null
+          : await publicKeyIn(resolve(cwd, options.publicKey), '--public-key');
       const ui = { ...context, json: options.json ?? false, quiet: true };
-      report(await runs.verify(runDirectoryOf(runDir, context.cwd), { head }, ui));
+      report(await runs.verify(runDirectoryOf(runDir, cwd), { head, headFile, publicKey }, ui));
     });
 }

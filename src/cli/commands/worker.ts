@@ -9,19 +9,22 @@ import { LANES, type Lane } from '../../domain/item.ts';
 import type { CommandContext } from '../context.ts';
 import {
   flag,
+  insecureFleetFlag,
   metricsHostFlag,
+  metricsOpenFlag,
   metricsPortFlag,
   redisFlag,
   repeatableFlag,
   startWaitFlag,
 } from '../flags.ts';
-import { startWaitOf } from '../fleet-flags.ts';
+import { neededFleet, startWaitOf } from '../fleet-flags.ts';
 import { openGuardSession } from '../guard-session.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { metricsOf, redisOf, wholeNumber, type MetricsFlags } from '../service-flags.ts';
+import { metricsOf, wholeNumber, type MetricsFlags } from '../service-flags.ts';
 
 interface WorkerOptions extends MetricsFlags {
   readonly redis?: string;
+  readonly insecureFleet?: boolean;
   readonly guard?: readonly string[];
   readonly lanes?: string;
   readonly root?: readonly string[];
@@ -51,6 +54,7 @@ export function workerCommand(context: CommandContext): Command {
         'is lost either way.',
     )
     .addOption(redisFlag('REDIS_URL; one has to be named'))
+    .addOption(insecureFleetFlag())
     .addOption(
       repeatableFlag('--guard <url>', {
         what: 'guard endpoint: grpc[s]://host:8001, https://host, http://host:9000 (REST) or embedded:',
@@ -103,6 +107,7 @@ export function workerCommand(context: CommandContext): Command {
     )
     .addOption(metricsPortFlag())
     .addOption(metricsHostFlag())
+    .addOption(metricsOpenFlag())
     .addHelpText(
       'after',
       examples([
@@ -142,11 +147,11 @@ export function workerCommand(context: CommandContext): Command {
         startWaitMs: startWaitOf(options.startWait, maxWaitMs),
         maxWaitMs: maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
       };
-      const say = (line: string): unknown => context.stderr.write(`guardsweep: ${line}\n`);
+      const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(
         {
-          redis: redisOf(options.redis, env),
+          ...(await neededFleet(options, context)),
           startWaitMs: config.startWaitMs,
           openGuards: (signal) => openGuardSession(config, env, signal, say),
           lanes: [...new Set(lanes)],
@@ -156,7 +161,7 @@ export function workerCommand(context: CommandContext): Command {
             most: MOST_CONCURRENCY,
           }),
           lockMs,
-          metrics: metricsOf(options),
+          metrics: metricsOf(options, env),
           say,
         },
         interrupts,

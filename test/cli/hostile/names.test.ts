@@ -1,0 +1,115 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCommands } from '../../../src/cli/run-commands.ts';
+import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { onlyRun } from '../../helpers/run-directory.ts';
+import { typed } from '../terminal.ts';
+import { expectOnlyOurLines, FORGED, HOSTILE } from './output.ts';
+
+/** A folder with hostile names of folders, files, columns, ids and keys. */
+async function hostileFolder(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'uploads');
+  const inner = join(folder, HOSTILE);
+  await mkdir(inner, { recursive: true });
+  const cell = `"${HOSTILE}"`;
+  await writeFile(join(folder, `${HOSTILE}.csv`), `id,text,${cell}\n${cell},hello,${cell}\n`);
+  await writeFile(join(inner, 'empty.csv'), 'id,text\n');
+  await writeFile(join(inner, 'two.csv'), `${cell},x\nsome words,other words\n`);
+  await writeFile(join(inner, `${HOSTILE}.jsonl`), `${JSON.stringify({ text: 'a', [HOSTILE]: 'b' })}\n`);
+  await writeFile(join(folder, `x.${HOSTILE}`), Buffer.from([0, 1, 2, 3, 0xff]));
+  return folder;
+}
+
+test('a run over hostile names prints lines of its own, and so do status, verify and resume', async () => {
+  const folder = await hostileFolder();
+  const out = join(folder, '..', 'runs');
+  const run = await guardsweep(['enqueue', folder, '--out', out]);
+  expect(run.stdout).toContain('Judged ');
+  expectOnlyOurLines(run.stdout, run.stderr);
+  const dir = await onlyRun(out);
+  for (const command of [
+    ['verify', dir],
+    ['status', dir],
+    ['status', '--out', out],
+    ['resume', dir],
+    ['retry', dir],
+  ]) {
+    const { stdout, stderr } = await typed(command, { runs: runCommands });
+    expectOnlyOurLines(stdout, stderr);
+  }
+});
+
+test('a file that is named and refused is shown on one line', async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, `${HOSTILE}.csv`);
+  await writeFile(file, `"${HOSTILE}",y\nsome words,other words\n`);
+  const out = ['--out', join(folder, 'runs')];
+  for (const flags of [[], ['--text-column', HOSTILE], ['--text-column', 'none'], ['--encoding', HOSTILE]]) {
+    const { stdout, stderr } = await guardsweep(['enqueue', file, ...out, ...flags]);
+    expectOnlyOurLines(stdout, stderr);
+  }
+});
+
+test('arguments and settings are shown on one line', async () => {
+  const folder = await temporaryFolder();
+  const job = join(folder, 'job.yaml');
+  await writeFile(job, `${JSON.stringify(HOSTILE)}: 1\n"sources": [{"path": "."}]\n`);
+  const commands = [
+    [HOSTILE],
+    [`--${HOSTILE}`],
+    ['enqueue', HOSTILE],
+    ['enqueue', job],
+    ['enqueue', folder, `--${HOSTILE}`, 'x'],
+    ['enqueue', folder, '--max-wait', HOSTILE],
+    ['enqueue', folder, '--guard', HOSTILE],
+    ['enqueue', folder, '--policy', HOSTILE],
+    ['enqueue', folder, '--redis', `redis://${HOSTILE}`],
+    ['enqueue', folder, '--out', join('/proc', HOSTILE)],
+    ['resume', HOSTILE],
+    ['verify', HOSTILE],
+    ['verify', folder, '--head', HOSTILE],
+    ['status', HOSTILE],
+    ['cancel', HOSTILE],
+    ['worker', '--redis', 'redis://127.0.0.1:1', '--guard', 'embedded:', '--lanes', HOSTILE],
+    ['worker', '--redis', 'redis://127.0.0.1:1', '--guard', 'embedded:', '--root', HOSTILE],
+    ['normalize', HOSTILE, '--out', folder],
+    ['guard', '--host', HOSTILE],
+    ['guard', '--model', HOSTILE],
+    ['guard', '--model', 'synthetic', '--faults', HOSTILE],
+    ['fingerprint', '--guard', HOSTILE],
+  ];
+  for (const command of commands) {
+    const { status, stdout, stderr } = await typed(command, { runs: runCommands, context: { cwd: folder } });
+    expect([command, status]).not.toEqual([command, 0]);
+    expectOnlyOurLines(stdout, stderr);
+  }
+});
+
+test('the last line for a folder with control characters is escaped, and JSON gives it exactly', async () => {
+  const folder = join(await temporaryFolder(), HOSTILE);
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.csv'), 'text\nhello\n');
+  const { stdout, stderr } = await guardsweep(['enqueue', folder, '--out', join(folder, 'runs'), '--json']);
+  expectOnlyOurLines(stderr);
+  expect(stdout).toMatch(/^[\x20-\x7e]+\n$/);
+  const { dir } = JSON.parse(stdout) as { dir: string };
+  expect(JSON.parse(await readFile(join(dir, 'run.json'), 'utf8'))).toMatchObject({ schema: 1 });
+  const stopped = await guardsweep(['status', dir, '--json']);
+  expect(stopped.stdout).toMatch(/^[\x20-\x7e]+\n$/);
+  expect(JSON.parse(stopped.stdout)).toMatchObject([{ dir, state: 'finished' }]);
+});
+
+test('normalize shows the names of its files, and of what it makes of them, on their own lines', async () => {
+  const folder = await temporaryFolder();
+  const names = [`${HOSTILE}.png`, FORGED, 'verified:', 'plain.png'];
+  for (const name of names) await writeFile(join(folder, name), 'no image');
+  const { stdout, stderr } = await typed(['normalize', ...names, '--out', HOSTILE], {
+    context: { cwd: folder },
+  });
+  expect(stderr).toBe('');
+  const lines = stdout.split('\n').slice(0, -1);
+  expect(lines).toHaveLength(names.length);
+  for (const line of lines) expect(line).toMatch(/^("[^"]*"|plain\.png) -> "[^"]*" \(UNSUPPORTED_TYPE\)$/);
+  expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\p{Zl}/u);
+});

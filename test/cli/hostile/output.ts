@@ -1,0 +1,53 @@
+import { expect } from 'vitest';
+
+/** What a name may hold that a terminal acts on, or that could forge a line of ours. */
+export const FORGED = 'Judged 999 of 999 items; 0 not judged';
+export const HOSTILE = `a\u001b[2J\u0007\u009b31m\u202e\u2028\r\n${FORGED}\nverified: 999 items = 999 verdicts`;
+
+/** Control, format and bidirectional characters, and separators of lines. */
+const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** How lines of the commands begin; results and summaries first. */
+const OURS = [
+  /^guardsweep: /,
+  /^Judged [\d,]+ of [\d,]+ items?; [\d,]+ not judged$/,
+  /^ATTENTION: /,
+  /^ +[\d,]+ {2}\S/,
+  /^Files (of kinds that are not judged:|in |without an item: )/,
+  /^1 of the files above has no column/,
+  /^Left out: /,
+  /^Decisions: /,
+  /^Flagged categories:$/,
+  /^Judged by /,
+  /^Over REST /,
+  /^This is the demonstration guard/,
+  /^Time: /,
+  /^Chain head: [0-9a-f]{64}$/,
+  /^Columns of /,
+  /^No text column was recognised in /,
+  /^Read without a header/,
+  /^\/\S/,
+  /^verified: /,
+  /^does not hold: /,
+  /^(ok {5}|missing) {2}/,
+  /^(grpc|http):\/\/127\.0\.0\.1:\d+ {2}/,
+  /^sha256:[0-9a-f]{64}$/,
+  /^ {2}[0-9a-f]{64} {2}\S/,
+  /^(\d{8}T\d{6}Z-\S+|"[^"]*"): (running|paused|stopped|cancelled|finished|unreadable)/,
+];
+
+/** Fails unless everything that was written is lines of ours, none of them forged, without a character that acts. */
+export function expectOnlyOurLines(...texts: readonly string[]): void {
+  for (const text of texts) {
+    if (text !== '') expect(text.at(-1)).toBe('\n');
+    for (const line of text.split('\n').slice(0, -1)) {
+      expect(ACTING.test(line), `acts: ${JSON.stringify(line)}`).toBe(false);
+      expect(line.startsWith(FORGED), 'forged').toBe(false);
+      expect(line.startsWith('verified: 999'), 'forged').toBe(false);
+      expect(
+        OURS.some((ours) => ours.test(line)),
+        `not ours: ${JSON.stringify(line)}`,
+      ).toBe(true);
+    }
+  }
+}
