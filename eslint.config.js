@@ -8,6 +8,8 @@ import tseslint from 'typescript-eslint';
  */
 const ROOMS = [
   'domain',
+  'files',
+  'terminal',
   'config',
   'formats',
   'ingest',
@@ -22,13 +24,39 @@ const ROOMS = [
 ];
 
 /**
- * guard-server is the other side of the wire: it shares only the words, the normal form of media and the tensor codec
- * with the client.
+ * guard-server is the other side of the wire: it shares only the words, what prints them, the normal form of media and
+ * the tensor codec with the client.
  */
-const ONLY = { 'guard-server': ['domain', 'normalize', 'guard/tensors'] };
+const ONLY = { 'guard-server': ['domain', 'terminal', 'normalize', 'guard/tensors'] };
 
 /** Libraries that one room alone knows. */
 const LIBRARIES = [{ room: 'guard-server', regex: '^(nsfwjs|@tensorflow/.*)$' }];
+
+const RANDOM = {
+  object: 'Math',
+  property: 'random',
+  message: 'Take a random source as an argument (jitter excepted).',
+};
+
+const PRINT_LINES = 'Print lines with a LineWriter: it escapes what a foreign string could do to a terminal.';
+
+/** What prints past the one place that escapes. */
+const printing = {
+  files: ['src/**/*.ts', 'workers/**/*.ts', 'bench/**/*.ts'],
+  ignores: ['src/terminal/standard-streams.ts', 'src/terminal/silent-console.ts'],
+  rules: {
+    'no-console': 'error',
+    'no-restricted-properties': [
+      'error',
+      RANDOM,
+      ...['stdout', 'stderr'].map((property) => ({ object: 'process', property, message: PRINT_LINES })),
+    ],
+    'no-restricted-syntax': [
+      'error',
+      { selector: 'ImportDeclaration[source.value=/^(node:)?(process|console)$/]', message: PRINT_LINES },
+    ],
+  },
+};
 
 for (const entry of readdirSync('src', { withFileTypes: true })) {
   if (entry.isDirectory() && !ROOMS.includes(entry.name)) {
@@ -89,15 +117,9 @@ export default tseslint.config(
       ],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
-      'no-restricted-properties': [
-        'error',
-        {
-          object: 'Math',
-          property: 'random',
-          message: 'Take a random source as an argument (jitter excepted).',
-        },
-      ],
+      'no-restricted-properties': ['error', RANDOM],
     },
   },
+  printing,
   ...direction,
 );

@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { STATE_FOLDER } from './test/helpers/state-folder.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/fleet/**', 'test/faults/**'],
+    exclude: ['test/fleet/**', 'test/faults/**', 'test/adversarial/**'],
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
+    env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,4 +1,5 @@
 import { watchInterrupts } from '../src/cli/interrupt.ts';
+import { standardError, standardOutput } from '../src/terminal/standard-streams.ts';
 import { Failure } from '../src/domain/failure.ts';
 import { BENCHES } from './catalogue.ts';
 import { describeMachine, describeVersions } from './harness/machine.ts';
@@ -8,7 +9,7 @@ import { runBench } from './harness/run-bench.ts';
 import { benchTable } from './harness/table.ts';
 
 function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  standardError().line(line);
 }
 
 /** Runs the benches that are named, else the usual ones: a table on stdout, everything in a file. Gives the status. */
@@ -27,20 +28,22 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
     benches.push(await runBench(bench, options, signal, say, async (report) => void (await write(report))));
     await write();
   }
-  process.stdout.write(benchTable(benches));
+  standardOutput().lines(benchTable(benches));
   say(await write());
   return benches.some(({ failure }) => failure !== null) ? 1 : 0;
 }
 
-const HELP = `Usage: npm run bench -- [name...]   without a name: the usual ones
-BENCH_SEED, BENCH_SCALE (a share, or full) and BENCH_ROUNDS change what they do; docs/benchmarks.md says more.
-
-${BENCHES.map(({ name, measures }) => `  ${name}: ${measures}\n`).join('')}`;
+const HELP = [
+  'Usage: npm run bench -- [name...]   without a name: the usual ones',
+  'BENCH_SEED, BENCH_SCALE (a share, or full) and BENCH_ROUNDS change what they do; docs/benchmarks.md says more.',
+  '',
+  ...BENCHES.map(({ name, measures }) => `  ${name}: ${measures}`),
+];
 
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 try {
   const names = process.argv.slice(2);
-  if (names.some((name) => name === '--help' || name === '-h')) process.stdout.write(HELP);
+  if (names.some((name) => name === '--help' || name === '-h')) standardOutput().lines(HELP);
   else process.exitCode = await runBenches(names, interrupts.drain);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;

@@ -10,8 +10,8 @@ export interface BenchReport {
 
 const HEADINGS = ['bench', 'figure', 'measured', 'between', 'reach', 'reached'] as const;
 
-/** The figures as a table for the terminal; ends with a newline. */
-export function benchTable(reports: readonly BenchReport[]): string {
+/** The figures as a table for the terminal, line by line. */
+export function benchTable(reports: readonly BenchReport[]): string[] {
   const rows: (readonly string[])[] = [HEADINGS];
   for (const { bench, figures, failure } of reports) {
     for (const one of figures) rows.push([bench, one.name, ...cells(one)]);
@@ -22,8 +22,7 @@ export function benchTable(reports: readonly BenchReport[]): string {
   );
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+    .map((line) => line.trimEnd());
 }
 
 function cells(one: Figure): string[] {

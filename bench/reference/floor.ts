@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { CATEGORY_KEYS, type CategoryKey } from '../../src/domain/taxonomy.ts';
+import { standardOutput } from '../../src/terminal/standard-streams.ts';
 import { csvRows } from './csv-rows.ts';
 import { TextClient, type TextAnswer } from './text-client.ts';
 
@@ -26,7 +27,7 @@ for await (const rows of csvRows(path)) {
 if (batch.length > 0) await send();
 await Promise.all(inFlight);
 client.close();
-process.stdout.write(`${seq} rows, ${characters} characters\n`);
+standardOutput().line(`${seq} rows, ${characters} characters`);
 
 async function send(): Promise<void> {
   const rows = batch;

@@ -7,6 +7,7 @@ export interface Service {
   readonly image: string;
   readonly build?: string;
   readonly user?: string;
+  readonly init?: boolean;
   readonly profiles?: readonly string[];
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

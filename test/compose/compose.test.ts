@@ -16,7 +16,8 @@ import { freePort, redisForTest } from '../helpers/redis.ts';
 import { composeServices, projectFile, type Service } from './compose-file.ts';
 
 const PASSWORD = 'a1b2c3';
-const services = composeServices({ REDIS_PASSWORD: PASSWORD });
+const KEY = 'c4'.repeat(32);
+const services = composeServices({ REDIS_PASSWORD: PASSWORD, GUARDSWEEP_FLEET_KEY: KEY });
 const all = Object.entries(services);
 /** Those that run this project's own image. */
 const ours = all.filter(([, { build }]) => build !== undefined);
@@ -94,8 +95,13 @@ describe('docker-compose.yml', () => {
     expect(service('redis').healthcheck).toBeDefined();
   });
 
-  it('needs a password', () => {
-    expect(() => composeServices({})).toThrow('REDIS_PASSWORD');
+  it('needs a password and a fleet key', () => {
+    expect(() => composeServices({ GUARDSWEEP_FLEET_KEY: KEY })).toThrow('REDIS_PASSWORD');
+    expect(() => composeServices({ REDIS_PASSWORD: PASSWORD })).toThrow('GUARDSWEEP_FLEET_KEY');
+  });
+
+  it('puts no process in front of ours, whose environment decoders could read', () => {
+    for (const [name, { init }] of ours) expect(init, name).toBeUndefined();
   });
 
   it('publishes on this machine only, and Redis not at all', () => {
@@ -145,7 +151,10 @@ describe('docker-compose.yml', () => {
     expect(sink['root']).toEqual([options['out']]);
     const runs = `runs:${String(options['out'])}`;
     expect(feeder.volumes).toContain(runs);
-    expect(service('sink').volumes).toEqual([runs]);
+    // Heads are noted where the feeder, which can write in the runs, cannot change them.
+    expect(service('sink').volumes).toEqual([runs, 'heads:/data/heads']);
+    expect(sink['headFile']).toBe('/data/heads/heads.jsonl');
+    expect(feeder.volumes!.filter((volume) => volume.startsWith('heads:'))).toEqual([]);
     for (const [name, { volumes = [] }] of all) {
       for (const volume of volumes) {
         if (/^[./]/.test(volume)) expect([name, volume]).toEqual([name, expect.stringMatching(/:ro$/)]);
@@ -187,12 +196,12 @@ describe('docker-compose.yml', () => {
     const port = Number(options['metricsPort']);
     expect(ports!.map((entry) => published(entry).container)).toEqual([port]);
     // Published ports reach a container from outside of it.
-    expect(options['metricsHost']).toBe('0.0.0.0');
+    expect(options).toMatchObject({ metricsHost: '0.0.0.0', metricsOpen: true });
     const [kind, file, ...args] = healthcheck!.test;
     expect([kind, file]).toEqual(['CMD', 'node']);
     expect(args.join(' ')).toContain(`http://127.0.0.1:${port}/metrics`);
 
-    const server = await serveMetrics(new Registry(), { host: '127.0.0.1', port: 0 });
+    const server = await serveMetrics(new Registry(), { host: '127.0.0.1', port: 0, token: null });
     const here = args.map((arg) => arg.replace(`:${port}/`, `:${new URL(server.url).port}/`));
     const healthy = async (): Promise<number> =>
       (await once(spawn(process.execPath, here, { stdio: 'ignore' }), 'exit'))[0] as number;
@@ -235,6 +244,10 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('pins Redis by its digest', () => {
+    expect(service('redis').image).toMatch(/^redis:7\.2[\d.]*-bookworm@sha256:[0-9a-f]{64}$/);
+  });
+
   it('has Triton load the guard, and nothing else, on the ports that it publishes', () => {
     const { command, image, profiles, ports, healthcheck, volumes, deploy } = service('triton');
     expect(profiles).toEqual(['gpu']);
@@ -257,6 +270,16 @@ describe('docker-compose.yml', () => {
 
 describe('Dockerfile', () => {
   const lines = readFileSync(projectFile('Dockerfile'), 'utf8').replaceAll('\\\n', ' ').split('\n');
+
+  it('builds on one image, pinned by its digest, and runs no script of a package', () => {
+    const bases = lines.flatMap((line) => /^FROM (\S+)/.exec(line)?.[1] ?? []);
+    expect(bases.filter((base) => base !== 'node')).toEqual([
+      expect.stringMatching(/^node:(?:22|24)[\d.]*-bookworm-slim@sha256:[0-9a-f]{64}$/),
+    ]);
+    const installs = lines.filter((line) => line.includes('npm ci'));
+    expect(installs).toHaveLength(2);
+    for (const install of installs) expect(install).toContain('--ignore-scripts');
+  });
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
   const copied = last
     .filter((line) => line.startsWith('COPY '))
@@ -276,6 +299,12 @@ describe('Dockerfile', () => {
     expect(last.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
     const entry = JSON.parse(last.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[];
     expect(entry).toEqual(['node', `/app/${packageJson.bin['guardsweep']}`]);
+  });
+
+  it('keeps the environment of the program from the processes that decode media', () => {
+    const forbidden = last.findIndex((line) => line === 'RUN chmod 0711 /usr/local/bin/node');
+    expect(forbidden).toBeGreaterThan(-1);
+    expect(forbidden).toBeLessThan(last.findIndex((line) => line.startsWith('USER ')));
   });
 
   it('copies everything that the program imports from the package', () => {

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { redisAddressOf, type RedisAddress } from '../../src/config/redis-url.ts';
 import { RedisLink } from '../../src/queue/redis/link.ts';
+import type { FleetSeal } from '../../src/queue/redis/sealing/fleet-seal.ts';
 import { redisBinary } from './redis-binary.ts';
 
 export interface RedisOptions {
@@ -124,8 +125,10 @@ export async function redisForTest(options: RedisOptions = {}): Promise<TestRedi
 export async function linkForTest(
   redis: { readonly address: RedisAddress },
   said: string[] = [],
+  seal: FleetSeal | null = null,
 ): Promise<RedisLink> {
   const link = await RedisLink.open(redis.address, {
+    seal,
     say: (line) => said.push(line),
     signal: new AbortController().signal,
   });

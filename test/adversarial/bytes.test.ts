@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { chooseDecoder } from '../../src/formats/encoding/decoder.ts';
+import { FittingDecoder } from '../../src/formats/encoding/fitting-decoder.ts';
+import { decodeReply } from '../../src/guard/tensors/decode-reply.ts';
+import { decodeBytes } from '../../src/guard/tensors/raw.ts';
+import { isAudioContainer } from '../../src/guard-server/audio-container.ts';
+import { decodeBase64 } from '../../src/guard-server/base64.ts';
+import { binaryKind } from '../../src/ingest/binary-kind.ts';
+import { isWholePicture } from '../../src/ingest/whole-picture.ts';
+import { framesAt } from '../../src/normalize/audio/mpeg-frame.ts';
+import { withoutTransforms } from '../../src/normalize/image/avif-transforms.ts';
+import { openBmp } from '../../src/normalize/image/bmp/bmp-file.ts';
+import { openIco } from '../../src/normalize/image/bmp/ico-file.ts';
+import { readGif } from '../../src/normalize/image/gif/read-gif.ts';
+import { readPngChunks } from '../../src/normalize/image/png-chunks.ts';
+import { recogniseFormat } from '../../src/normalize/image/recognise.ts';
+import { TAGS, readTiffDirectories } from '../../src/normalize/image/tiff/tiff-directories.ts';
+import { tiffVariant } from '../../src/normalize/image/tiff/tiff-variant.ts';
+import { expectLinearGrowth } from './growth.ts';
+import { bytePumps, SEED } from './pumps.ts';
+
+const bytes = (...parts: (string | readonly number[])[]): Buffer =>
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+  );
+
+/** How the files begin that the parsers know. */
+const BEGINNINGS = [
+  bytes(),
+  bytes('GIF89a', [16, 0, 16, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]),
+  bytes('II*\0', [8, 0, 0, 0]),
+  bytes('MM\0*', [0, 0, 0, 8]),
+  bytes('II+\0', [8, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]),
+  bytes([0x89], 'PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 0, 16, 0, 0, 0, 16, 8, 2, 0, 0, 0, 0, 0, 0, 0]),
+  bytes('BM', [0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 0]),
+  bytes([0, 0, 1, 0, 0xff, 0xff]),
+  bytes([0, 0, 0, 24], 'ftypavif', [0, 0, 0, 0], 'avifmif1'),
+  bytes([0, 0, 0, 24], 'ftypavif', [0, 0, 0, 0], 'avifmif1', [0x7f, 0xff, 0xff, 0xff], 'meta', [0, 0, 0, 0]),
+  bytes([0xff, 0xd8, 0xff, 0xe0]),
+  bytes('RIFF', [255, 255, 255, 127], 'WEBP'),
+  bytes('RIFF', [255, 255, 255, 127], 'WAVE'),
+  bytes('ID3', [4, 0, 0, 0, 0, 0, 0]),
+  bytes('OggS'),
+  bytes([0xff, 0xfb, 0x90, 0]),
+  bytes([0xff, 0xfe]),
+  bytes([0xfe, 0xff]),
+  bytes([0xff, 0xfe, 0, 0]),
+]; // prettier-ignore
+
+const decoded = (label: string | null) => (input: Buffer) => {
+  const decoder = chooseDecoder(label, input.subarray(0, 256));
+  for (let at = 0; at < input.length; at += 7) decoder.write(input.subarray(at, at + 7));
+  return decoder.end();
+};
+
+const LAYOUT = { batched: true };
+
+const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
+  'the kind of a file': (input) => binaryKind(input, 'a.png', null),
+  'whether a picture is whole': (input) => isWholePicture(input, input.subarray(-65_536), false),
+  'the format of an image': (input) => recogniseFormat(input),
+  'a GIF': (input) => readGif(input),
+  'a TIFF': (input) =>
+    readTiffDirectories(input).map((each) => [
+      tiffVariant(each),
+      ...Object.values(TAGS).map((tag) => each.values(tag).length),
+    ]),
+  'a PNG': (input) => readPngChunks(input),
+  'a BMP': async (input) => {
+    for await (const frame of openBmp(input).decode([0])) void frame;
+  },
+  'an icon': (input) => openIco(input),
+  'the transforms of an AVIF': (input) => withoutTransforms(input),
+  'frames of MPEG audio': (input) => framesAt(input, 0),
+  'a container of audio': (input) => isAudioContainer(input),
+  base64: (input) => decodeBase64(Buffer.from(input.toString('base64'))),
+  'what is no base64': (input) => decodeBase64(input),
+  'a tensor of strings': (input) => decodeBytes(input),
+  'a reply': (input) =>
+    decodeReply(
+      {
+        model_name: 'guard',
+        model_version: '1',
+        id: '',
+        outputs: [{ name: 'SCORE', datatype: 'FP32', shape: [input.length / 4, 1], parameters: {} }],
+        raw_output_contents: [input],
+      },
+      input.length / 4,
+      LAYOUT,
+      false,
+    ),
+  'UTF-8': decoded(null),
+  'UTF-16': decoded('utf-16le'),
+  'Windows-1252': decoded('windows-1252'),
+  'a file that may be in an encoding': (input) => {
+    const decoder = new FittingDecoder('utf-16le', input.subarray(0, 4096));
+    for (let at = 0; at < input.length; at += 4096) decoder.write(input.subarray(at, at + 4096));
+    return decoder.end();
+  },
+};
+
+describe(`of seed ${SEED}`, () => {
+  const pumps = bytePumps(SEED, BEGINNINGS, 16);
+
+  test.each(Object.entries(PARSERS))('%s takes linear time', async (name, parse) => {
+    for (const { name: made, of } of pumps) await expectLinearGrowth(of, parse, `${name}, ${made}`);
+    expect(pumps.length).toBeGreaterThan(400);
+  });
+});
+
+test('a TIFF whose directories all have the same large value takes linear time', async () => {
+  await expectLinearGrowth(tiffOfOneValue, (input) =>
+    readTiffDirectories(input).map((each) => each.values(TAGS.bits).length), 'directories'); // prettier-ignore
+});
+
+/** Half of it directories of one entry, half of it the value to which each of them points. */
+function tiffOfOneValue(size: number): Buffer {
+  const entryBytes = 2 + 12 + 4;
+  const count = Math.max(1, Math.floor(size / 2 / entryBytes));
+  const valueAt = 8 + count * entryBytes;
+  const values = Math.floor(size / 4);
+  const file = Buffer.alloc(valueAt + values * 2);
+  file.write('II*\0', 'latin1');
+  file.writeUInt32LE(8, 4);
+  for (let each = 0; each < count; each++) {
+    const at = 8 + each * entryBytes;
+    file.writeUInt16LE(1, at);
+    file.writeUInt16LE(TAGS.bits, at + 2);
+    file.writeUInt16LE(3, at + 4);
+    file.writeUInt32LE(values, at + 6);
+    file.writeUInt32LE(valueAt, at + 10);
+    file.writeUInt32LE(each + 1 < count ? at + entryBytes : 0, at + 14);
+  }
+  return file;
+}

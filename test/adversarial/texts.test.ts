@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { nearest } from '../../src/config/nearest.ts';
+import { parseYaml } from '../../src/config/yaml-document.ts';
+import { parseDuration } from '../../src/config/duration.ts';
+import { parseGuardUrl } from '../../src/config/guard-url.ts';
+import { parseRunName, runNameOf } from '../../src/config/run-name.ts';
+import { recordedPath, systemPath } from '../../src/domain/file-path.ts';
+import { shown } from '../../src/domain/shown.ts';
+import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
+import { hasHeader } from '../../src/formats/csv/header-guess.ts';
+import { jsonRecord } from '../../src/formats/json/json-record.ts';
+import { hasRepeatedNames } from '../../src/formats/json/repeated-names.ts';
+import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-image.ts';
+import { parseHumanAssistant } from '../../src/formats/transcripts/human-assistant.ts';
+import * as wording from '../../src/formats/transcripts/wording.ts';
+import { classifyHttp, retryAfterMs } from '../../src/guard/rest/http-fault.ts';
+import { categoryOf } from '../../src/guard/rest/category-names.ts';
+import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
+import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
+import { encodeStrings } from '../../src/guard/tensors/raw.ts';
+import { LiteModel } from '../../src/guard-server/lite/model.ts';
+import { normalise } from '../../src/guard-server/lite/normalise.ts';
+import * as arrayHead from '../../src/ingest/array-head.ts';
+import { columnLabel } from '../../src/ingest/column-label.ts';
+import { isEncodedText } from '../../src/ingest/encoded-text.ts';
+import { decodePlanLine } from '../../src/ingest/plan-codec.ts';
+import { mailForm } from '../../src/ingest/mail-head.ts';
+import { markupKind } from '../../src/ingest/markup-kind.ts';
+import { wrappedArray } from '../../src/ingest/wrapped-array.ts';
+import { textSpans } from '../../src/moderate/windows/text-spans.ts';
+import { parseOutcomeLine } from '../../src/sink/outcome-schema.ts';
+import { parseChainLine } from '../../src/sink/verdict-log/chain-line.ts';
+import { expectLinearGrowth } from './growth.ts';
+import { SEED, textPumps } from './pumps.ts';
+
+const here = (value: string) => ({ value, place: 'here' });
+const lite = await LiteModel.load();
+
+const versionReply = (text: string) => {
+  const raw = encodeStrings([text]);
+  const output = { name: 'VERSION', datatype: 'BYTES', shape: [1, 1], parameters: {} };
+  return { model_name: 'guard', model_version: '1', id: '', outputs: [output], raw_output_contents: [raw] };
+};
+
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'the kind of markup': (text) => markupKind(Buffer.from(text), true, 'page.html'),
+  'the kind of mail': (text) => mailForm(text, 'a.txt'),
+  'encoded text': (text) => isEncodedText(text, true),
+  'the label of a column': (text) => columnLabel(text, 1),
+  'the delimiter of a table': (text) => sniffDelimiter(Buffer.from(text), null),
+  'the line break of a table': (text) => sniffLineBreak(Buffer.from(text)),
+  'the header of a table': (text) => hasHeader([text.split(','), text.split('"')], []),
+  'a JSON record': (text) => jsonRecord(Buffer.from(text), 1, 1),
+  'a JSON string as a record': (text) => jsonRecord(Buffer.from(JSON.stringify({ messages: text })), 1, 1),
+  'repeated names': (text) => hasRepeatedNames(JSON.stringify({ [text]: text }), { [text]: text }),
+  'the first element of an array': (text) => arrayHead.firstElement(Buffer.from(`[${text}`)),
+  'an array cut off': (text) => arrayHead.beginsWithCutObject(Buffer.from(`[{${text}`)),
+  'an open array': (text) => arrayHead.isOpenArray(Buffer.from(`[${text}`), Buffer.from(text)),
+  'a wrapped array': (text) => wrappedArray(Buffer.from(`{"a":${text}`)),
+  'an embedded image': (text) => [isImageUrl(text), imageFrom(text), imageFrom(`data:${text}`)],
+  'turns of Human and Assistant': (text) => parseHumanAssistant(text),
+  'a name of text or ids': (text) => [wording.isTextName(text), wording.isIdName(text)],
+  'an id, a reference, words': (text) => [
+    wording.looksLikeId(text),
+    wording.isReference(text),
+    wording.hasWords(text, 3),
+    wording.looksEncoded(text),
+  ],
+  'spans of a long text': (text) => [...textSpans(text, 512)],
+  'the normal form of a text': (text) => normalise(text),
+  'the embedded model': (text) => lite.scoreText(text),
+  'a version reply': (text) => decodeVersionReply(versionReply(text)),
+  'a version reply in JSON': (text) => decodeVersionReply(versionReply(JSON.stringify({ [text]: text }))),
+  'a verdict over REST': (text) => decodeVerdict(Buffer.from(text)),
+  'an error over REST': (text) =>
+    classifyHttp({ status: 400, retryAfter: text, body: text, modality: 'text' }),
+  'Retry-After': (text) => retryAfterMs(text),
+  'the name of a category': (text) => categoryOf(text),
+  'a job file': (text) => parseYaml(text, 'job.yaml'),
+  'the nearest key': (text) => nearest(text, ['sources', 'guard', text]),
+  'a duration': (text) => parseDuration(here(text)),
+  'the URL of a guard': (text) => parseGuardUrl(here(`grpc://${text}`)),
+  'the name of a run': (text) => parseRunName(here(text)),
+  'a name made for a run': (text) => runNameOf(text),
+  'a recorded path': (text) => systemPath(recordedPath(text)),
+  'a foreign string': (text) => shown(text),
+  'an outcome line': (text) => parseOutcomeLine(text),
+  'a plan line': (text) => decodePlanLine(Buffer.from(text)),
+  'a line of the chain': (text) => parseChainLine(Buffer.from(text)),
+};
+
+describe(`of seed ${SEED}`, () => {
+  const pumps = textPumps(SEED, 80);
+
+  test.each(Object.entries(PARSERS))('%s takes linear time', async (name, parse) => {
+    for (const { name: made, of } of pumps) await expectLinearGrowth(of, parse, `${name}, ${made}`);
+    expect(pumps.length).toBeGreaterThan(100);
+  });
+});
