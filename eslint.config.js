@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
 import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
@@ -6,9 +7,10 @@ import tseslint from 'typescript-eslint';
  * The rooms of the house in the order data flows. A file may import from its own room and from rooms above
  * it in this list, so that every dependency points one way and a room can be understood without the later ones.
  */
-const ROOMS = [
+export const ROOMS = [
   'domain',
   'files',
+  'flow',
   'terminal',
   'config',
   'formats',
@@ -17,11 +19,24 @@ const ROOMS = [
   'normalize',
   'guard',
   'moderate',
+  'record',
   'sink',
   'runs',
+  'fleet',
   'guard-server',
+  'guard-setup',
   'cli',
 ];
+
+/** What stands beside `src`, and which parts of the house it may import. */
+const BESIDE = {
+  workers: ROOMS.slice(0, ROOMS.indexOf('guard-server')),
+  training: ['domain', 'terminal', 'guard-server/lite'],
+  bench: [
+    ...['domain', 'files', 'terminal', 'config', 'normalize', 'guard/tensors', 'record', 'guard-server'],
+    ...['training'],
+  ],
+};
 
 /**
  * guard-server is the other side of the wire: it shares only the words, what prints them, the normal form of media and
@@ -30,7 +45,10 @@ const ROOMS = [
 const ONLY = { 'guard-server': ['domain', 'terminal', 'normalize', 'guard/tensors'] };
 
 /** Libraries that one room alone knows. */
-const LIBRARIES = [{ room: 'guard-server', regex: '^(nsfwjs|@tensorflow/.*)$' }];
+const LIBRARIES = [
+  { room: 'guard-server', regex: '^(nsfwjs|@tensorflow/.*)$' },
+  { room: 'normalize', regex: '^sharp$' },
+];
 
 const RANDOM = {
   object: 'Math',
@@ -42,7 +60,7 @@ const PRINT_LINES = 'Print lines with a LineWriter: it escapes what a foreign st
 
 /** What prints past the one place that escapes. */
 const printing = {
-  files: ['src/**/*.ts', 'workers/**/*.ts', 'bench/**/*.ts'],
+  files: ['src/**/*.ts', 'workers/**/*.ts', 'bench/**/*.ts', 'training/**/*.ts'],
   ignores: ['src/terminal/standard-streams.ts', 'src/terminal/silent-console.ts'],
   rules: {
     'no-console': 'error',
@@ -64,47 +82,69 @@ for (const entry of readdirSync('src', { withFileTypes: true })) {
   }
 }
 
-const direction = ROOMS.map((room, position) => {
-  const forbidden = ROOMS.slice(position + 1);
-  const above = ROOMS.slice(0, position).filter((name) => !(ONLY[room] ?? [name]).includes(name));
-  const allowedInside = (ONLY[room] ?? []).filter((path) => path.includes('/'));
-  const patterns = [
-    {
-      regex: `^(\\.\\./)+(${[...forbidden, 'workers', 'bench'].join('|')})/`,
-      message: `src/${room} comes before these in the flow of data: imports point only up the list of rooms.`,
-    },
-  ];
-  if (room !== 'normalize') {
-    patterns.push({
-      regex: '^sharp$',
-      message: 'Only src/normalize knows sharp: images are decoded in one way (normalPixels, Normalizer).',
-    });
-  }
-  if (above.length > 0) {
-    const exceptions = allowedInside.map((path) => `(?!(\\.\\./)+${path}/)`).join('');
-    patterns.push({
-      regex: `^${exceptions}(\\.\\./)+(${above.join('|')})/`,
-      message: `src/${room} shares only ${(ONLY[room] ?? []).join(' and ')}.`,
-    });
-  }
-  for (const { room: owner, regex } of LIBRARIES) {
-    if (owner !== room) patterns.push({ regex, message: `Only src/${owner} knows this library.` });
-  }
-  return {
-    files: [`src/${room}/**/*.ts`],
-    rules: { 'no-restricted-imports': ['error', { patterns }] },
-  };
-});
-// The command line joins everything and may start the workers' entry points.
-direction.at(-1).rules = {};
+/** What each room, and each folder beside `src`, may import besides itself. A room is named by its folder under `src`. */
+const MAY_IMPORT = {
+  ...Object.fromEntries(ROOMS.map((room, position) => [room, ONLY[room] ?? ROOMS.slice(0, position)])),
+  ...BESIDE,
+};
+// The command line joins everything and starts the workers' entry points.
+MAY_IMPORT.cli = [...MAY_IMPORT.cli, 'workers'];
+
+const inside = (path, folder) => path === folder || path.startsWith(`${folder}/`);
+
+/** Where a file stands in the house: its path under `src`, or else from the project's folder. */
+const placeOf = (path) => relative(import.meta.dirname, path).replace(/^src\//, '');
+
+/** Holds that imports point one way: from a room only to what it may import. */
+const direction = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: { up: '{{room}} may not import {{place}}: imports point only up the list of rooms.' },
+  },
+  create(context) {
+    const room = placeOf(context.filename).split('/')[0];
+    const allowed = MAY_IMPORT[room];
+    if (allowed === undefined) return {};
+    const check = ({ source }) => {
+      if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
+      const place = placeOf(resolve(dirname(context.filename), source.value));
+      if ([room, ...allowed].some((folder) => inside(place, folder))) return;
+      context.report({ node: source, messageId: 'up', data: { room, place } });
+    };
+    return {
+      ImportDeclaration: check,
+      ImportExpression: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      TSImportType: check,
+    };
+  },
+};
+
+const ONE_ROOM_LIBRARIES = ROOMS.map((room) => ({
+  files: [`src/${room}/**/*.ts`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: LIBRARIES.filter((library) => library.room !== room).map(({ room: owner, regex }) => ({
+          regex,
+          message: `Only src/${owner} knows this library.`,
+        })),
+      },
+    ],
+  },
+}));
 
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'runs/**', '**/*.mjs', 'eslint.config.js'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.test.json' } },
-    plugins: { regexp },
+    plugins: { regexp, house: { rules: { direction } } },
     rules: {
+      'house/direction': 'error',
       // Every parser is linear in its input.
       'regexp/no-super-linear-backtracking': 'error',
       'regexp/no-super-linear-move': 'error',
@@ -121,5 +161,5 @@ export default tseslint.config(
     },
   },
   printing,
-  ...direction,
+  ...ONE_ROOM_LIBRARIES,
 );

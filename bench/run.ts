@@ -1,4 +1,4 @@
-import { watchInterrupts } from '../src/cli/interrupt.ts';
+import { watchInterrupts } from '../src/terminal/interrupt.ts';
 import { standardError, standardOutput } from '../src/terminal/standard-streams.ts';
 import { Failure } from '../src/domain/failure.ts';
 import { BENCHES } from './catalogue.ts';

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import type { RedisAddress } from '../src/config/redis-url.ts';
+import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import type { Continued } from '../src/runs/continue-run.ts';
 import type { Run } from '../src/runs/create-run.ts';
-import { continueOnFleet, type ContinueOnFleetOptions } from '../src/runs/fleet/continue-on-fleet.ts';
+import { continueOnFleet, type ContinueOnFleetOptions } from '../src/fleet/feeder/continue-on-fleet.ts';
 import type { Service } from './service.ts';
 
 export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {

@@ -1,14 +1,14 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RedisAddress } from '../src/config/redis-url.ts';
+import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import type { Lane } from '../src/domain/item.ts';
-import type { GuardPool } from '../src/guard/pool.ts';
-import { runFleetWorker } from '../src/moderate/fleet-worker.ts';
+import type { GuardPool } from '../src/guard/pool/pool.ts';
+import { runFleetWorker } from '../src/fleet/worker/fleet-worker.ts';
 import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
-import { Presence } from '../src/queue/redis/presence.ts';
+import { Presence } from '../src/fleet/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';

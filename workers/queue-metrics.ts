@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { RedisLink } from '../src/queue/redis/link.ts';
-import { readDepths } from '../src/queue/redis/depths.ts';
+import { readDepths } from '../src/fleet/redis/depths.ts';
 
 const ANSWER_WITHIN_MS = 1000;
 

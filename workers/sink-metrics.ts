@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { SinkObserver } from '../src/runs/fleet/fleet-sink.ts';
+import type { SinkObserver } from '../src/fleet/sink/fleet-sink.ts';
 
 export interface SinkMetrics {
   readonly registry: Registry;

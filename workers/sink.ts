@@ -1,11 +1,11 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RedisAddress } from '../src/config/redis-url.ts';
+import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
-import { Presence } from '../src/queue/redis/presence.ts';
-import { runFleetSink } from '../src/runs/fleet/fleet-sink.ts';
-import type { SinkAfterFinish } from '../src/runs/fleet/held-run.ts';
+import { Presence } from '../src/fleet/redis/presence.ts';
+import { runFleetSink } from '../src/fleet/sink/fleet-sink.ts';
+import type { SinkAfterFinish } from '../src/fleet/sink/held-run.ts';
 import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LANES, type Lane } from '../src/domain/item.ts';
-import type { WorkerObserver } from '../src/moderate/fleet-worker.ts';
-import type { GuardPool } from '../src/guard/pool.ts';
+import type { WorkerObserver } from '../src/fleet/worker/fleet-worker.ts';
+import type { GuardPool } from '../src/guard/pool/pool.ts';
 
 /** Items of a shard, as bucket bounds. */
 const ITEMS_OF_A_SHARD = [1, 8, 32, 64, 128, 192, 256];

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { seededRandom } from '../../src/guard-server/lite/training/random.ts';
+import { seededRandom } from '../../training/random.ts';
 
 /** Bits of grain in every value of a picture. */
 const GRAIN = 32;

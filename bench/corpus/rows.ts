@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { seededRandom, shuffle } from '../../src/guard-server/lite/training/random.ts';
+import { seededRandom, shuffle } from '../../training/random.ts';
 
 /** Gives the text of the next row. */
 export type Rows = () => string;

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure } from '../../src/domain/failure.ts';
-import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
+import { projectFolder } from '../../training/project-folder.ts';
 
 const FILES = ['train.jsonl.gz', 'dev.jsonl.gz', 'unsafe_unspecified.jsonl.gz'];
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
-import { toolVersion } from '../../src/cli/tool-version.ts';
+import { toolVersion } from '../../src/config/tool-version.ts';
 import { findRedis } from '../processes/redis-process.ts';
 
 /** Where figures were taken. */

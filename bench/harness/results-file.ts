@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { projectFolder } from '../../src/guard-server/lite/training/project-folder.ts';
+import { projectFolder } from '../../training/project-folder.ts';
 import type { Machine, Versions } from './machine.ts';
 import type { BenchReport } from './table.ts';
 

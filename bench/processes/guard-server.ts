@@ -2,12 +2,12 @@
  * The program of a bench's guard: starts as `process.argv[2]` (GuardSettings as JSON) says, sends its address to its
  * parent, and at each message the executions since the last.
  */
-import { tokensOfBytes } from '../../src/guard-server/context-window.ts';
-import type { Execution as ServerExecution } from '../../src/guard-server/model.ts';
+import { tokensOfBytes } from '../../src/guard-server/contract/context-window.ts';
+import type { Execution as ServerExecution } from '../../src/guard-server/contract/model.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
 import { executionMs, REFERENCE_SERVICE_TIME } from '../../src/guard-server/synthetic/service-time.ts';
-import type { TensorRequest } from '../../src/guard-server/tensor-request.ts';
+import type { TensorRequest } from '../../src/guard-server/contract/tensor-request.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
 
 /** A batch of 32 texts of 100 tokens takes 32 ms: slow enough that no client is the limit. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../src/domain/failure.ts';
-import type { Summary } from '../../src/sink/summary.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
 import type { BenchContext } from '../harness/bench.ts';
 import { MeasuredProcess, type Ended } from './measured-process.ts';
 import type { GuardProcess } from './guard-process.ts';

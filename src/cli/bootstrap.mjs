@@ -59,6 +59,7 @@ function buildStale() {
   const inputs = [
     newestBelow(join(root, 'src')),
     newestBelow(join(root, 'workers')),
+    newestBelow(join(root, 'training')),
     newestBelow(join(root, 'bench'), 'results'),
     mtime(join(root, 'tsconfig.json')),
   ];

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { AfterFinish } from '../config/after-finish.ts';
-import type { RedisAddress } from '../config/redis-url.ts';
+import type { RedisAddress } from '../config/values/redis-url.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
-import type { Interrupts } from './interrupt.ts';
+import type { Interrupts } from '../terminal/interrupt.ts';
 
 /** All that a command knows of the process around it. */
 export interface CommandContext {

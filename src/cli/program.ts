@@ -13,7 +13,7 @@ import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
 import type { CommandContext, ReportStatus, RunCommands } from './context.ts';
 import { examples, newCommand } from './new-command.ts';
-import { toolVersion } from './tool-version.ts';
+import { toolVersion } from '../config/tool-version.ts';
 
 const EXIT_STATUSES = `
 Exit status:

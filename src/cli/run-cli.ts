@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { Failure } from '../domain/failure.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
-import { isDiskFull } from '../ingest/disk-full.ts';
+import { isDiskFull } from '../files/disk-full.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, RunCommands } from './context.ts';
 import { buildProgram } from './program.ts';

@@ -2,9 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { openForAppending } from '../files/create-file.ts';
 import { runDirectoryAround } from '../files/outside-runs.ts';
-import type { JobFile } from './job-file.ts';
+import type { JobFile } from './job-file/job-file.ts';
 import { mistake } from './mistake.ts';
-import { signingKeyOf } from './signing-key.ts';
+import { signingKeyOf } from './keys/signing-key.ts';
 
 /** Flags as typed; absent ones were not given. */
 export interface AfterFinishFlags {

@@ -3,20 +3,20 @@ import { dirname, relative, resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { DEFAULT_POLICY, type Policy } from '../domain/policy.ts';
 import { afterFinishOf, type AfterFinish, type AfterFinishFlags } from './after-finish.ts';
-import { parseDuration } from './duration.ts';
-import { parseFingerprintId } from './fingerprint-id.ts';
+import { parseDuration } from './values/duration.ts';
+import { parseFingerprintId } from './values/fingerprint-id.ts';
 import { deepFreeze } from './freeze.ts';
-import { parseGate } from './gates.ts';
-import { EMBEDDED_GUARD, guardUrlsOf, parseGuardUrls } from './guard-url.ts';
-import { keyName } from './check-shape.ts';
-import { isJobFile, readJobFile, type JobFile } from './job-file.ts';
+import { parseGate } from './job-file/gates.ts';
+import { EMBEDDED_GUARD, guardUrlsOf, parseGuardUrls } from './values/guard-url.ts';
+import { keyName } from './yaml/check-shape.ts';
+import { isJobFile, readJobFile, type JobFile } from './job-file/job-file.ts';
 import { mistake, oneOf, quoted, type Located } from './mistake.ts';
-import { readPolicyFile } from './policy-file.ts';
-import { parseRunName, runNameOf } from './run-name.ts';
-import { judgingOf, type JudgingFlags } from './judging.ts';
+import { readPolicyFile } from './job-file/policy-file.ts';
+import { parseRunName, runNameOf } from './values/run-name.ts';
+import { judgingOf, type JudgingFlags } from './job-file/judging.ts';
 import { DEFAULT_LIMITS, OUTPUT_FORMATS, type OutputFormat, type RunConfig } from './run-config.ts';
-import { resolveSource, type SourceGiven } from './source-config.ts';
-import type { KeyPath } from './yaml-file.ts';
+import { resolveSource, type SourceGiven } from './job-file/source-config.ts';
+import type { KeyPath } from './yaml/yaml-file.ts';
 
 /** Flags of `enqueue` as typed; absent ones were not given. */
 export interface Flags extends JudgingFlags, AfterFinishFlags {

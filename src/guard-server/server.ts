@@ -1,15 +1,15 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
-import { ContractModel } from './contract-model.ts';
-import { DEFAULT_CONTEXT_TOKENS } from './context-window.ts';
-import type { Serving } from './definition.ts';
-import { DynamicBatcher } from './dynamic-batcher.ts';
-import { inferenceService } from './inference-service.ts';
-import { Lanes } from './lanes.ts';
-import { Listener } from './listener.ts';
-import type { LiteProbe } from './lite-probe.ts';
-import { NETWORK_LIMITS, type NetworkLimits } from './network/limits.ts';
-import type { Model } from './model.ts';
-import { Outage } from './outage.ts';
+import { ContractModel } from './contract/contract-model.ts';
+import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
+import type { Serving } from './contract/definition.ts';
+import { DynamicBatcher } from './batching/dynamic-batcher.ts';
+import { inferenceService } from './grpc/inference-service.ts';
+import { Lanes } from './batching/lanes.ts';
+import { Listener } from './grpc/listener.ts';
+import type { LiteProbe } from './lite/lite-probe.ts';
+import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
+import type { Model } from './contract/model.ts';
+import { Outage } from './synthetic/outage.ts';
 import type { Fault } from './synthetic/faults.ts';
 import { SyntheticModel, type SyntheticCounts, type SyntheticOptions } from './synthetic/synthetic-model.ts';
 
@@ -122,7 +122,7 @@ interface Lite {
 
 /** The weights are read, and their code loaded, only where they are used. */
 async function loadLite(): Promise<Lite> {
-  const { loadLiteProbe } = await import('./lite-probe.ts');
+  const { loadLiteProbe } = await import('./lite/lite-probe.ts');
   const probe = await loadLiteProbe();
   const model = new ContractModel(probe, { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
   return { model, probe };

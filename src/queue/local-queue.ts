@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
-import { GivenBack } from './given-back.ts';
+import { GivenBack } from './requeue.ts';
 import type { ClosableQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */

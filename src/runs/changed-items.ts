@@ -1,6 +1,6 @@
 import { itemError } from '../domain/item-error.ts';
 import type { SettledItem } from '../domain/item.ts';
-import type { FrozenSource } from '../ingest/plan-line.ts';
+import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 
 const BATCH = 1024;
 

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../ingest/disk-full.ts';
-import { PlanWriter, readPlan } from '../ingest/plan-file.ts';
+import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../files/disk-full.ts';
+import { PlanWriter, readPlan } from '../ingest/plan/plan-file.ts';
 import type { Judge } from '../moderate/judge.ts';
-import { finishRun } from '../sink/finish.ts';
+import { finishRun } from '../sink/final-files/finish.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import type { Summary } from '../sink/summary.ts';
+import type { Summary } from '../record/summary/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { clearMarker } from './control/control-files.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
-import { isDiskFull } from '../ingest/disk-full.ts';
-import { makeFolders } from '../ingest/durable-write.ts';
-import type { FrozenSource } from '../ingest/plan-line.ts';
-import type { SkippedFile } from '../ingest/walk/skipped-files.ts';
+import { isDiskFull } from '../files/disk-full.ts';
+import { makeFolders } from '../files/durable-write.ts';
+import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { sealRun } from './trust/run-seal.ts';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { readPlan } from '../ingest/plan-file.ts';
-import type { PlanLine } from '../ingest/plan-line.ts';
-import { isClosing } from '../ingest/plan-state.ts';
-import { surveyPlan, type PlanSurvey } from '../ingest/survey-plan.ts';
+import { readPlan } from '../ingest/plan/plan-file.ts';
+import type { PlanLine } from '../ingest/plan/plan-line.ts';
+import { isClosing } from '../ingest/plan/plan-state.ts';
+import { surveyPlan, type PlanSurvey } from '../ingest/plan/survey-plan.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import type { Summary } from '../sink/summary.ts';
+import type { Summary } from '../record/summary/summary.ts';
 import type { Run } from './create-run.ts';
 import { RetrySelection } from './retry-selection.ts';
 import { retryableItems } from './retryable-items.ts';

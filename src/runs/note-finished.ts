@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import { hashFile } from '../ingest/hash-file.ts';
-import { noteHead } from '../sink/heads/head-file.ts';
-import type { Summary } from '../sink/summary.ts';
+import { hashFile } from '../files/hash-file.ts';
+import { noteHead } from '../record/head-file.ts';
+import type { Summary } from '../record/summary/summary.ts';
 
 /**
  * Notes the chain head of a finished run in a head file, unless it is there already. Failure('service') when that cannot

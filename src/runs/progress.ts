@@ -1,4 +1,4 @@
-import type { FrozenSource } from '../ingest/plan-line.ts';
+import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 
 /** How far the feeder is. */
 export interface FeedProgress {

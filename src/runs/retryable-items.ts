@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { OutcomeLine } from '../domain/outcome.ts';
-import { readRecordLines } from '../ingest/record-lines.ts';
+import { readRecordLines } from '../files/record-lines.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { RetrySelection } from './retry-selection.ts';
 

@@ -1,10 +1,10 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readManifest } from '../sink/manifest.ts';
-import { readRunFile } from '../sink/read-run-file.ts';
+import { readManifest } from '../record/manifest/manifest.ts';
+import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import type { Summary } from '../sink/summary.ts';
-import { listEpochs } from '../sink/verdict-log/epochs.ts';
+import type { Summary } from '../record/summary/summary.ts';
+import { listEpochs } from '../record/log/epochs.ts';
 
 /**
  * The summary of a run that is finished: its manifest is there, with every file it names, and nobody has claimed the

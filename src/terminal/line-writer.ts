@@ -1,4 +1,4 @@
-import { escaped, shownJson } from '../domain/shown.ts';
+import { escaped, shownJson } from '../domain/text/shown.ts';
 
 /** Where text goes in the end: stdout or stderr of a process. */
 export interface TextTarget {

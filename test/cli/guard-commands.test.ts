@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkMemory, checkNode } from '../../src/cli/machine-checks.ts';
+import { checkMemory, checkNode } from '../../src/cli/checks/machine-checks.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { type RestGuardOptions, startRestGuard } from '../helpers/rest-guard.ts';
 import { output, typed } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolVersion } from '../../src/cli/tool-version.ts';
+import { toolVersion } from '../../src/config/tool-version.ts';
 import { typed } from './terminal.ts';
 
 const COMMANDS = [

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Summary } from '../../src/sink/summary.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
 import { readFile } from 'node:fs/promises';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { redisForTest } from '../helpers/redis.ts';
-import { newRun } from '../sink/run-fixture.ts';
+import { newRun } from '../record/run-fixture.ts';
 
 const NO_REDIS = ['--redis', 'redis://127.0.0.1:1'];
 const NO_GUARD = 'grpc://127.0.0.1:1';

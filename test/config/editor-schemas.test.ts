@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
-import { JOB_SCHEMA } from '../../src/config/job-file.ts';
-import { POLICY_SCHEMA } from '../../src/config/policy-file.ts';
+import { JOB_SCHEMA } from '../../src/config/job-file/job-file.ts';
+import { POLICY_SCHEMA } from '../../src/config/job-file/policy-file.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { NotedHead } from '../../src/sink/heads/head-file.ts';
-import type { Summary } from '../../src/sink/summary.ts';
+import type { NotedHead } from '../../src/record/head-file.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
-import { reseal } from '../sink/reseal.ts';
+import { reseal } from '../record/reseal.ts';
 
 const SCRIPT = `#!/bin/sh
 echo "told" >&2

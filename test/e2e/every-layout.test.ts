@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { verifyRun } from '../../src/sink/verify.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import type { GuardPool } from '../../src/guard/pool.ts';
+import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import {
   audio,
   connect,

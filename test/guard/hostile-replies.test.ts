@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it, test } from 'vitest';
 import type { InferResponse, WireModelConfig } from '../../src/guard/tensors/protocol.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
-import { readEndpoint } from '../../src/guard/read-endpoint.ts';
+import { readEndpoint } from '../../src/guard/pool/read-endpoint.ts';
 import { closeAfterEach, connect, failure, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../helpers/scripted-guard.ts';
 

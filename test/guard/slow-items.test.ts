@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/domain/outcome.ts';
-import { Task } from '../../src/guard/task.ts';
+import { Task } from '../../src/guard/tasks/task.ts';
 import {
   closeAfterEach,
   connect,

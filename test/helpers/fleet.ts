@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../src/runs/status/run-status.ts';
+import type { RunStatus } from '../../src/fleet/status/run-status.ts';
 import { Cli, guardsweep, type Finished } from './cli.ts';
 import { onlyRun, until } from './run-directory.ts';
 

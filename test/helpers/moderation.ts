@@ -5,7 +5,7 @@ import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
 import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
-import { Moderator } from '../../src/moderate/moderate-shard.ts';
+import { Moderator } from '../../src/moderate/moderator.ts';
 
 /** The model that `judgement` says it was. */
 export const MODEL = makeFingerprint([['weights', 'a'.repeat(64)]])!;

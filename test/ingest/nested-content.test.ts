@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
-import { expandSources } from '../../src/ingest/expand.ts';
-import { inspectSources } from '../../src/ingest/inspect.ts';
+import { expandSources } from '../../src/ingest/discover/expand.ts';
+import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
 
 /** What an item asks, in a line: its id, and its text, its turns or its code. */

@@ -1,9 +1,9 @@
-import { expandSources } from '../../src/ingest/expand.ts';
+import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { SourceConfig } from '../../src/config/run-config.ts';
-import { FrozenSources } from '../../src/ingest/frozen-sources.ts';
-import type { FrozenSource } from '../../src/ingest/plan-line.ts';
-import { readSource } from '../../src/ingest/read-source.ts';
+import { FrozenSources } from '../../src/ingest/sources/frozen-sources.ts';
+import type { FrozenSource } from '../../src/ingest/plan/plan-line.ts';
+import { readSource } from '../../src/ingest/items/read-source.ts';
 
 /** A corpus at an absolute path, everything else recognised. */
 export function corpus(path: string, overrides: Partial<SourceConfig> = {}): SourceConfig {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { GivenBack } from '../../src/queue/given-back.ts';
+import { GivenBack } from '../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../src/queue/work-queue.ts';
 import { gate } from '../helpers/gate.ts';
 import { settled } from '../helpers/settled.ts';

@@ -7,7 +7,7 @@ import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/runs/run-state.ts';
-import { verifyRun } from '../../src/sink/verify.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';

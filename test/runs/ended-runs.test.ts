@@ -6,7 +6,7 @@ import type { Judge } from '../../src/moderate/judge.ts';
 import { setMarker } from '../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import type { Run } from '../../src/runs/create-run.ts';
-import { PlanWriter } from '../../src/ingest/plan-file.ts';
+import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRun } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/runs/run-state.ts';
-import { verifyRun } from '../../src/sink/verify.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 

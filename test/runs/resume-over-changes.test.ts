@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { finishedSummary } from '../../src/runs/run-state.ts';
-import { verifyRun } from '../../src/sink/verify.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';

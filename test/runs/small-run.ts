@@ -7,7 +7,7 @@ import { wholeCoverage } from '../../src/domain/item.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import { expandSources } from '../../src/ingest/expand.ts';
+import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
 import { continueRun, type Continued, type ContinueOptions } from '../../src/runs/continue-run.ts';
 import { createRun, type Run } from '../../src/runs/create-run.ts';

@@ -2,9 +2,9 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { finishRun } from '../../src/sink/finish.ts';
-import { summaryLines } from '../../src/sink/summary-text.ts';
-import { verifyRun } from '../../src/sink/verify.ts';
+import { finishRun } from '../../src/sink/final-files/finish.ts';
+import { summaryLines } from '../../src/record/summary/summary-text.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import {
@@ -19,7 +19,7 @@ import {
   signal,
   verdict,
   work,
-} from './run-fixture.ts';
+} from '../record/run-fixture.ts';
 
 describe('finishing a run', () => {
   it('merges interleaved lanes into corpus order, with every count true', async () => {

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { Counter, Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { metricsOf } from '../../src/cli/service-flags.ts';
+import { metricsOf } from '../../src/cli/flags/service-flags.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { serveMetrics } from '../../workers/metrics-server.ts';
 

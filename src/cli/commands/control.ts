@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
-import { readRunState } from '../../runs/status/run-status.ts';
+import { readRunState } from '../../fleet/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
-import { quietFlag } from '../flags.ts';
+import { quietFlag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run-directory.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 interface ControlCommand {
   readonly name: string;

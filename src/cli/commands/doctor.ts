@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
-import { endpointUrls } from '../endpoint-urls.ts';
-import { guardUrlsOf } from '../../config/guard-url.ts';
-import { redisAddressOf } from '../../config/redis-url.ts';
-import { checkFleetKey } from '../fleet-key-check.ts';
-import { guardFlag, jsonFlag, outFlag, redisFlag } from '../flags.ts';
-import { checkGuard } from '../guard-checks.ts';
-import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../machine-checks.ts';
+import { endpointUrls } from '../../guard-setup/endpoint-urls.ts';
+import { guardUrlsOf } from '../../config/values/guard-url.ts';
+import { redisAddressOf } from '../../config/values/redis-url.ts';
+import { checkFleetKey } from '../checks/fleet-key-check.ts';
+import { guardFlag, jsonFlag, outFlag, redisFlag } from '../flags/flags.ts';
+import { checkGuard } from '../checks/guard-checks.ts';
+import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 interface DoctorOptions {
@@ -58,10 +58,10 @@ export function doctorCommand(context: CommandContext): Command {
       add(await checkOutput(resolve(context.cwd, options.out ?? 'runs')));
       const { env, interrupts } = context;
       add(await checkFfmpeg(env, interrupts.drain));
-      const { checkDecoders } = await import('../decoder-check.ts');
+      const { checkDecoders } = await import('../checks/decoder-check.ts');
       add(checkDecoders());
       if (redis !== null) {
-        const { checkRedis } = await import('../redis-check.ts');
+        const { checkRedis } = await import('../checks/redis-check.ts');
         add(await checkRedis(redis, interrupts.drain));
         add(await checkFleetKey(redis, env));
       }

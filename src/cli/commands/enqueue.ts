@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { resolveRunConfig, type Flags } from '../../config/resolve.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
-import { isJobFile } from '../../config/job-file.ts';
-import { jobFileNotice } from '../job-file-notice.ts';
-import { fleetOf, startWaitOf, type FleetFlags } from '../fleet-flags.ts';
+import { isJobFile } from '../../config/job-file/job-file.ts';
+import { jobFileNotice } from '../run/job-file-notice.ts';
+import { fleetOf, startWaitOf, type FleetFlags } from '../flags/fleet-flags.ts';
 import {
   detachFlag,
   flag,
@@ -17,9 +17,9 @@ import {
   redisFlag,
   repeatableFlag,
   startWaitFlag,
-} from '../flags.ts';
+} from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { tell } from '../run-report.ts';
+import { tell } from '../run/run-report.ts';
 
 interface EnqueueOptions extends Flags, FleetFlags {
   readonly json?: boolean;

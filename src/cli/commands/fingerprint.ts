@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { shownName } from '../../domain/shown.ts';
-import { readEndpoint, type EndpointReading } from '../../guard/read-endpoint.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { readEndpoint, type EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
-import { endpointUrls } from '../endpoint-urls.ts';
-import { guardFlag, jsonFlag } from '../flags.ts';
-import { openGuardEndpoints } from '../guard-endpoints.ts';
-import { guardToken } from '../guard-token.ts';
+import { endpointUrls } from '../../guard-setup/endpoint-urls.ts';
+import { guardFlag, jsonFlag } from '../flags/flags.ts';
+import { openGuardEndpoints } from '../../guard-setup/guard-endpoints.ts';
+import { guardToken } from '../../guard-setup/guard-token.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;

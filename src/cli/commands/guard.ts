@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
 import { serveGuard, type ServeOptions } from '../../guard-server/serve.ts';
 import type { CommandContext } from '../context.ts';
-import { flag } from '../flags.ts';
+import { flag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 interface GuardOptions {

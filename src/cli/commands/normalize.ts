@@ -2,16 +2,16 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/shown.ts';
-import { isDiskFull } from '../../ingest/disk-full.ts';
-import { makeFolders } from '../../ingest/durable-write.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { isDiskFull } from '../../files/disk-full.ts';
+import { makeFolders } from '../../files/durable-write.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
-import { flag } from '../flags.ts';
-import { pathOfNamed } from '../named-file.ts';
-import { type NormalForm, normalForm, openOrdinary } from '../normal-form.ts';
+import { flag } from '../flags/flags.ts';
+import { pathOfNamed } from '../normalize/named-file.ts';
+import { type NormalForm, normalForm, openOrdinary } from '../normalize/normal-form.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { OutputNames, writeInPlace } from '../output-names.ts';
+import { OutputNames, writeInPlace } from '../normalize/output-names.ts';
 
 /** `normalize <file…>`: write what the guard would get of media files. */
 export function normalizeCommand(context: CommandContext): Command {

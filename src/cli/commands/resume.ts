@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { afterFinishOf, type AfterFinishFlags } from '../../config/after-finish.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
-import { fleetOf, type FleetFlags } from '../fleet-flags.ts';
+import { fleetOf, type FleetFlags } from '../flags/fleet-flags.ts';
 import {
   detachFlag,
   headFileFlag,
@@ -12,9 +12,9 @@ import {
   redisFlag,
   startWaitFlag,
   trustRunFlag,
-} from '../flags.ts';
+} from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run-directory.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 interface Options extends FleetFlags, AfterFinishFlags {
   readonly json?: boolean;

@@ -11,10 +11,10 @@ import {
   redisFlag,
   repeatableFlag,
   startWaitFlag,
-} from '../flags.ts';
-import { neededFleet, startWaitOf } from '../fleet-flags.ts';
+} from '../flags/flags.ts';
+import { neededFleet, startWaitOf } from '../flags/fleet-flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { metricsOf, type MetricsFlags } from '../service-flags.ts';
+import { metricsOf, type MetricsFlags } from '../flags/service-flags.ts';
 
 interface SinkOptions extends MetricsFlags {
   readonly redis?: string;

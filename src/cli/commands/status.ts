@@ -1,17 +1,17 @@
 import { basename, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { redisAddressOf, type RedisAddress } from '../../config/redis-url.ts';
+import { redisAddressOf, type RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { shownName } from '../../domain/shown.ts';
-import { listRuns } from '../../runs/status/list-runs.ts';
-import type { RunStatus, RunWatch } from '../../runs/status/run-status.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { listRuns } from '../../fleet/status/list-runs.ts';
+import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
-import { flag, jsonFlag, redisFlag } from '../flags.ts';
+import { flag, jsonFlag, redisFlag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { progressLine } from '../progress-line.ts';
-import { runDirectoryOf } from '../run-directory.ts';
+import { progressLine } from '../progress/progress-line.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 interface StatusOptions {
   readonly out?: string;
@@ -68,7 +68,7 @@ export function statusCommand(context: CommandContext): Command {
     .action(async (runDir: string | undefined, options: StatusOptions) => {
       const { drain } = context.interrupts;
       const link = await linkIfThere(redisAddressOf(options.redis, context.env), context);
-      const { RunWatch } = await import('../../runs/status/run-status.ts');
+      const { RunWatch } = await import('../../fleet/status/run-status.ts');
       const watches = new Map<string, RunWatch>();
       const look = async (dir: string): Promise<RunStatus> => {
         const watch = watches.get(dir) ?? (await RunWatch.open(dir, drain));

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { publicKeyIn } from '../../config/signing-key.ts';
+import { publicKeyIn } from '../../config/keys/signing-key.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
-import { flag, jsonFlag } from '../flags.ts';
+import { flag, jsonFlag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run-directory.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 interface Options {
   readonly head?: string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { parseCorpusRoots } from '../../config/corpus-root.ts';
-import { parseDuration } from '../../config/duration.ts';
-import { parseFingerprintId } from '../../config/fingerprint-id.ts';
-import { guardUrlsOf, parseGuardUrls } from '../../config/guard-url.ts';
+import { parseCorpusRoots } from '../../config/values/corpus-root.ts';
+import { parseDuration } from '../../config/values/duration.ts';
+import { parseFingerprintId } from '../../config/values/fingerprint-id.ts';
+import { guardUrlsOf, parseGuardUrls } from '../../config/values/guard-url.ts';
 import { oneOf } from '../../config/mistake.ts';
 import { Failure } from '../../domain/failure.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
@@ -16,11 +16,11 @@ import {
   redisFlag,
   repeatableFlag,
   startWaitFlag,
-} from '../flags.ts';
-import { neededFleet, startWaitOf } from '../fleet-flags.ts';
-import { openGuardSession } from '../guard-session.ts';
+} from '../flags/flags.ts';
+import { neededFleet, startWaitOf } from '../flags/fleet-flags.ts';
+import { openGuardSession } from '../../guard-setup/guard-session.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { metricsOf, wholeNumber, type MetricsFlags } from '../service-flags.ts';
+import { metricsOf, wholeNumber, type MetricsFlags } from '../flags/service-flags.ts';
 
 interface WorkerOptions extends MetricsFlags {
   readonly redis?: string;

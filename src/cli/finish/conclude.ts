@@ -2,8 +2,8 @@ import { Failure } from '../../domain/failure.ts';
 import type { Continued } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
 import type { FeedUi } from '../context.ts';
-import { report, tell } from '../run-report.ts';
-import { verifyRun } from '../../sink/verify.ts';
+import { report, tell } from '../run/run-report.ts';
+import { verifyRun } from '../../record/verify/verify.ts';
 import { handOver } from './hand-over.ts';
 
 /** The last part of every command that brings a run to its end: prints what became of it, and hands over its head. */

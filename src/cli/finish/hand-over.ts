@@ -3,9 +3,9 @@ import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { noteFinished } from '../../runs/note-finished.ts';
-import type { Summary } from '../../sink/summary.ts';
+import type { Summary } from '../../record/summary/summary.ts';
 import type { FeedUi } from '../context.ts';
-import { resumeCommand } from '../resume-command.ts';
+import { resumeCommand } from '../run/resume-command.ts';
 import { runOnFinish } from './on-finish.ts';
 
 /**

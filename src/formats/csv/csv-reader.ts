@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { plural } from '../../domain/plural.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';

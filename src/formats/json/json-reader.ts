@@ -1,5 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
-import { plural } from '../../domain/plural.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { BracketStack } from './bracket-stack.ts';

@@ -3,7 +3,7 @@ import { itemError } from '../../domain/item-error.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { badRecord, isList, type RecordContent, type SourceRecord } from '../record.ts';
 import { JsonFields } from './json-fields.ts';
-import { spokenList } from '../transcripts/speakers.ts';
+import { spokenList } from '../transcripts/turns/speakers.ts';
 import { hasRepeatedNames } from './repeated-names.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 

@@ -1,5 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
-import { plural } from '../../domain/plural.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { JsonReader } from './json-reader.ts';
 import { jsonRecord } from './json-record.ts';

@@ -4,8 +4,8 @@ import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
 import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
 import { settled, type Draft, type Drafted } from './draft.ts';
-import { draftNamedColumns } from './named-columns.ts';
-import { MOST_ITEMS, NestedItems, placed, type NestedOptions } from './nested.ts';
+import { draftNamedColumns } from './layouts/named-columns.ts';
+import { MOST_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
 
 type Passed = NestedOptions['passed'];
 

@@ -1,7 +1,7 @@
 import { isTurnLike } from '../json/json-record.ts';
 import { isList } from '../record.ts';
 import { messageContent } from './content.ts';
-import { roleOf } from './roles.ts';
+import { roleOf } from './turns/roles.ts';
 
 /**
  * The text of a field: a string, or a number or truth value as it is written. Undefined when there is none (null

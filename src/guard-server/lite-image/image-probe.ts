@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../domain/failure.ts';
 import { isRetryable } from '../../domain/item-error.ts';
 import { ImageNormalizer } from '../../normalize/image/image-normalizer.ts';
-import type { ProbeRefusal } from '../probe.ts';
+import type { ProbeRefusal } from '../contract/probe.ts';
 import { hashModelFiles } from './model-files.ts';
 import type { ImageNetwork } from './network.ts';
 import { hashImageRules, sexualContent, type SexualContent } from './sexual-content.ts';

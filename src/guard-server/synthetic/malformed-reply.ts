@@ -1,5 +1,5 @@
 import { encodeFloats } from '../../guard/tensors/raw.ts';
-import type { OutputTensor } from '../model.ts';
+import type { OutputTensor } from '../contract/model.ts';
 
 /** The tensors of a reply as a broken model would send them. */
 export function malform(

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { tokensOfBytes } from '../context-window.ts';
-import type { TensorRequest } from '../tensor-request.ts';
+import { tokensOfBytes } from '../contract/context-window.ts';
+import type { TensorRequest } from '../contract/tensor-request.ts';
 
 /** How long an execution takes: as long as its longest row, to which the others are padded. */
 export interface ServiceTime {

@@ -1,9 +1,9 @@
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import { ContractModel } from '../contract-model.ts';
-import { DEFAULT_CONTEXT_TOKENS } from '../context-window.ts';
-import type { Execution, Model, Reply } from '../model.ts';
-import { refused } from '../request-error.ts';
-import type { TensorRequest } from '../tensor-request.ts';
+import { ContractModel } from '../contract/contract-model.ts';
+import { DEFAULT_CONTEXT_TOKENS } from '../contract/context-window.ts';
+import type { Execution, Model, Reply } from '../contract/model.ts';
+import { refused } from '../contract/request-error.ts';
+import type { TensorRequest } from '../contract/tensor-request.ts';
 import { FaultScript, type Fault } from './faults.ts';
 import { malform } from './malformed-reply.ts';
 import {

@@ -3,7 +3,7 @@ import { contentSha256 } from '../../domain/content-hash.ts';
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
 import type { GuardRequest, ItemRequest } from '../../domain/request.ts';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
-import type { Probe, ProbeScores } from '../probe.ts';
+import type { Probe, ProbeScores } from '../contract/probe.ts';
 
 const FLAG_FROM = 0.5;
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';
-import type { GuardEndpoint } from '../address.ts';
+import type { GuardEndpoint } from '../protocol/address.ts';
 
 /** Where the REST endpoints of a guard are. */
 export interface BaseAddress {

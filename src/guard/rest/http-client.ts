@@ -6,8 +6,8 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { CallError } from '../call-error.ts';
-import type { CallOptions } from '../connection.ts';
+import { CallError } from '../protocol/call-error.ts';
+import type { CallOptions } from '../protocol/connection.ts';
 import type { BaseAddress } from './base-address.ts';
 import { connectionFault } from './http-fault.ts';
 

@@ -1,7 +1,7 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 import type { Modality } from '../../domain/request.ts';
-import type { Fault } from '../call-error.ts';
-import { namedError } from '../named-errors.ts';
+import type { Fault } from '../protocol/call-error.ts';
+import { namedError } from '../protocol/named-errors.ts';
 
 /** Statuses with which a guard answers for one request; only there can a body name a failure of the contract. */
 const REQUEST_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422, 500, 501]);

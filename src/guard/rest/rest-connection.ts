@@ -1,10 +1,10 @@
 import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
-import type { Answer } from '../answer.ts';
-import { CallError } from '../call-error.ts';
-import { HARMLESS_ROW } from '../canary.ts';
-import { AdaptiveConcurrency } from '../concurrency.ts';
-import type { CallOptions, Connection, OpenOptions, ReadyGuard } from '../connection.ts';
-import { NotUsable, notUsable } from '../not-usable.ts';
+import type { Answer } from '../protocol/answer.ts';
+import { CallError } from '../protocol/call-error.ts';
+import { HARMLESS_ROW } from '../protocol/canary.ts';
+import { AdaptiveConcurrency } from '../concurrency/concurrency.ts';
+import type { CallOptions, Connection, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 import type { BaseAddress } from './base-address.ts';
 import { type HttpBody, HttpClient } from './http-client.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
-import type { Answer } from '../answer.ts';
-import { worstFlags } from '../worst-flags.ts';
+import type { Answer } from '../protocol/answer.ts';
+import { mergeFlags } from '../../domain/merge-flags.ts';
 import { categoryOf, isCategoryName } from './category-names.ts';
 
 /** Most keys of `subcategory_flags` that are believed: thirteen names are known. */
@@ -66,6 +66,6 @@ export function worstOf(first: Answer, second: Answer): Answer {
   return {
     ...worse,
     flagged: first.flagged || second.flagged,
-    subcategoryFlags: worstFlags(worse, other),
+    subcategoryFlags: mergeFlags(worse, other),
   };
 }

@@ -1,5 +1,5 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../protocol/answer.ts';
 import type { TensorLayout } from './encode-request.ts';
 import type { InferResponse, WireTensor } from './protocol.ts';
 import { areBooleans } from './raw.ts';

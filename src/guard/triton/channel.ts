@@ -9,9 +9,9 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import type { GuardAddress } from '../address.ts';
-import { CallError } from '../call-error.ts';
-import type { CallOptions } from '../connection.ts';
+import type { GuardAddress } from '../protocol/address.ts';
+import { CallError } from '../protocol/call-error.ts';
+import type { CallOptions } from '../protocol/connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';

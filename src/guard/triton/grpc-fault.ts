@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
-import type { Fault, OutReason } from '../call-error.ts';
-import { namedError } from '../named-errors.ts';
+import type { Fault, OutReason } from '../protocol/call-error.ts';
+import { namedError } from '../protocol/named-errors.ts';
 
 /** Triton's and Python backends' prefix to an error of one request. */
 const REQUEST_ID_PREFIX = /^\[request id: [^\]]*\]\s*/;

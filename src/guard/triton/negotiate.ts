@@ -1,5 +1,5 @@
-import type { CallOptions, Reading } from '../connection.ts';
-import { NotUsable, notUsable } from '../not-usable.ts';
+import type { CallOptions, Reading } from '../protocol/connection.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
 import type { WireModelConfig } from '../tensors/protocol.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';

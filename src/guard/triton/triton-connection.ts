@@ -1,9 +1,9 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import type { GuardAddress } from '../address.ts';
-import { tryHarmlessText } from '../canary.ts';
-import { instanceConcurrency } from '../concurrency.ts';
-import type { Connection, OpenOptions, Reading, ReadyGuard } from '../connection.ts';
-import { NotUsable, notUsable } from '../not-usable.ts';
+import type { GuardAddress } from '../protocol/address.ts';
+import { tryHarmlessText } from '../protocol/canary.ts';
+import { instanceConcurrency } from '../concurrency/concurrency.ts';
+import type { Connection, OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
 import { GuardChannel } from './channel.ts';

@@ -9,7 +9,7 @@ import {
   type MediaKind,
   type MediaRequest,
 } from '../../domain/request.ts';
-import { ByteBudget } from '../../queue/byte-budget.ts';
+import { ByteBudget } from '../../flow/byte-budget.ts';
 import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
 import type { CorpusFolders } from './corpus-folders.ts';

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { LongAudio } from '../../config/run-config.ts';
 import type { ItemError } from '../../domain/item-error.ts';
-import { ByteBudget } from '../../queue/byte-budget.ts';
+import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type Container, MANY_TRACKS, recogniseContainer } from './container.ts';
 import { decodeClip } from './decode-clip.ts';
 import { type FfmpegProcess, type Running, startFfmpeg } from './ffmpeg-process.ts';

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { ItemError } from '../../domain/item-error.ts';
-import { ByteBudget } from '../../queue/byte-budget.ts';
-import { abortable } from '../../queue/redis/abortable.ts';
+import { ByteBudget } from '../../flow/byte-budget.ts';
+import { abortable } from '../../flow/abortable.ts';
 import type { Limits } from '../process/time-limit.ts';
 import type { NormalImage, Pixels } from './normal-image.ts';
 import { DecoderProcess, type Attempt } from './process/decoder-process.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { RedisAddress } from '../../config/redis-url.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { sayWhenSlow } from '../../domain/start-notice.ts';
 import { connectOptions } from './connect-options.ts';

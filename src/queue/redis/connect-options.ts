@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { RedisOptions } from 'ioredis';
-import type { RedisAddress } from '../../config/redis-url.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
 
 type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
 

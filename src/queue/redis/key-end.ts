@@ -1,5 +1,5 @@
 import type { RedisLink } from './link.ts';
-import { patiently } from './patience.ts';
+import { patiently } from './retry-while-transient.ts';
 
 /** What PTTL gives for a key that has no end. */
 const NO_END = -1;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from '../../config/redis-url.ts';
-import { abortable } from './abortable.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
+import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
 import { SkippedKeys } from './keys/skipped-keys.ts';

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
-import { GivenBack } from '../given-back.ts';
+import { GivenBack } from '../requeue.ts';
 import type { WorkQueue } from '../work-queue.ts';
-import { abortable } from './abortable.ts';
+import { abortable } from '../../flow/abortable.ts';
 import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import type { RedisLink } from './link.ts';
 import { BOUNDED_SCRIPTS } from './mending/bounded-scripts.ts';
 import { isMendable, QueueMender } from './mending/queue-mender.ts';
-import { patiently } from './patience.ts';
+import { patiently } from './retry-while-transient.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 
 /** How values become jobs. */

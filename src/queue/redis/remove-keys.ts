@@ -1,6 +1,6 @@
 import { escapeGlob } from './keys/glob.ts';
 import type { RedisLink } from './link.ts';
-import { patiently } from './patience.ts';
+import { patiently } from './retry-while-transient.ts';
 
 /**
  * All at once, because of what is removed piece by piece something added meanwhile could stay behind half. It looks at

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { shellWord } from '../../domain/shell-word.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
 import { sharedWithOthers, type SharedFolder } from '../../files/own-folder.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 

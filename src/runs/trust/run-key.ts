@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { createFile } from '../../files/create-file.ts';
 import { openFile } from '../../files/open-file.ts';
-import { makeFolders } from '../../ingest/durable-write.ts';
+import { makeFolders } from '../../files/durable-write.ts';
 
 const KEY_BYTES = 32;
 const OF_OTHERS = 0o077;

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plural } from '../../domain/plural.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import type { RunRecord } from '../../config/run-config.ts';
-import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
-import { makeFolders, syncDirectory, writeAt } from '../../ingest/durable-write.ts';
+import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
+import { makeFolders, syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, commitsName, epochOfTemporary } from '../../files/run-files.ts';
-import { encodeChainLine, lineHash, type ClaimLine } from './chain-line.ts';
-import { supersededOr, takeNextEpoch } from './epochs.ts';
+import { encodeChainLine, lineHash, type ClaimLine } from '../../record/log/chain-line.ts';
+import { supersededOr, takeNextEpoch } from '../../record/log/epochs.ts';
 import { LogWriter } from './log-writer.ts';
 import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.ts';
 

@@ -3,10 +3,10 @@ import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { plural } from '../../domain/plural.ts';
-import { errorLine, verdictLine } from '../outcome-line.ts';
-import type { TextBuffer } from '../text-buffer.ts';
-import type { ShardCounts } from './chain-line.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
+import type { TextBuffer } from '../../files/text-buffer.ts';
+import type { ShardCounts } from '../../record/log/chain-line.ts';
 
 /** A shard's part of the log, ready to be written. */
 export interface EncodedShard {

@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { retryWhileDiskFull, type DiskFullPolicy } from '../../ingest/disk-full.ts';
-import { GroupCommit } from '../../ingest/group-commit.ts';
-import { writeAt } from '../../ingest/durable-write.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
+import { writeAt } from '../../files/durable-write.ts';
 import {
   encodeChainLine,
   lineHash,
@@ -12,12 +12,12 @@ import {
   type ClosingLine,
   type CommitLine,
   type ShardCounts,
-} from './chain-line.ts';
-import type { CommitTable } from './commit-table.ts';
-import { TextBuffer } from '../text-buffer.ts';
+} from '../../record/log/chain-line.ts';
+import type { CommitTable } from '../../record/log/commit-table.ts';
+import { TextBuffer } from '../../files/text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
-import { assertHighestEpoch } from './epochs.ts';
-import type { Chain } from './read-chain.ts';
+import { assertHighestEpoch } from '../../record/log/epochs.ts';
+import type { Chain } from '../../record/log/read-chain.ts';
 import { SegmentWriter, type Placement } from './segment-writer.ts';
 
 export interface LogWriterInput {

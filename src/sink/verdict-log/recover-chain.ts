@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { listFolder } from '../../files/list-folder.ts';
-import { readPlanState } from '../../ingest/plan-file.ts';
-import { readRecordLines } from '../../ingest/record-lines.ts';
+import { readPlanState } from '../../ingest/plan/plan-file.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';
-import { parseChainLine, type CommitLine, type Damage } from './chain-line.ts';
-import { listEpochs } from './epochs.ts';
-import { readChain, type Chain } from './read-chain.ts';
+import { parseChainLine, type CommitLine, type Damage } from '../../record/log/chain-line.ts';
+import { listEpochs } from '../../record/log/epochs.ts';
+import { readChain, type Chain } from '../../record/log/read-chain.ts';
 
 /** What a writer goes on from. */
 export interface Recovered {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFile, reopenFile } from '../../files/create-file.ts';
-import { syncDirectory, writeAt } from '../../ingest/durable-write.ts';
+import { syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, segmentName } from '../../files/run-files.ts';
 
 /** Where a shard's bytes were put. */

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommands } from '../../../src/cli/run-commands.ts';
-import type { Summary } from '../../../src/sink/summary.ts';
+import { runCommands } from '../../../src/cli/run/run-commands.ts';
+import type { Summary } from '../../../src/record/summary/summary.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCommands } from '../../../src/cli/run-commands.ts';
+import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';

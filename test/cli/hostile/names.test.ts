@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommands } from '../../../src/cli/run-commands.ts';
+import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';

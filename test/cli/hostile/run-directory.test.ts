@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCommands } from '../../../src/cli/run-commands.ts';
-import { resumeCommand } from '../../../src/cli/resume-command.ts';
+import { runCommands } from '../../../src/cli/run/run-commands.ts';
+import { resumeCommand } from '../../../src/cli/run/resume-command.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../src/guard/call-error.ts';
+import type { Fault } from '../../../src/guard/protocol/call-error.ts';
 import { classifyHttp, connectionFault, retryAfterMs } from '../../../src/guard/rest/http-fault.ts';
 
 const refused = (code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault => ({

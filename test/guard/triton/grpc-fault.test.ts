@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../src/guard/call-error.ts';
+import type { Fault } from '../../../src/guard/protocol/call-error.ts';
 import { classify } from '../../../src/guard/triton/grpc-fault.ts';
 
 const rows: [code: status, details: string, fault: Fault][] = [

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
-import type { Moderator } from '../../../src/moderate/moderate-shard.ts';
+import type { Moderator } from '../../../src/moderate/moderator.ts';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { textModerator } from '../../helpers/moderation.ts';

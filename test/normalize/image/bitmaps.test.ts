@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { binaryKind } from '../../../src/ingest/binary-kind.ts';
+import { binaryKind } from '../../../src/ingest/recognise/binary-kind.ts';
 import { normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 
 const FOLDER = new URL('../../fixtures/images/', import.meta.url);

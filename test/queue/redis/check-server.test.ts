@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { redisAddressOf } from '../../../src/config/redis-url.ts';
+import { redisAddressOf } from '../../../src/config/values/redis-url.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';

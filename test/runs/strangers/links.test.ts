@@ -2,7 +2,7 @@ import { link, mkdir, readFile, readdir, rename, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setMarker, clearMarker } from '../../../src/runs/control/control-files.ts';
-import { verifyRun } from '../../../src/sink/verify.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { createdRun, go, judge, rows, type Run } from '../small-run.ts';
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { verifyRun } from '../../../src/sink/verify.ts';
-import { RunWatch } from '../../../src/runs/status/run-status.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { RunWatch } from '../../../src/fleet/status/run-status.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { createdRun, go, judge, never, rows, type Run } from '../small-run.ts';
 

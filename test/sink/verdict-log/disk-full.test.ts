@@ -1,9 +1,18 @@
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { finishRun } from '../../../src/sink/finish.ts';
-import { verifyRun } from '../../../src/sink/verify.ts';
-import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import {
+  claim,
+  newRun,
+  openPlan,
+  planLine,
+  resultOf,
+  shardOf,
+  signal,
+  work,
+} from '../../record/run-fixture.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -2,12 +2,12 @@ import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePlanLine } from '../../../src/ingest/plan-codec.ts';
-import { PlanWriter } from '../../../src/ingest/plan-file.ts';
-import { finishRun } from '../../../src/sink/finish.ts';
-import { verifyRun } from '../../../src/sink/verify.ts';
-import { readChain } from '../../../src/sink/verdict-log/read-chain.ts';
-import { RangeReader } from '../../../src/sink/verdict-log/committed-range.ts';
+import { encodePlanLine } from '../../../src/ingest/plan/plan-codec.ts';
+import { PlanWriter } from '../../../src/ingest/plan/plan-file.ts';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { readChain } from '../../../src/record/log/read-chain.ts';
+import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
@@ -21,7 +21,7 @@ import {
   shardOf,
   signal,
   work,
-} from '../run-fixture.ts';
+} from '../../record/run-fixture.ts';
 
 const SEED = seed();
 

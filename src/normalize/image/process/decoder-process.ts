@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import type { ByteBudget } from '../../../queue/byte-budget.ts';
+import type { ByteBudget } from '../../../flow/byte-budget.ts';
 import { confined } from '../../process/confined.ts';
 import { CRASHES } from '../../process/crashes.ts';
 import { processorTime } from '../../process/processor-time.ts';

@@ -1,5 +1,5 @@
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../patience.ts';
+import { patiently } from '../retry-while-transient.ts';
 
 /** Whether a server refused a command because a key holds a value of another type. */
 export function isWrongType(error: unknown): boolean {

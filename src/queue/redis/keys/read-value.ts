@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../patience.ts';
+import { patiently } from '../retry-while-transient.ts';
 import { isWrongType } from './own-type.ts';
 
 /** What a process says of itself or of a run takes a few hundred bytes. */

@@ -1,4 +1,4 @@
-import { shown } from '../../../domain/shown.ts';
+import { shown } from '../../../domain/text/shown.ts';
 
 /** Keys that are named, at most: whoever writes nonsense into Redis must not fill a log with it. */
 const MOST_NAMED = 32;

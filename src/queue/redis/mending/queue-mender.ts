@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../patience.ts';
+import { patiently } from '../retry-while-transient.ts';
 import { LARGEST_JOB_BYTES } from './job-bounds.ts';
 import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS } from './mending-scripts.ts';
 

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
+import { availableParallelism, freemem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { plural } from '../../domain/text/plural.ts';
+import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+
+/** One thing a run needs, and whether it is there. */
+export interface Check {
+  readonly what: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly found: string;
+  /** What to do about it; null when it is there. */
+  readonly todo: string | null;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const LEAST_MEMORY_BYTES = 512 * MEBIBYTE;
+/** A record of some hundred thousand items, twice over: its log and its final files. */
+const LEAST_DISK_BYTES = 1024 * MEBIBYTE;
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / MEBIBYTE).toLocaleString('en-US')} MiB`;
+
+/** Node 20.19 is the first that runs everything used here. */
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return { what: 'node', ok, found: version, todo: ok ? null : 'install Node 20.19 or newer' };
+}
+
+/** Memory this process may still take: what the operating system can give, or what its container leaves. */
+export function checkMemory(availableBytes = process.availableMemory?.() ?? freemem()): Check {
+  const ok = availableBytes >= LEAST_MEMORY_BYTES;
+  return {
+    what: 'memory',
+    ok,
+    found: `${mebibytes(availableBytes)} available, ${availableParallelism()} ${plural(availableParallelism(), 'core')}`,
+    todo: ok ? null : `free at least ${mebibytes(LEAST_MEMORY_BYTES)}`,
+  };
+}
+
+const VERSION_WITHIN_MS = 10_000;
+
+/** Whether `ffmpeg` and `ffprobe` are on the PATH of `env` and run: audio is decoded by them. Rejects only on abort. */
+export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
+  const versions: string[] = [];
+  for (const program of ['ffmpeg', 'ffprobe']) {
+    try {
+      const options = { env, signal, timeout: VERSION_WITHIN_MS, killSignal: 'SIGKILL' } as const;
+      const { stdout } = await promisify(execFile)(program, ['-version'], options);
+      versions.push(/ version (\S+)/.exec(stdout)?.[1] ?? 'of an unknown version');
+    } catch {
+      signal.throwIfAborted();
+      const todo = `install it for audio (${INSTALL_FFMPEG}); texts and images are judged without it`;
+      return { what: 'ffmpeg', ok: false, found: `${program} does not run`, todo };
+    }
+  }
+  return { what: 'ffmpeg', ok: true, found: [...new Set(versions)].join(', ffprobe '), todo: null };
+}
+
+async function nearestFolder(folder: string): Promise<{ folder: string; freeBytes: number }> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return { folder, freeBytes: bavail * bsize };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return nearestFolder(dirname(folder));
+  }
+}
+
+/** Whether a run directory could be made in an absolute folder, which itself may still have to be made. */
+export async function checkOutput(folder: string): Promise<Check> {
+  const what = `output ${folder}`;
+  try {
+    const nearest = await nearestFolder(folder);
+    await rmdir(await mkdtemp(join(nearest.folder, '.guardsweep-')));
+    const ok = nearest.freeBytes >= LEAST_DISK_BYTES;
+    return {
+      what,
+      ok,
+      found: `writable, ${mebibytes(nearest.freeBytes)} free`,
+      todo: ok ? null : `free at least ${mebibytes(LEAST_DISK_BYTES)}, or name another folder with --out`,
+    };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
+    return {
+      what,
+      ok: false,
+      found: `not writable (${code})`,
+      todo: 'name a folder you may write to with --out',
+    };
+  }
+}

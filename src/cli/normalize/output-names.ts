@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { FILE_MODE } from '../../files/create-file.ts';
+
+/** Of a name, in most file systems. */
+const LONGEST_NAME_BYTES = 255;
+
+/** Names for files that are made of others, each of them once. */
+export class OutputNames {
+  readonly #taken = new Set<string>();
+  /** Which number to try next for a name that was taken before. */
+  readonly #numbers = new Map<string, number>();
+
+  /**
+   * The name of the file that is made of the one at `path`: its own with another extension, and a number before that
+   * when an earlier one has that name, whatever their case or how their accents are written. A name that would be
+   * longer than file systems take is cut before that. It leads out of no folder.
+   */
+  next(path: string, extension: string): string {
+    const stem = basename(path).replace(/(?<=.)\.[^.]*$/, '');
+    const own = stem === '' || stem === '.' || stem === '..' ? 'file' : stem;
+    const first = withEnding(own, `.${extension}`);
+    if (this.#take(first)) return first;
+    for (let number = this.#numbers.get(keyOf(first)) ?? 2; ; number++) {
+      const name = withEnding(own, `-${number}.${extension}`);
+      if (!this.#take(name)) continue;
+      this.#numbers.set(keyOf(first), number + 1);
+      return name;
+    }
+  }
+
+  /** Whether nobody had it before. */
+  #take(name: string): boolean {
+    const key = keyOf(name);
+    if (this.#taken.has(key)) return false;
+    this.#taken.add(key);
+    return true;
+  }
+}
+
+/** File systems differ in which names they take for the same. */
+function keyOf(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** The name with its ending, cut between two characters where both are too long together. */
+function withEnding(name: string, ending: string): string {
+  const bytes = Buffer.from(name);
+  let end = Math.min(bytes.length, LONGEST_NAME_BYTES - Buffer.byteLength(ending));
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end) + ending;
+}
+
+/** Writes a file whole or not at all, for its owner alone; a link that bears its name is replaced, not followed. */
+export async function writeInPlace(path: string, bytes: Buffer): Promise<void> {
+  const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeFile(temporary, bytes, { flag: 'wx', mode: FILE_MODE });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

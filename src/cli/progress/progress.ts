@@ -1,0 +1,54 @@
+import type { RunUi } from '../context.ts';
+import { progressLine, type ProgressSnapshot } from './progress-line.ts';
+import { RateWindow } from './rate-window.ts';
+
+const TERMINAL_EVERY_MS = 200;
+const PLAIN_EVERY_MS = 10_000;
+const RATE_WINDOW_MS = 10_000;
+
+export interface Progress {
+  /** Writes a line of its own to stderr without mixing with the progress line; nothing when quiet. */
+  say(line: string): void;
+  /** Ends the progress line; may be called twice. */
+  stop(): void;
+}
+
+/**
+ * Shows on stderr how far a run is: on a terminal one line rewritten in place five times a second, elsewhere a line
+ * every 10 s, nothing when quiet. Writes no colours.
+ */
+export function startProgress(
+  ui: Pick<RunUi, 'stderr' | 'env' | 'quiet'>,
+  snapshot: () => ProgressSnapshot,
+): Progress {
+  if (ui.quiet) return { say: () => {}, stop: () => {} };
+  const terminal = ui.stderr.isTerminal && ui.env['TERM'] !== 'dumb';
+  const rate = new RateWindow(RATE_WINDOW_MS);
+  const read = (): string => {
+    const current = snapshot();
+    rate.add(performance.now(), current.judged + current.errors);
+    return progressLine(current, rate.perSecond());
+  };
+  const draw = (): void => {
+    if (terminal) ui.stderr.redraw(read());
+    else ui.stderr.line(read());
+  };
+  read();
+  const timer = setInterval(draw, terminal ? TERMINAL_EVERY_MS : PLAIN_EVERY_MS);
+  timer.unref();
+  let stopped = false;
+  return {
+    say: (line) => {
+      const shown = terminal && !stopped;
+      if (shown) ui.stderr.erase();
+      ui.stderr.line(line);
+      if (shown) draw();
+    },
+    stop: () => {
+      if (stopped) return;
+      stopped = true;
+      clearInterval(timer);
+      if (terminal) ui.stderr.erase();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { plural } from '../../domain/text/plural.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import type { FileColumns, Inspection } from '../../ingest/recognise/inspect.ts';
+
+/** Most lines of each kind: a folder may hold tables of any shapes. */
+const MOST_LINES = 20;
+
+/** What the summary says of columns that were not judged, for people at a terminal. Files with equal ones share a line. */
+export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
+  return [
+    ...(withoutHeader.length === 0
+      ? []
+      : [`Read without a header, with the first row as data: ${filesOf(withoutHeader)} (--header yes|no)`]),
+    ...lines(
+      unjudgedColumns,
+      (files, columns) => `Columns of ${files} that were not judged: ${columns} (--text-column)`,
+    ),
+    ...lines(
+      withoutText,
+      (files, columns) =>
+        `No text column was recognised in ${files}: choose with --text-column among ${columns}`,
+    ),
+  ];
+}
+
+function lines(all: readonly FileColumns[], say: (files: string, columns: string) => string): string[] {
+  const pathsByColumns = new Map<string, string[]>();
+  for (const { path, columns } of all) {
+    const key = columns.join(', ');
+    const paths = pathsByColumns.get(key);
+    if (paths === undefined) pathsByColumns.set(key, [path]);
+    else paths.push(path);
+  }
+  const said = [...pathsByColumns].map(([columns, paths]) => say(filesOf(paths), columns));
+  const more = said.length - MOST_LINES;
+  return more > 0 ? [...said.slice(0, MOST_LINES), `… and ${more} more such lines`] : said;
+}
+
+function filesOf([first, ...others]: readonly string[]): string {
+  if (others.length === 0) return shownName(first!);
+  return `${shownName(first!)} and ${others.length} more ${plural(others.length, 'file')}`;
+}

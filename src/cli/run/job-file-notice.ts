@@ -1,0 +1,31 @@
+import type { AfterFinish } from '../../config/after-finish.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { shownName } from '../../domain/text/shown.ts';
+
+/** How many corpora, guards or words of a command are named. */
+const MOST_NAMED = 10;
+
+/**
+ * One line with what a job file has the run do, flags included: a user who meant a corpus (`uploads/*`) sees what runs
+ * instead. `path` is how the user named the file.
+ */
+export function jobFileNotice(path: string, config: RunConfig, { headFile, onFinish }: AfterFinish): string {
+  const guards = config.guards.length === 0 ? 'those of the workers' : named(config.guards, ', ');
+  const parts = [
+    `reads ${named(
+      config.sources.map((source) => source.path),
+      ', ',
+    )}`,
+    `guards: ${guards}`,
+    `run directory in ${shownName(config.output.dir)}`,
+  ];
+  if (headFile !== null) parts.push(`notes heads in ${shownName(headFile)}`);
+  if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);
+  return `job file ${shownName(path)}: ${parts.join('; ')}`;
+}
+
+function named(names: readonly string[], separator: string): string {
+  const some = names.slice(0, MOST_NAMED).map((name) => shownName(name));
+  const more = names.length - some.length;
+  return [...some, ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Policy, Thresholds } from '../../domain/policy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { checkShape } from '../yaml/check-shape.ts';
+import { mistake, type Located } from '../mistake.ts';
+import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
+
+const THRESHOLD_KEYS = ['default', ...CATEGORY_KEYS] as const;
+
+type ThresholdKey = (typeof THRESHOLD_KEYS)[number];
+
+const probability = z.number().min(0).max(1);
+
+const THRESHOLDS_SCHEMA = z.strictObject({
+  review: probability.optional().meta({ description: 'Review from this probability on.' }),
+  block: probability.optional().meta({ description: 'Block from this probability on.' }),
+});
+
+/** Shape of a policy file. */
+export const POLICY_SCHEMA = z
+  .strictObject({
+    thresholds: z
+      .strictObject(
+        Object.fromEntries(THRESHOLD_KEYS.map((key) => [key, THRESHOLDS_SCHEMA.optional()])) as Record<
+          ThresholdKey,
+          z.ZodOptional<typeof THRESHOLDS_SCHEMA>
+        >,
+      )
+      .optional()
+      .meta({
+        description:
+          'Probabilities of 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own.',
+      }),
+    allowFlagged: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Let the thresholds allow what the guard itself flagged. Default: false.' }),
+    allowPartial: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Let the thresholds allow what was judged only in part. Default: false.' }),
+  })
+  .meta({ title: 'guardsweep policy' });
+
+/** A category's thresholds with what it leaves open taken from `default`, so that one can be set without the other. */
+function effective(own: Thresholds, fallback: Thresholds | undefined): Thresholds {
+  const review = own.review ?? fallback?.review;
+  const block = own.block ?? fallback?.block;
+  return { ...(review === undefined ? {} : { review }), ...(block === undefined ? {} : { block }) };
+}
+
+function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, yaml: YamlFile): void {
+  const { review, block } = thresholds;
+  if (review === undefined || block === undefined || review <= block) return;
+  const level = own.review === undefined ? 'block' : 'review';
+  const inherited = own.review === undefined || own.block === undefined ? ' (one of them from default)' : '';
+  throw mistake(
+    `${yaml.valueAt(['thresholds', key, level])}: thresholds.${key}.${level}`,
+    `review ${review} is above block ${block}${inherited}; nothing would ever be reviewed`,
+  );
+}
+
+/**
+ * Reads a policy file. Every category it names gets both its thresholds, `default` filling in. `named` is the path as
+ * messages show it, and where it was named. Failure('usage') for the first mistake in it, with its line and column.
+ */
+export async function readPolicyFile(absolute: string, named: Located<string>): Promise<Policy> {
+  const yaml = await readYamlFile(absolute, named);
+  const parsed = checkShape(POLICY_SCHEMA, yaml);
+  const flags = { allowFlagged: parsed.allowFlagged ?? false, allowPartial: parsed.allowPartial ?? false };
+  if (parsed.thresholds === undefined) return { thresholds: null, ...flags };
+
+  const thresholds: Partial<Record<ThresholdKey, Thresholds>> = {};
+  for (const key of THRESHOLD_KEYS) {
+    const own = parsed.thresholds[key];
+    if (own === undefined) continue;
+    if (own.review === undefined && own.block === undefined) {
+      throw mistake(`${yaml.keyAt(['thresholds', key])}: thresholds.${key}`, 'needs review, block or both');
+    }
+    thresholds[key] = effective(own, key === 'default' ? undefined : parsed.thresholds.default);
+    checkOrder(key, thresholds[key], own, yaml);
+  }
+  if (Object.keys(thresholds).length === 0) {
+    throw mistake(`${yaml.keyAt(['thresholds'])}: thresholds`, 'needs at least a default');
+  }
+  return { thresholds, ...flags };
+}

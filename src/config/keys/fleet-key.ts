@@ -1,0 +1,58 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { isLoopback } from '../../domain/loopback.ts';
+import { readKeyFile } from './key-file.ts';
+import { mistake } from '../mistake.ts';
+import type { RedisAddress } from '../values/redis-url.ts';
+
+const VARIABLE = 'GUARDSWEEP_FLEET_KEY';
+const FILE_VARIABLE = 'GUARDSWEEP_FLEET_KEY_FILE';
+/** As many as `openssl rand -hex 16` prints, so that nobody takes a word for a key. */
+const FEWEST_CHARACTERS = 32;
+const MOST_FILE_BYTES = 4096;
+const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
+
+export interface FleetKeyOptions {
+  readonly redis: RedisAddress;
+  /** Whether a fleet on another machine may do without a key. */
+  readonly insecure: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * The secret that the processes of a fleet share, from `GUARDSWEEP_FLEET_KEY` or the file that
+ * `GUARDSWEEP_FLEET_KEY_FILE` names; null where there is none and none is needed: Redis is on this machine, or
+ * `insecure` says so. Failure('usage') for a key that is too short, unreadable, missing, or open to every user; it never quotes the key.
+ */
+export async function fleetKeyOf({ redis, insecure, env }: FleetKeyOptions): Promise<KeyObject | null> {
+  const inline = env[VARIABLE] ?? '';
+  const path = env[FILE_VARIABLE] ?? '';
+  if (inline !== '' && path !== '')
+    throw mistake(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
+  if (path !== '') {
+    const file = { place: FILE_VARIABLE, maxBytes: MOST_FILE_BYTES, secret: true };
+    return keyFrom(await readKeyFile(path, file), FILE_VARIABLE);
+  }
+  if (inline !== '') return keyFrom(inline, VARIABLE);
+  if (insecure || isLocal(redis)) return null;
+  throw mistake(
+    redis.place,
+    `Redis at ${redis.shown} is not on this machine: set ${VARIABLE} or ${FILE_VARIABLE}, the same for all ` +
+      `processes of the fleet (${HOW_TO_MAKE}), or accept unauthenticated outcomes with --insecure-fleet`,
+  );
+}
+
+/** Whether a Redis can be reached from this machine only, as far as its address tells. */
+function isLocal({ at }: RedisAddress): boolean {
+  return 'path' in at || isLoopback(at.host);
+}
+
+function keyFrom(text: string, place: string): KeyObject {
+  const key = text.replace(/\r?\n$/, '');
+  if (!/^[\x21-\x7e]*$/.test(key)) {
+    throw mistake(place, `expected one line of letters, digits and signs without spaces; ${HOW_TO_MAKE}`);
+  }
+  if (key.length < FEWEST_CHARACTERS) {
+    throw mistake(place, `a key has at least ${FEWEST_CHARACTERS} characters; ${HOW_TO_MAKE}`);
+  }
+  return createSecretKey(key, 'utf8');
+}

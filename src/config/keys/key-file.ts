@@ -1,0 +1,33 @@
+import { FileTooLarge, NotAnOrdinaryFile, openFile, readWholeFile } from '../../files/open-file.ts';
+import { mistake } from '../mistake.ts';
+
+const OF_EVERYBODY = 0o007;
+
+export interface KeyFile {
+  /** What named the file: a variable or a flag. */
+  readonly place: string;
+  readonly maxBytes: number;
+  /** Whether the file must not be open to every user. A group may read it: that is how secrets are mounted for a user other than root. */
+  readonly secret: boolean;
+}
+
+/**
+ * The text of a file that holds a key. Links are followed, since mounted secrets are links. Failure('usage') when it
+ * cannot be read, is no ordinary file or too large, or holds a secret that every user can read or change.
+ */
+export async function readKeyFile(path: string, { place, maxBytes, secret }: KeyFile): Promise<string> {
+  try {
+    const handle = await openFile(path, 'follow');
+    const { mode } = await handle.stat().finally(() => handle.close());
+    if (secret && (mode & OF_EVERYBODY) !== 0)
+      throw mistake(place, `${path} is open to every user: chmod 600 it, or mount the secret with mode 0440`);
+    return (await readWholeFile(path, { maxBytes, links: 'follow' })).toString();
+  } catch (error) {
+    if (error instanceof FileTooLarge || error instanceof NotAnOrdinaryFile) {
+      throw mistake(place, `${path} holds no key: ${error.message}`, error);
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw mistake(place, `${path} cannot be read (${code})`, error);
+  }
+}

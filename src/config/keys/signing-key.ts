@@ -1,0 +1,57 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { runDirectoryAround } from '../../files/outside-runs.ts';
+import { readKeyFile } from './key-file.ts';
+import { mistake } from '../mistake.ts';
+
+const VARIABLE = 'GUARDSWEEP_SIGNING_KEY';
+const FILE_VARIABLE = 'GUARDSWEEP_SIGNING_KEY_FILE';
+const MOST_BYTES = 16 * 1024;
+const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
+
+/**
+ * The Ed25519 private key that manifests are signed with: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`, or in the file that
+ * `GUARDSWEEP_SIGNING_KEY_FILE` names; null when neither is set. Failure('usage') when it is no such key, when every
+ * user can read the file, or when it is in a run directory. Never quotes the key.
+ */
+export async function signingKeyOf(env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
+  const inline = env[VARIABLE] ?? '';
+  const path = env[FILE_VARIABLE] ?? '';
+  if (inline !== '' && path !== '')
+    throw mistake(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
+  if (inline !== '') return privateKeyFrom(inline, VARIABLE);
+  if (path === '') return null;
+  const around = await runDirectoryAround(path);
+  if (around !== null)
+    throw mistake(FILE_VARIABLE, `${path} is in the run directory ${around}: keep the key elsewhere`);
+  return privateKeyFrom(
+    await readKeyFile(path, { place: FILE_VARIABLE, maxBytes: MOST_BYTES, secret: true }),
+    FILE_VARIABLE,
+  );
+}
+
+/** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is none. */
+export async function publicKeyIn(path: string, place: string): Promise<KeyObject> {
+  const pem = await readKeyFile(path, { place, maxBytes: MOST_BYTES, secret: false });
+  let key: KeyObject;
+  try {
+    // A private key would be taken as well, and its public half used: whoever verifies should not have it.
+    if (pem.includes('PRIVATE KEY')) throw new Error('a private key');
+    key = createPublicKey(pem);
+  } catch (cause) {
+    throw mistake(place, `${path} holds no public key in PEM; openssl pkey -pubout writes one`, cause);
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw mistake(place, `${path} holds a key that is not Ed25519`);
+  return key;
+}
+
+function privateKeyFrom(pem: string, place: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    // The cause may quote what is secret.
+    throw mistake(place, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw mistake(place, `the key is not Ed25519; ${HOW_TO_MAKE}`);
+  return key;
+}

@@ -1,0 +1,14 @@
+import { mistake, quoted, type Located } from '../mistake.ts';
+
+/** A fingerprint id in its canonical form, `sha256:` and 64 lower-case hex digits; the prefix may be left out.
+ *  Failure('usage') for anything else. */
+export function parseFingerprintId({ value, place }: Located<string>): string {
+  const match = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(value.trim());
+  if (match === null) {
+    throw mistake(
+      place,
+      `expected sha256: and 64 hex digits, as the fingerprint command prints; found ${quoted(value)}`,
+    );
+  }
+  return `sha256:${match[1]!.toLowerCase()}`;
+}

@@ -1,0 +1,74 @@
+import { mistake, quoted, type Located } from '../mistake.ts';
+
+/** The demonstration guard that a run starts itself. */
+export const EMBEDDED_GUARD = 'embedded:';
+
+/** Where guards listen unless told otherwise: Triton for gRPC, the reference client for REST, any host for HTTPS. */
+const DEFAULT_PORTS = { grpc: 8001, grpcs: 8001, http: 9000, https: 443 } as const;
+
+type Scheme = keyof typeof DEFAULT_PORTS;
+
+const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets come from the environment';
+
+/**
+ * A guard endpoint in the form that records use: `embedded:`, or scheme, lower-case host and port. Over gRPC
+ * `grpc://gpu-1:8001`, the port being 8001 when none is given; over REST the base address before `/v1`:
+ * `http://gpu-1:9000`, the port being 9000 when none is given, or `https://guard.example`, with its port unless that is
+ * 443 and its path if it has one. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
+ * the message.
+ */
+export function parseGuardUrl({ value, place }: Located<string>): string {
+  const text = value.trim();
+  if (/[@?#]/.test(text)) throw mistake(place, `a guard URL ${SECRETS_HINT}`);
+  if (text === EMBEDDED_GUARD) return text;
+  const [, given = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
+  const scheme = given.toLowerCase();
+  if (isScheme(scheme)) return parseLocation(scheme, rest, { value: text, place });
+  throw mistake(
+    place,
+    /^embedded\b/i.test(text)
+      ? `the embedded guard is written ${EMBEDDED_GUARD} and nothing after it`
+      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
+  );
+}
+
+function isScheme(scheme: string): scheme is Scheme {
+  return Object.hasOwn(DEFAULT_PORTS, scheme);
+}
+
+function parseLocation(scheme: Scheme, rest: string, given: Located<string>): string {
+  const match =
+    /^\/\/(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?)(?::(\d{1,5}))?((?:\/[a-z0-9._~-]+)*)\/?$/i.exec(
+      rest,
+    );
+  const port = Number(match?.[2] ?? DEFAULT_PORTS[scheme]);
+  const [, host = '', , path = ''] = match ?? [];
+  const mayHavePath = scheme === 'http' || scheme === 'https';
+  if (match === null || port < 1 || port > 65_535 || (path !== '' && !mayHavePath)) {
+    throw mistake(given.place, `expected a host and a port of 1 to 65535, found ${quoted(given.value)}`);
+  }
+  if (/\/v1(\/|$)|\/\.\.?(\/|$)/.test(path)) {
+    throw mistake(
+      given.place,
+      `name the base address of the guard, before /v1, found ${quoted(given.value)}`,
+    );
+  }
+  return `${scheme}://${host.toLowerCase()}${scheme === 'https' && port === 443 ? '' : `:${port}`}${path}`;
+}
+
+/** Several endpoints in the order given. Failure('usage') also when one is named twice. */
+export function parseGuardUrls(given: readonly Located<string>[]): string[] {
+  const urls: string[] = [];
+  for (const located of given) {
+    const url = parseGuardUrl(located);
+    if (urls.includes(url)) throw mistake(located.place, `${url} is named twice`);
+    urls.push(url);
+  }
+  return urls;
+}
+
+/** The endpoints in `GUARD_URL`, separated by commas or white space; null when it is not set. */
+export function guardUrlsOf(env: NodeJS.ProcessEnv): Located<string>[] | null {
+  const urls = (env['GUARD_URL'] ?? '').split(/[\s,]+/).filter((url) => url !== '');
+  return urls.length === 0 ? null : urls.map((value) => ({ value, place: 'GUARD_URL' }));
+}

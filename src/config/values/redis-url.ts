@@ -1,0 +1,88 @@
+import { mistake, quoted } from '../mistake.ts';
+
+/** Where the fleet's Redis is. Holds the password: shown to nobody, written nowhere. */
+export interface RedisAddress {
+  /** As given: for handing on to a process of ours, through its environment. */
+  readonly url: string;
+  /** A TCP host and port, or the path of a Unix socket. */
+  readonly at: { readonly host: string; readonly port: number } | { readonly path: string };
+  readonly tls: boolean;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly database: number;
+  /** First part of every key; in braces, so that a cluster keeps all of them on one node. */
+  readonly prefix: string;
+  /** For people: the address without user, password and database. */
+  readonly shown: string;
+  /** `--redis` or `REDIS_URL`: where the setting came from. */
+  readonly place: string;
+}
+
+const DEFAULT_PORT = 6379;
+const DEFAULT_PREFIX = 'guardsweep';
+const FORMS = 'redis://host:6379, rediss://host:6379 (TLS) or unix:///path/to/socket';
+/** Longest path that fits into the address of a Unix socket, in bytes. */
+const LONGEST_SOCKET_PATH = 107;
+
+/**
+ * The Redis that a flag or `REDIS_URL` names; null when neither does. User and password stand in the URL
+ * (`redis://user:password@host`), the number of the database after the host, or as `?db=` for a socket.
+ * `REDIS_PREFIX` sets the prefix of all keys. Failure('usage') never repeats the URL, which may hold a secret.
+ */
+export function redisAddressOf(flag: string | undefined, env: NodeJS.ProcessEnv): RedisAddress | null {
+  const given = flag ?? env['REDIS_URL'] ?? '';
+  const place = flag === undefined ? 'REDIS_URL' : '--redis';
+  if (given.trim() === '') {
+    if (flag !== undefined) throw mistake(place, `expected ${FORMS}`);
+    return null;
+  }
+  const prefix = env['REDIS_PREFIX'] || DEFAULT_PREFIX;
+  if (!/^[\w.-]{1,64}$/.test(prefix)) {
+    throw mistake('REDIS_PREFIX', `expected letters, digits, dots and hyphens, found ${quoted(prefix)}`);
+  }
+  return parseRedisUrl(given.trim(), place, `{${prefix}}`);
+}
+
+function parseRedisUrl(text: string, place: string, prefix: string): RedisAddress {
+  let url: URL;
+  let username: string;
+  let password: string;
+  try {
+    url = new URL(text);
+    username = decodeURIComponent(url.username);
+    password = decodeURIComponent(url.password);
+  } catch (error) {
+    throw mistake(place, `expected ${FORMS}`, error);
+  }
+  const login = { url: text, username: username || null, password: password || null, prefix, place };
+  switch (url.protocol) {
+    case 'redis:':
+    case 'rediss:': {
+      if (url.hostname === '') throw mistake(place, `expected ${FORMS}`);
+      const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+      const port = url.port === '' ? DEFAULT_PORT : Number(url.port);
+      const database = databaseOf(url.pathname.replace(/^\//, ''), place);
+      const shown = `${url.protocol}//${url.hostname}:${port}`;
+      return { ...login, at: { host, port }, tls: url.protocol === 'rediss:', database, shown };
+    }
+    case 'unix:': {
+      const path = decodeURIComponent(url.pathname);
+      if (url.hostname !== '' || !path.startsWith('/') || path === '/') {
+        throw mistake(place, 'a Unix socket is named by its absolute path: unix:///path/to/socket');
+      }
+      if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH) {
+        throw mistake(place, `the path of a Unix socket has at most ${LONGEST_SOCKET_PATH} bytes`);
+      }
+      const database = databaseOf(url.searchParams.get('db') ?? '', place);
+      return { ...login, at: { path }, tls: false, database, shown: `unix://${path}` };
+    }
+    default:
+      throw mistake(place, `expected ${FORMS}`);
+  }
+}
+
+function databaseOf(text: string, place: string): number {
+  if (text === '') return 0;
+  if (!/^\d{1,5}$/.test(text)) throw mistake(place, 'the database is a number, as in redis://host:6379/0');
+  return Number(text);
+}

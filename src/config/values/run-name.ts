@@ -1,0 +1,45 @@
+import { basename } from 'node:path';
+import { mistake, quoted, type Located } from '../mistake.ts';
+
+const LONGEST = 48;
+
+/** Lower-case letters, digits and single hyphens between them, at most 48: safe in every file name. */
+function slug(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, LONGEST)
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is no slug. */
+export function parseRunName({ value, place }: Located<string>): string {
+  const fit = slug(value);
+  if (value !== fit || fit === '') {
+    const advice = fit === '' ? 'nightly-rescan' : fit;
+    throw mistake(
+      place,
+      `expected lower-case letters, digits and hyphens, at most ${LONGEST}, such as ${advice}; found ${quoted(value)}`,
+    );
+  }
+  return value;
+}
+
+/** The name of a run whose user gave none: after its job file or its first corpus. */
+export function runNameOf(path: string): string {
+  return slug(basename(path).replace(/\.[a-z0-9]{1,5}(\.gz)?$/i, '')) || 'run';
+}
+
+/** The time of its creation, the name, four hexadecimal digits. */
+const RUN_ID = /^\d{8}T\d{6}Z-([a-z0-9-]{1,48})-[0-9a-f]{4}$/;
+
+/**
+ * Whether a text is what a run is called (`20261121T020000Z-nightly-ab12`): the name of its directory, and in the keys
+ * of its fleet. To be asked of every such text that comes from outside before it becomes part of a path or a pattern.
+ */
+export function isRunId(text: string): boolean {
+  const name = RUN_ID.exec(text)?.[1];
+  return name !== undefined && name === slug(name);
+}

@@ -1,0 +1,55 @@
+import type { Stats } from 'node:fs';
+import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
+import { mistake, quoted, type Located } from '../mistake.ts';
+
+export type KeyPath = readonly PropertyKey[];
+
+/** A YAML document that knows where each of its keys and values stands. */
+export interface YamlFile {
+  /** As shown in messages: how the user named it. */
+  readonly shown: string;
+  readonly data: unknown;
+  /** `file:line:col` of a value, or of the nearest thing around it that is there. */
+  valueAt(path: KeyPath): string;
+  /** `file:line:col` of a key. */
+  keyAt(path: KeyPath): string;
+}
+
+const LARGEST_BYTES = 1024 * 1024;
+
+async function readText(
+  absolute: string,
+  { value: shown, place }: Located<string>,
+  inspect?: (stats: Stats) => void,
+): Promise<string> {
+  try {
+    const bytes = await readWholeFile(absolute, { maxBytes: LARGEST_BYTES, links: 'follow', inspect });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof FileTooLarge)
+      throw mistake(shown, 'is larger than 1 MB, which no configuration is', error);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') throw mistake(place, `no such file: ${quoted(shown)}`, error);
+    if (code === 'ENOTFILE') throw mistake(place, `${quoted(shown)} is not a file`, error);
+    if (code === 'EACCES') throw mistake(place, `${quoted(shown)} may not be read by this user`, error);
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw mistake(shown, 'is not UTF-8 text', error);
+    throw error;
+  }
+}
+
+/**
+ * Reads and parses a YAML (or JSON) file of at most 1 MB. Text is taken as it stands: nothing is substituted from
+ * the environment. `named` is its path as messages show it, and where it was named. Failure('usage') with that place when
+ * it cannot be read, with file, line and column when it is not one YAML document. `inspect` may throw over what the open
+ * file is.
+ */
+export async function readYamlFile(
+  absolute: string,
+  named: Located<string>,
+  inspect?: (stats: Stats) => void,
+): Promise<YamlFile> {
+  const text = await readText(absolute, named, inspect);
+  // Most runs have no job file, and none should wait for a parser it does not use.
+  const { parseYaml } = await import('./yaml-document.ts');
+  return parseYaml(text, named.value);
+}

@@ -1,0 +1,244 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Judging } from '../../config/run-config.ts';
+import type { Lane } from '../../domain/item.ts';
+import { isMedia } from '../../domain/request.ts';
+import { shardBytes, type Shard } from '../../domain/shard.ts';
+import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
+import type { SinkJob } from '../jobs/result-job.ts';
+import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
+import { LongRests } from './long-rests.ts';
+
+/**
+ * Shards of a run that are fed and not committed, at most: what some twenty workers at the default concurrency have in
+ * hand. With it the work of a run in Redis is bounded.
+ */
+export const OUTSTANDING_SHARDS = 256;
+/** Their content in bytes, at most; a single larger shard goes alone. */
+export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
+
+export interface OutstandingOptions {
+  readonly run: string;
+  /** See `recordSha256`. */
+  readonly record: string;
+  readonly epoch: number;
+  readonly expectFingerprint: string | null;
+  readonly judging: Judging;
+  /** A file of each corpus, by the corpus's name. */
+  readonly landmarks: Landmarks;
+  readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
+  readonly results: RedisQueue<SinkJob>;
+  /** What the verdict log says, as of the last look. */
+  readonly isCommitted: (shard: number) => boolean;
+  /** Whether Redis may be given so many bytes more. */
+  readonly redisHasRoom: (bytes: number, signal: AbortSignal) => Promise<boolean>;
+}
+
+const LOOK_FOR_ROOM_EVERY_MS = 200;
+
+interface Entry {
+  readonly id: string;
+  readonly shard: number;
+  readonly lane: Lane;
+  readonly bytes: number;
+  /** The job as JSON: as objects, sixty thousand items are most of what the process would hold. */
+  readonly job: Buffer;
+}
+
+/**
+ * The shards a feeder has handed to the fleet and does not see committed yet. They are kept until then, so that they
+ * can be fed again when Redis or a worker lost them.
+ */
+export class OutstandingShards {
+  readonly #options: OutstandingOptions;
+  readonly #entries = new Map<number, Entry>();
+  readonly #wakeups = new Set<() => void>();
+  readonly #rests = new LongRests();
+  #bytes = 0;
+  #held = false;
+  #waitedForRoomAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: OutstandingOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The one with the lowest number; null when there are none. */
+  get oldest(): Pick<Shard, 'shard' | 'lane'> | null {
+    let oldest: Entry | null = null;
+    for (const entry of this.#entries.values()) {
+      if (oldest === null || entry.shard < oldest.shard) oldest = entry;
+    }
+    return oldest;
+  }
+
+  /** When feeding last had to wait because Redis was full enough; on the clock of `performance.now`. */
+  get waitedForRoomAt(): number {
+    return this.#waitedForRoomAt;
+  }
+
+  /** While held, nothing more is fed. */
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#wake();
+  }
+
+  /**
+   * Feeds a shard; waits while as many are outstanding as may be, or Redis is full enough. A single one is fed
+   * nevertheless, so that a run goes on beside whatever else fills Redis. One that was committed while this waited is
+   * not fed: an earlier feeder's work goes on without it.
+   */
+  async add(shard: Shard, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const bytes = shardBytes(shard.items);
+    for (;;) {
+      while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
+      const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
+      // Nothing may be awaited between this question and the entry: a commit that was counted is not told again.
+      if (this.#options.isCommitted(shard.shard)) return;
+      if (room && !this.#held) break;
+      if (room) continue;
+      this.#waitedForRoomAt = performance.now();
+      await delay(LOOK_FOR_ROOM_EVERY_MS, undefined, { signal });
+    }
+    const { run, record, epoch, expectFingerprint, judging } = this.#options;
+    const landmarks = this.#landmarksOf(shard);
+    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, landmarks, shard };
+    this.#entries.set(shard.shard, entryOf(job, bytes));
+    this.#bytes += bytes;
+    await this.#options.queueOf(shard.lane).put(job, signal);
+  }
+
+  /** Lets go of what is committed by now. */
+  settle(): void {
+    for (const [shard, { bytes }] of this.#entries) {
+      if (!this.#options.isCommitted(shard)) continue;
+      this.#entries.delete(shard);
+      this.#bytes -= bytes;
+      this.#wake();
+    }
+  }
+
+  /** Resolves when nothing is outstanding any more. */
+  async drained(signal: AbortSignal): Promise<void> {
+    while (this.#entries.size > 0) await this.#change(signal);
+  }
+
+  /**
+   * Feeds again what is in neither queue and not committed; gives how many shards that were. `look` reads the
+   * verdict log anew. The order of the questions makes sure that a shard on its way is found: a result is handed
+   * over before its shard is acknowledged, and committed before it is itself. Each question is asked of all shards
+   * at once, so that it costs one round trip. What was given back to a queue and rests there for too long is woken.
+   */
+  async feedAgain(look: () => Promise<void>, signal: AbortSignal): Promise<number> {
+    const { results } = this.#options;
+    setMaxListeners(0, signal);
+    const fed = await statesIn((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
+    const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
+    const judged = await statesIn(() => results, lost, signal);
+    const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
+    await this.#endLongRests([...fed, ...judged], signal);
+    if (missing.length === 0) return 0;
+    await look();
+    this.settle();
+    const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
+    // What Redis kept of a job that is in no state any more would keep its name from being used again.
+    await Promise.all(
+      uncommitted.flatMap((entry) =>
+        [this.#queueOf(entry), results].map((queue) => queue.remove(entry.id, signal)),
+      ),
+    );
+    // In this order they wait, and are judged.
+    await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
+    return uncommitted.length;
+  }
+
+  async #endLongRests(seen: readonly Seen[], signal: AbortSignal): Promise<void> {
+    const resting = new Map(
+      seen.filter(({ state }) => state === 'resting').map(({ entry, queue }) => [entry.id, queue]),
+    );
+    const overdue = this.#rests.overdue(new Set(resting.keys()));
+    await Promise.all(overdue.map((id) => resting.get(id)!.wake(id, signal)));
+  }
+
+  #queueOf({ lane }: Entry): RedisQueue<ShardJob> {
+    return this.#options.queueOf(lane);
+  }
+
+  /** Those of the corpora that the shard's media are in. */
+  #landmarksOf({ items }: Shard): Landmarks {
+    const found: Record<string, Landmark> = {};
+    for (const { request } of items) {
+      if (request === null || !isMedia(request)) continue;
+      const { corpus } = request.file;
+      const landmark = this.#options.landmarks[corpus];
+      if (landmark !== undefined) found[corpus] = landmark;
+    }
+    return found;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.#entries.size === 0) return true;
+    return this.#entries.size < OUTSTANDING_SHARDS && this.#bytes + bytes <= OUTSTANDING_BYTES;
+  }
+
+  #wake(): void {
+    const wakeups = [...this.#wakeups];
+    this.#wakeups.clear();
+    for (const wakeup of wakeups) wakeup();
+  }
+
+  /** Resolves when something was let go of; rejects on abort. */
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#wakeups.delete(wakeup);
+        reject(signal.reason as Error);
+      };
+      const wakeup = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      if (signal.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      this.#wakeups.add(wakeup);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}
+
+function entryOf(job: ShardJob, bytes: number): Entry {
+  const { shard, lane } = job.shard;
+  const json = JSON.stringify(shardJobCodec.encode(job));
+  return { id: shardJobCodec.id(job), shard, lane, bytes, job: Buffer.from(json) };
+}
+
+function jobOf({ job }: Entry): ShardJob {
+  return shardJobCodec.decode(JSON.parse(job.toString()));
+}
+
+interface Seen {
+  readonly entry: Entry;
+  readonly queue: StateQueue;
+  readonly state: ValueState;
+}
+
+type StateQueue = Pick<RedisQueue<never>, 'state' | 'wake'>;
+
+/** What a queue knows of the shards. */
+async function statesIn(
+  queueOf: (entry: Entry) => StateQueue,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<Seen[]> {
+  const seen = async (entry: Entry): Promise<Seen> => {
+    const queue = queueOf(entry);
+    return { entry, queue, state: await queue.state(entry.id, signal) };
+  };
+  return Promise.all(entries.map(seen));
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { LANES } from '../../domain/item.ts';
+import type { ShardResult } from '../../domain/shard.ts';
+import { JOB_FORM } from '../redis/fleet-runs.ts';
+import { ITEM_ROW, packItem, unpackItem } from './item-row.ts';
+import { Names } from './names.ts';
+import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
+import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
+import { shardJobId } from './shard-job.ts';
+
+/** What travels to a run's sink. */
+export type SinkJob = ResultJob | FinishJob;
+
+/** The outcomes of a shard. */
+export interface ResultJob {
+  readonly kind: 'result';
+  /** These three as in the shard's job. */
+  readonly run: string;
+  readonly record: string;
+  readonly epoch: number;
+  /** Its items are without their content, which the record has no use for. */
+  readonly result: ShardResult;
+}
+
+/** That the run is to be finished. */
+export interface FinishJob {
+  readonly kind: 'finish';
+  readonly run: string;
+  readonly record: string;
+  /** Of the feeder that asks for it. */
+  readonly epoch: number;
+  readonly pass: number;
+}
+
+const count = z.int().min(0);
+const text = z.string();
+
+const JOB = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('result'),
+    v: z.literal(JOB_FORM),
+    run: text,
+    record: text,
+    epoch: z.int().min(1),
+    shard: count,
+    pass: z.int().min(1),
+    lane: z.enum(LANES),
+    /** What the rows name. */
+    names: z.array(text),
+    items: z.array(ITEM_ROW),
+    outcomes: z.array(OUTCOME_ROW.nullable()),
+    fingerprints: z.array(z.object({ id: text, artifacts: z.record(text, text) })),
+  }),
+  z.object({
+    kind: z.literal('finish'),
+    v: z.literal(JOB_FORM),
+    run: text,
+    record: text,
+    epoch: z.int().min(1),
+    pass: z.int().min(1),
+  }),
+]);
+
+/** Name of the job that asks for the end of a pass. */
+export function finishJobId(run: string, pass: number, epoch: number): string {
+  return `f-${run}-${pass}-${epoch}`;
+}
+
+/** The form of results in Redis: JSON of rows, without any content. */
+export const sinkJobCodec: JobContent<SinkJob> = {
+  id: (job) =>
+    job.kind === 'finish'
+      ? finishJobId(job.run, job.pass, job.epoch)
+      : shardJobId(job.run, job.result.shard, job.epoch),
+
+  encode(job): z.input<typeof JOB> {
+    if (job.kind === 'finish') return { v: JOB_FORM, ...job };
+    const { shard, outcomes, fingerprints } = job.result;
+    const names = new Names();
+    return {
+      kind: 'result',
+      v: JOB_FORM,
+      run: job.run,
+      record: job.record,
+      epoch: job.epoch,
+      shard: shard.shard,
+      pass: shard.pass,
+      lane: shard.lane,
+      items: shard.items.map((item) => packItem(item, names)),
+      outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
+      names: names.list,
+      fingerprints: [...fingerprints],
+    };
+  },
+
+  decode(data) {
+    const job = JOB.parse(data);
+    const { run, record, epoch } = job;
+    if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
+    const { shard, pass, lane, names, fingerprints } = job;
+    const items = job.items.map((row) => unpackItem(row, names));
+    const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
+    return {
+      kind: 'result',
+      run,
+      record,
+      epoch,
+      result: { shard: { shard, pass, lane, items }, outcomes, fingerprints },
+    };
+  },
+};

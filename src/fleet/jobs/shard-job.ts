@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/run-config.ts';
+import { LANES, type Item } from '../../domain/item.ts';
+import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
+import type { Shard } from '../../domain/shard.ts';
+import { PLACE, packPlace, packSettled, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
+import { JOB_FORM } from '../redis/fleet-runs.ts';
+import { Names } from './names.ts';
+import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
+
+/** A shard on its way to a worker, with what a worker has to know of its run. */
+export interface ShardJob {
+  readonly run: string;
+  /** Tells the run from others of its name (`recordSha256`). */
+  readonly record: string;
+  /** Epoch of the feeder that fed it. */
+  readonly epoch: number;
+  /** Fingerprint id that the run accepts from its guards; null: any. */
+  readonly expectFingerprint: string | null;
+  readonly judging: Judging;
+  /** Of each corpus that the shard's media are in, a file by which to recognise it. */
+  readonly landmarks: Landmarks;
+  readonly shard: Shard;
+}
+
+/** A file of a corpus, by the corpus's name: who has it under a folder has the corpus there. */
+export type Landmarks = Readonly<Record<string, Landmark>>;
+
+export interface Landmark {
+  /** Relative to the corpus, with `/`; empty when the corpus is the file itself. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
+ * a name that is still known in Redis cannot be added again.
+ */
+export function shardJobId(
+  run: string,
+  { pass, shard }: Pick<Shard, 'pass' | 'shard'>,
+  epoch: number,
+): string {
+  return `s-${run}-${pass}-${shard}-${epoch}`;
+}
+
+const count = z.int().min(0);
+const text = z.string();
+
+/** A request as it travels: a conversation is named by its place in the job, since its turns share it. */
+const REQUEST = z.union([
+  z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
+  z.object({
+    requestType: z.literal('prompt'),
+    modality: z.enum(['image', 'audio']),
+    file: z.object({ corpus: text, path: text, sha256: text, bytes: count }),
+    caption: text.nullable(),
+  }),
+  z.object({
+    requestType: z.literal('prompt'),
+    modality: z.literal('image'),
+    embedded: text, // base64
+    caption: z.null(),
+  }),
+  z.object({
+    requestType: z.literal('response'),
+    modality: z.literal('text'),
+    prompt: text.nullable(),
+    response: text,
+  }),
+  z.object({
+    requestType: z.literal('multiturn'),
+    modality: z.literal('text'),
+    messages: count,
+    turns: z.int().min(1),
+    conversation: count.nullable(),
+  }),
+]);
+
+type Travelling = z.output<typeof REQUEST>;
+
+const JUDGED_ROW = z.tuple([PLACE, REQUEST, text]); // the last is the contentSha256
+
+const JOB = z.object({
+  v: z.literal(JOB_FORM),
+  run: z.string().min(1),
+  record: text,
+  epoch: z.int().min(1),
+  expect: text.nullable(),
+  judging: z.object({
+    frames: z.int().min(1).max(MOST_FRAMES),
+    longAudio: z.enum(LONG_AUDIO),
+    longText: z.enum(LONG_TEXT),
+  }),
+  landmarks: z.record(text, z.object({ path: text, bytes: count })),
+  shard: count,
+  pass: z.int().min(1),
+  lane: z.enum(LANES),
+  conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
+  /** What the rows name. */
+  names: z.array(text),
+  items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
+});
+
+/** The form of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
+export const shardJobCodec: JobContent<ShardJob> = {
+  id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
+
+  encode({ run, record, epoch, expectFingerprint, judging, landmarks, shard }) {
+    const places = new Map<readonly Turn[], number>();
+    const place = (messages: readonly Turn[]): number => {
+      let index = places.get(messages);
+      if (index === undefined) places.set(messages, (index = places.size));
+      return index;
+    };
+    const pack = (request: ItemRequest): Travelling => {
+      if (request.requestType === 'multiturn') return { ...request, messages: place(request.messages) };
+      return isEmbedded(request) ? { ...request, embedded: request.embedded.toString('base64') } : request;
+    };
+    const names = new Names();
+    const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
+      item.error === null
+        ? [packPlace(item, names), pack(item.request), item.contentSha256]
+        : packSettled(item, names),
+    );
+    return {
+      v: JOB_FORM,
+      run,
+      record,
+      epoch,
+      expect: expectFingerprint,
+      judging,
+      landmarks,
+      shard: shard.shard,
+      pass: shard.pass,
+      lane: shard.lane,
+      conversations: [...places.keys()],
+      names: names.list,
+      items,
+    };
+  },
+
+  decode(data) {
+    const job = JOB.parse(data);
+    const unpack = (request: Travelling): ItemRequest => {
+      if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };
+      if (request.requestType !== 'multiturn') return request;
+      const messages = job.conversations[request.messages];
+      if (messages === undefined || request.turns > messages.length) {
+        throw new Error('a request names a conversation that did not come with it');
+      }
+      return { ...request, messages };
+    };
+    const items = job.items.map((row): Item => {
+      if (row.length === 5) return unpackSettled(row, job.names);
+      const [place, request, contentSha256] = row;
+      const { seq, id, source, roles } = unpackPlace(place, job.names);
+      return { seq, id, source, roles, request: unpack(request), contentSha256, error: null };
+    });
+    const { shard, pass, lane } = job;
+    return {
+      run: job.run,
+      record: job.record,
+      epoch: job.epoch,
+      expectFingerprint: job.expect,
+      judging: job.judging,
+      landmarks: job.landmarks,
+      shard: { shard, pass, lane, items },
+    };
+  },
+};

@@ -1,0 +1,51 @@
+import { shown } from '../../domain/text/shown.ts';
+import { GivenBack, LONGEST_REST_MS } from '../../queue/requeue.ts';
+import { FleetRuns, JOB_FORM, type AnnouncedRun } from '../redis/fleet-runs.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import type { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
+import { runOfJob, UnreadableJob, type Unreadable } from '../../queue/redis/sealing/sealed-jobs.ts';
+
+/** What becomes of jobs that a process cannot read. */
+export class UnreadableJobs {
+  readonly #link: RedisLink;
+  readonly #runs: FleetRuns;
+  readonly #dropped: DroppedJobs;
+
+  constructor(link: RedisLink, dropped: DroppedJobs) {
+    this.#link = link;
+    this.#runs = new FleetRuns(link);
+    this.#dropped = dropped;
+  }
+
+  /**
+   * Resolves for a job that is to be dropped: what its run's feeder announced, this process could read, so the job is
+   * not the feeder's; where it was, its shard is fed again. Throws `GivenBack` for a job that another process may be
+   * able to read. What cannot be read may hold content: nothing of it is shown but its name.
+   */
+  async meet(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
+    const reason: Unreadable = error instanceof UnreadableJob ? error.reason : 'malformed';
+    const run = runOfJob(jobId);
+    const announced = run === null ? 'absent' : await this.#runs.find(run, signal);
+    const trouble = typeof announced === 'string' ? null : cannotRead(announced, this.#link);
+    if (run === null || trouble === null) {
+      this.#dropped.drop(reason, `a job was dropped, ${reason}: ${shown(jobId)}`);
+      return;
+    }
+    this.#dropped.say('given back', `the run ${run}: ${trouble}; its jobs are left to others`);
+    await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
+    throw new GivenBack(LONGEST_REST_MS);
+  }
+}
+
+/** Why this process cannot read the jobs of a run, in a few words; null when it can. */
+export function cannotRead(
+  { form, key }: Pick<AnnouncedRun, 'form' | 'key'>,
+  { seal }: RedisLink,
+): string | null {
+  if (form !== JOB_FORM) return 'its feeder is of another version of guardsweep';
+  const own = seal?.keyId ?? null;
+  if (key === own) return null;
+  if (key === null) return 'its feeder has no fleet key, and this process has one (GUARDSWEEP_FLEET_KEY)';
+  if (own === null) return 'its feeder has a fleet key, and this process has none (GUARDSWEEP_FLEET_KEY)';
+  return 'its feeder has another fleet key than this process (GUARDSWEEP_FLEET_KEY)';
+}

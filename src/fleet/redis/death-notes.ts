@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import type { Shard } from '../../domain/shard.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { isPresent } from './presence.ts';
+import { withKey } from '../../queue/redis/keys/own-type.ts';
+import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
+
+/** What is known of the workers that did not come to the end of a shard. */
+export interface Deaths {
+  /** Workers that died, or failed, while they had the shard. */
+  readonly ofShard: number;
+  /** By seq: workers in a row that died while the item was among the few they had noted. */
+  readonly ofItem: ReadonlyMap<number, number>;
+}
+
+/** Notes outlive the jobs they are about, which a later feeder names anew; they end with shard or run, or after a day. */
+const KEPT_SECONDS = 86_400;
+
+/** Of a shard: four deaths for each of its 256 items, as many of the shard itself, and a few dozen workers. */
+const MOST_NOTES = 4096;
+const LONGEST_FIELD = 128;
+/** An id and 64 seqs, sealed. */
+const LONGEST_NOTE = 2048;
+
+/** All fields and values; null where there are more, or larger ones, than there can be. */
+const READ = `
+if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then return false end
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if #field > tonumber(ARGV[2]) or redis.call('HSTRLEN', KEYS[1], field) > tonumber(ARGV[3]) then return false end
+end
+return redis.call('HGETALL', KEYS[1])`;
+
+const FOLDER = 'deaths';
+const HAS = 'has:';
+const ITEMS = 'items:';
+const DEATH = 'death:';
+const ID_BYTES = 12;
+
+/**
+ * Notes of which worker has which shard, and which items of it, in hand. A worker that is gone without having crossed
+ * out its note died of something: that is how an item that kills workers is found. What somebody judged and lived
+ * is cleared of every death before, so that those count that come one upon the other.
+ */
+export class DeathNotes {
+  readonly #link: RedisLink;
+  readonly #worker: string;
+
+  /** `worker` is the id under which the process announces itself (`Presence`). */
+  constructor(link: RedisLink, worker: string) {
+    this.#link = link;
+    this.#worker = worker;
+  }
+
+  /** Takes a shard in hand: settles the notes of the dead, then adds its own. */
+  async begin(shard: string, signal: AbortSignal): Promise<Deaths> {
+    const notes = await this.#read(shard, signal);
+    for (const note of notes.inHand) await this.#settle(shard, note, signal);
+    const { deaths } = notes.inHand.length === 0 ? notes : await this.#read(shard, signal);
+    await this.#write(shard, [[HAS + this.#worker, newId()]], signal);
+    return countOf(deaths);
+  }
+
+  /** Notes that the worker is about to judge just these items of the shard. */
+  async beginItems(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
+    await this.#write(shard, [[ITEMS + this.#worker, `${newId()} ${seqs.join(',')}`]], signal);
+  }
+
+  /** The items did no harm: no earlier death was theirs either. */
+  async endItems(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
+    const { deaths } = await this.#read(shard, signal);
+    const cleared = deaths.filter(({ seq }) => seq !== null && seqs.includes(seq));
+    await this.#remove(shard, [ITEMS + this.#worker, ...cleared.map(({ field }) => field)], signal);
+  }
+
+  /** Gives the shard back without blame. */
+  async release(shard: string, signal: AbortSignal): Promise<void> {
+    await this.#remove(shard, [HAS + this.#worker, ITEMS + this.#worker], signal);
+  }
+
+  /** Counts a failure of this worker like a death; for the items that it had noted, too. */
+  async blame(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
+    await this.release(shard, signal);
+    const id = newId();
+    await this.#write(shard, [deathOf(id, null), ...seqs.map((seq) => deathOf(id, seq))], signal);
+  }
+
+  /** The shard is done: nothing of it is remembered. */
+  async forget(shard: string, signal: AbortSignal): Promise<void> {
+    await patiently(() => this.#link.redis.del(this.#key(shard)), signal);
+  }
+
+  /** Turns the note of a worker that is gone into a death; whoever removes the note counts it. */
+  async #settle(shard: string, { field, worker, id, seqs }: InHand, signal: AbortSignal): Promise<void> {
+    if (worker === this.#worker || (await isPresent(this.#link, 'worker', worker, signal))) return;
+    if ((await this.#remove(shard, [field], signal)) === 0) return;
+    const deaths = seqs === null ? [deathOf(id, null)] : seqs.map((seq) => deathOf(id, seq));
+    await this.#write(shard, deaths, signal);
+  }
+
+  /** All notes of a shard. What no worker can have written makes all of them worthless: they are removed. */
+  async #read(shard: string, signal: AbortSignal): Promise<Notes> {
+    const key = this.#key(shard);
+    const ask = (): Promise<unknown> =>
+      this.#link.redis.eval(READ, 1, key, MOST_NOTES, LONGEST_FIELD, LONGEST_NOTE);
+    const read = (await this.#ask(key, ask, signal)) as readonly string[] | null;
+    const notes = read === null ? null : parseNotes(this.#opened(shard, read));
+    if (notes !== null) return notes;
+    this.#link.skipped.skip(key, 'held notes that are malformed or forged; removed');
+    await patiently(() => this.#link.redis.unlink(key), signal);
+    return { inHand: [], deaths: [] };
+  }
+
+  /** Fields with what they say, from fields and values in turn; a null stands for what does not open. */
+  #opened(shard: string, read: readonly string[]): [field: string, text: string | null][] {
+    const { seal } = this.#link;
+    return Array.from({ length: read.length / 2 }, (_, at) => {
+      const [field, value] = [read[2 * at]!, read[2 * at + 1]!];
+      return [field, seal === null ? value : seal.open(placeOf(shard, field), value)];
+    });
+  }
+
+  /** Whatever is written gives the key its end again: another worker may have removed it meanwhile. */
+  async #write(
+    shard: string,
+    notes: readonly (readonly [field: string, text: string])[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { redis, seal } = this.#link;
+    const key = this.#key(shard);
+    const values = notes.flatMap(([field, text]) => [
+      field,
+      seal === null ? text : seal.seal(placeOf(shard, field), text),
+    ]);
+    await this.#ask(
+      key,
+      () => Promise.all([redis.hset(key, ...values), redis.expire(key, KEPT_SECONDS)]),
+      signal,
+    );
+  }
+
+  /** Gives how many of the fields were there. */
+  #remove(shard: string, fields: readonly string[], signal: AbortSignal): Promise<number> {
+    const key = this.#key(shard);
+    return this.#ask(key, () => this.#link.redis.hdel(key, ...fields), signal);
+  }
+
+  #ask<T>(key: string, command: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return withKey(this.#link, { key, type: 'hash' }, command, signal);
+  }
+
+  #key(shard: string): string {
+    return this.#link.key(FOLDER, shard);
+  }
+}
+
+/** Name of a shard in the notes, whoever feeds it. */
+export function notedShard(run: string, { pass, shard }: Pick<Shard, 'pass' | 'shard'>): string {
+  return `${run}:${pass}-${shard}`;
+}
+
+/** A note opens only in its shard and field. */
+function placeOf(shard: string, field: string): SealedPlace {
+  return { run: shard.slice(0, shard.lastIndexOf(':')), folder: FOLDER, name: `${shard} ${field}` };
+}
+
+/** Names one note, and the death that comes of it: put back by somebody, it counts once all the same. */
+function newId(): string {
+  return randomBytes(ID_BYTES).toString('hex');
+}
+
+/** The note of a death: of an item, or with a null of the shard. */
+function deathOf(id: string, seq: number | null): readonly [field: string, text: string] {
+  return [seq === null ? DEATH + id : `${DEATH}${id}:${seq}`, ''];
+}
+
+/** A worker's note of what it has in hand. */
+interface InHand {
+  readonly field: string;
+  readonly worker: string;
+  readonly id: string;
+  /** Items that it judges by themselves; null: it has the shard. */
+  readonly seqs: readonly number[] | null;
+}
+
+interface Death {
+  readonly field: string;
+  /** Null: of the shard. */
+  readonly seq: number | null;
+}
+
+/** The notes of a shard. */
+interface Notes {
+  readonly inHand: readonly InHand[];
+  readonly deaths: readonly Death[];
+}
+
+const WORKER_NOTE = /^(has|items):([\w-]{1,64})$/;
+const DEATH_NOTE = /^death:[0-9a-f]{24}(?::(\d{1,15}))?$/;
+const IN_HAND = /^([0-9a-f]{24})(?: (\d{1,15}(?:,\d{1,15}){0,255}))?$/;
+
+/** Null when there is a note that no worker writes. */
+function parseNotes(fields: readonly (readonly [field: string, text: string | null])[]): Notes | null {
+  const inHand: InHand[] = [];
+  const deaths: Death[] = [];
+  for (const [field, text] of fields) {
+    if (text === null) return null;
+    const death = DEATH_NOTE.exec(field);
+    if (death !== null && text === '') {
+      deaths.push({ field, seq: death[1] === undefined ? null : Number(death[1]) });
+      continue;
+    }
+    const [, kind, worker] = WORKER_NOTE.exec(field) ?? [];
+    const [, id, seqs] = IN_HAND.exec(text) ?? [];
+    if (worker === undefined || id === undefined || (kind === 'items') !== (seqs !== undefined)) return null;
+    inHand.push({ field, worker, id, seqs: seqs?.split(',').map(Number) ?? null });
+  }
+  return { inHand, deaths };
+}
+
+function countOf(deaths: readonly Death[]): Deaths {
+  let ofShard = 0;
+  const ofItem = new Map<number, number>();
+  for (const { seq } of deaths) {
+    if (seq === null) ofShard++;
+    else ofItem.set(seq, (ofItem.get(seq) ?? 0) + 1);
+  }
+  return { ofShard, ofItem };
+}

@@ -1,0 +1,50 @@
+import { LANES } from '../../domain/item.ts';
+import { FleetRuns } from './fleet-runs.ts';
+import { isWrongType } from '../../queue/redis/keys/own-type.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
+
+export interface NamedDepth extends QueueDepth {
+  /** `text`, `chat`, … for shards of a lane; `results` for those of all runs. */
+  readonly queue: string;
+}
+
+/**
+ * How much waits in the fleet's queues. Asks for the lengths of BullMQ's own lists, because making a queue only to
+ * look at it would also write its settings.
+ */
+export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<NamedDepth[]> {
+  const runs = await new FleetRuns(link).list(signal);
+  const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
+  // Waited for together: each wait of its own would add a listener to the signal.
+  const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
+  const depths = await patiently(ask, signal);
+  const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));
+  const results = depths.slice(LANES.length);
+  const sum = (state: keyof QueueDepth): number => results.reduce((total, depth) => total + depth[state], 0);
+  return [
+    ...lanes,
+    { queue: 'results', waiting: sum('waiting'), active: sum('active'), delayed: sum('delayed') },
+  ];
+}
+
+async function depthOf(link: RedisLink, queue: string): Promise<QueueDepth> {
+  const { redis } = link;
+  const [waiting, active, delayed] = await Promise.all([
+    lengthOr0(redis.llen(link.key(queue, 'wait'))),
+    lengthOr0(redis.llen(link.key(queue, 'active'))),
+    lengthOr0(redis.zcard(link.key(queue, 'delayed'))),
+  ]);
+  return { waiting, active, delayed };
+}
+
+/** One list that holds something else must not hide how long the others are. */
+async function lengthOr0(length: Promise<number>): Promise<number> {
+  try {
+    return await length;
+  } catch (error) {
+    if (!isWrongType(error)) throw error;
+    return 0;
+  }
+}

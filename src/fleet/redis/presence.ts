@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { endInTime } from '../../queue/redis/key-end.ts';
+import { readMembers } from '../../queue/redis/keys/members.ts';
+import { withKey } from '../../queue/redis/keys/own-type.ts';
+import { readValue } from '../../queue/redis/keys/read-value.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { patiently } from '../../queue/redis/retry-while-transient.ts';
+
+/** The kinds of processes that announce themselves. */
+export type Role = 'worker' | 'sink';
+
+export interface Present {
+  readonly id: string;
+  /** What the process says of itself. */
+  readonly details: unknown;
+}
+
+/** Says in Redis, again and again, that a process lives; its silence tells the others that it does not. */
+export class Presence {
+  readonly id: string;
+  readonly #link: RedisLink;
+  readonly #role: Role;
+  readonly #describe: () => object;
+  readonly #forgottenAfterMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #endListening: () => void = () => {};
+
+  /** `forgottenAfterMs`: after so long without a sign the process counts as dead. */
+  constructor(
+    link: RedisLink,
+    role: Role,
+    id: string,
+    { describe, forgottenAfterMs }: { readonly describe: () => object; readonly forgottenAfterMs: number },
+  ) {
+    this.id = id;
+    this.#link = link;
+    this.#role = role;
+    this.#describe = describe;
+    this.#forgottenAfterMs = forgottenAfterMs;
+  }
+
+  async start(): Promise<void> {
+    this.#timer = setInterval(() => void this.#beat(), this.#forgottenAfterMs / 5);
+    this.#timer.unref();
+    this.#endListening = this.#link.onBack(() => void this.#beat());
+    await this.#beat();
+  }
+
+  /** Ends the beat and takes the process off the list. */
+  async stop(): Promise<void> {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    this.#endListening();
+    if (this.#link.away) return;
+    await this.#link.redis.del(presenceKey(this.#link, this.#role, this.id)).catch(() => {});
+    await this.#link.redis.srem(this.#link.key(`${this.#role}s`), this.id).catch(() => {});
+  }
+
+  async #beat(): Promise<void> {
+    // What waits for a Redis that is away would all be sent at once when it is back.
+    if (this.#link.away || this.#timer === null) return;
+    const { redis } = this.#link;
+    const key = presenceKey(this.#link, this.#role, this.id);
+    const lastsMs = Math.round(this.#forgottenAfterMs);
+    const text = JSON.stringify({ ...this.#describe(), lastsMs });
+    await redis.set(key, text, 'PX', lastsMs).catch(() => {});
+    const set = { key: this.#link.key(`${this.#role}s`), type: 'set' } as const;
+    const soon = AbortSignal.timeout(lastsMs);
+    await withKey(this.#link, set, (all) => redis.sadd(all, this.id), soon).catch(() => {});
+  }
+}
+
+/** The processes of a role that live. */
+export async function listPresent(link: RedisLink, role: Role, signal: AbortSignal): Promise<Present[]> {
+  const set = link.key(`${role}s`);
+  const present: Present[] = [];
+  for (const id of await readMembers(link, set, isProcessId, signal)) {
+    const said = await saidBy(link, role, id, signal);
+    if (said === null) await patiently(() => link.redis.srem(set, id), signal);
+    else present.push({ id, details: said.details });
+  }
+  return present;
+}
+
+/** Whether a process lives. */
+export async function isPresent(
+  link: RedisLink,
+  role: Role,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return isProcessId(id) && (await saidBy(link, role, id, signal)) !== null;
+}
+
+function isProcessId(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text);
+}
+
+/** Longest time that a process may ask for, in milliseconds. */
+const LONGEST_MS = 86_400_000;
+/** A process that does not say counts as alive for so long after a sign of life, in milliseconds. */
+const UNSAID_MS = 60_000;
+
+/** What every version says of itself: for how long it counts as alive after a sign of life, in milliseconds. */
+const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(LONGEST_MS) });
+
+/**
+ * What a process last said of itself; null when it is gone. One of which that cannot be read is alive, and may be of
+ * another version: then its details are null.
+ */
+async function saidBy(
+  link: RedisLink,
+  role: Role,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly details: unknown } | null> {
+  const key = presenceKey(link, role, id);
+  const read = await readValue(link, key, SIGN, signal);
+  if (read === 'absent') return null;
+  const details = read === 'unreadable' ? null : read.value;
+  await endInTime(link, key, details?.lastsMs ?? UNSAID_MS, signal);
+  return { details };
+}
+
+function presenceKey(link: RedisLink, role: Role, id: string): string {
+  return link.key('alive', role, id);
+}

@@ -1,0 +1,284 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import { FleetRuns, type AnnouncedRun } from '../redis/fleet-runs.ts';
+import { sinkQueue } from '../redis/fleet-queues.ts';
+import { Lease } from '../redis/lease.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
+import { cannotRead } from '../jobs/unreadable-jobs.ts';
+import type { SinkJob } from '../jobs/result-job.ts';
+import { sweepRuns } from '../redis/sweep-run.ts';
+import type { ShardResult } from '../../domain/shard.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
+import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
+import { HeldRun, type SinkAfterFinish } from './held-run.ts';
+import { wasTakenOver } from '../../runs/control/feed-claim.ts';
+import { sinkLease } from '../status/stall-reason.ts';
+
+const LOOK_EVERY_MS = 500;
+const LEASE_MS = 10_000;
+/** Runs that one sink commits at a time; others wait, or go to another sink. */
+const MOST_HELD = 32;
+/** Results of a run that share one synchronisation of its log. */
+const COMMITS_IN_FLIGHT = 16;
+/** After a run could not go on, it is left alone for so long, in milliseconds. */
+const LEAVE_ALONE_MS = 10_000;
+
+export interface FleetSinkOptions {
+  readonly link: RedisLink;
+  /** Under this id the process announces itself. */
+  readonly id: string;
+  /** Absolute folders; run directories outside of them are not touched. */
+  readonly roots: readonly string[];
+  readonly say: (message: string) => void;
+  readonly observer: SinkObserver;
+  readonly afterFinish: SinkAfterFinish;
+  /** Aborted when nothing new is to be taken. */
+  readonly drain: AbortSignal;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+export interface SinkObserver {
+  held(runs: number): void;
+  committed(result: ShardResult): void;
+  /** The disk of a run is full, or no longer. */
+  diskFull(run: string, full: boolean): void;
+  finished(): void;
+  /** Something was dropped that is no result of the run's shards; the reasons are few. */
+  dropped(reason: string): void;
+}
+
+interface Held {
+  readonly lease: Lease;
+  readonly end: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Commits the results of every run that is fed and whose directory is below the sink's folders, until drained. Of
+ * several sinks one holds a run at a time; epochs make sure of that even when Redis forgets who. Rejects with the
+ * reason of `drain` or `stop`.
+ */
+export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
+  return new FleetSink(options).run();
+}
+
+class FleetSink {
+  readonly #options: FleetSinkOptions;
+  readonly #runs: FleetRuns;
+  readonly #held = new Map<string, Held>();
+  /** What was said of runs that are not held, so that it is said once. */
+  readonly #said = new Map<string, string>();
+  readonly #leftAloneUntil = new Map<string, number>();
+
+  constructor(options: FleetSinkOptions) {
+    this.#options = options;
+    this.#runs = new FleetRuns(options.link);
+  }
+
+  async run(): Promise<never> {
+    const { drain, stop, link } = this.#options;
+    const ending = AbortSignal.any([drain, stop]);
+    setMaxListeners(0, ending, stop);
+    try {
+      for (;;) {
+        ending.throwIfAborted();
+        if (!link.away) await this.#look(ending);
+        await delay(LOOK_EVERY_MS, undefined, { signal: ending });
+      }
+    } catch (error) {
+      if (!ending.aborted) throw error;
+      throw stop.aborted ? stop.reason : drain.reason;
+    } finally {
+      for (const held of this.#held.values()) held.end.abort(new Failure('interrupted', 'the sink ends'));
+      await Promise.all([...this.#held.values()].map(({ done }) => done));
+    }
+  }
+
+  /** Takes what is fed and free, renews what is held, lets go of what is over. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const listed = await this.#runs.listAll(this.#held.keys(), signal);
+    const fed = new Map(listed.fed.map((run) => [run.run, run]));
+    const over = new Set(listed.forgotten);
+    const unreadable = await this.#strikeOffTaken(fed, over, signal);
+    await this.#sweep(
+      [...over].filter((name) => !this.#held.has(name)),
+      signal,
+    );
+    for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
+    for (const [name, { lease, end }] of this.#held) {
+      if (over.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
+      else if (!(await lease.take(signal))) {
+        this.#options.say(`another sink holds the run ${name} now`);
+        end.abort(new Failure('interrupted', 'another sink holds the run'));
+      }
+    }
+    for (const [name, run] of fed) {
+      if (!this.#held.has(name) && !unreadable.has(name)) await this.#tryToHold(run, signal);
+    }
+  }
+
+  /**
+   * What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. Moves such runs
+   * to those that are over; gives the runs of which that cannot be told now.
+   */
+  async #strikeOffTaken(
+    fed: Map<string, AnnouncedRun>,
+    over: Set<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const unreadable = new Set<string>();
+    for (const [name, run] of fed) {
+      if (cannotRead(run, this.#options.link) !== null) continue;
+      const found = await findRunDirectory(run, this.#options.roots);
+      if (found === null) continue;
+      let taken: boolean;
+      try {
+        taken = await wasTakenOver(found.dir, run.epoch);
+      } catch (error) {
+        // It is the trouble of this run alone; the others go on.
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+        this.#sayOnce(name, `the folder control of the run ${name} cannot be read (${code}): left alone`);
+        unreadable.add(name);
+        continue;
+      }
+      if (!taken) continue;
+      await this.#runs.strikeOff(run, signal);
+      fed.delete(name);
+      over.add(name);
+    }
+    return unreadable;
+  }
+
+  async #sweep(names: readonly string[], signal: AbortSignal): Promise<void> {
+    await sweepRuns(this.#options.link, names, signal);
+    for (const name of names) {
+      if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
+    }
+  }
+
+  async #tryToHold(run: AnnouncedRun, signal: AbortSignal): Promise<void> {
+    const { link, id, roots } = this.#options;
+    const until = this.#leftAloneUntil.get(run.run);
+    if (until !== undefined && performance.now() < until) return;
+    this.#leftAloneUntil.delete(run.run);
+    const found = await findRunDirectory(run, roots);
+    if (found === null) {
+      this.#sayOnce(
+        run.run,
+        `the run ${run.run} is not below a folder of this sink (--root): left to others`,
+      );
+      return;
+    }
+    const trouble = cannotRead(run, link);
+    if (trouble !== null) {
+      this.#sayOnce(run.run, `the run ${run.run} is left to others: ${trouble}`);
+      await this.#runs.noteObstacle(run.run, `a sink cannot read its outcomes: ${trouble}`, signal);
+      return;
+    }
+    if (this.#held.size >= MOST_HELD) {
+      this.#sayOnce(run.run, `the run ${run.run} waits: this sink holds ${MOST_HELD} runs already`);
+      return;
+    }
+    const shared = await assertOwnRun(found.dir).catch((error: Error) => error);
+    if (shared !== undefined) {
+      await this.#giveUp(run.run, new Failure('service', shared.message, { cause: shared }));
+      return;
+    }
+    const lease = new Lease(link, sinkLease(run.run), id, LEASE_MS);
+    if (!(await lease.take(signal))) {
+      this.#sayOnce(run.run, `another sink holds the run ${run.run}: waiting`);
+      return;
+    }
+    this.#options.say(`committing the run ${run.run}`);
+    const end = new AbortController();
+    const done = this.#hold(run.run, found, lease, end.signal).finally(() => {
+      this.#held.delete(run.run);
+      this.#options.observer.held(this.#held.size);
+    });
+    this.#held.set(run.run, { lease, end, done });
+    this.#options.observer.held(this.#held.size);
+  }
+
+  /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
+  async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
+    const { link, say, stop, observer, afterFinish } = this.#options;
+    const diskFull = (full: boolean): void => observer.diskFull(name, full);
+    const held = new HeldRun({ run: found, say, diskFull, afterFinish, stop });
+    const dropped = new DroppedJobs(say, (reason) => observer.dropped(reason));
+    const queue = sinkQueue(link, name, { dropped });
+    const signal = AbortSignal.any([end, stop]);
+    setMaxListeners(0, signal);
+    try {
+      await queue.consume(
+        async (job) => {
+          const taken = await held.take(job);
+          if (taken.done === 'dropped') await this.#drop(name, job, taken.reason, dropped);
+          if (taken.done === 'committed' && job.kind === 'result') observer.committed(job.result);
+          if (taken.done === 'finished') observer.finished();
+        },
+        { concurrency: COMMITS_IN_FLIGHT, signal },
+      );
+    } catch (error) {
+      if (!signal.aborted) await this.#giveUp(name, error);
+    } finally {
+      await held.close();
+      diskFull(false);
+      await queue.close();
+      await this.#clearIfOver(name);
+      await lease.release();
+    }
+  }
+
+  /** What is dropped is fed again by the run's feeder, within seconds; that bounds how often it can come. */
+  async #drop(name: string, job: SinkJob, reason: string, dropped: DroppedJobs): Promise<void> {
+    if (reason === 'not fed' || reason === 'other feeder') {
+      dropped.count(reason);
+      return;
+    }
+    const what = job.kind === 'finish' ? 'a request to finish it' : 'outcomes that do not fit its plan';
+    dropped.drop(reason, `the run ${name}: ${what}, dropped (${reason})`);
+    await this.#runs.noteObstacle(
+      name,
+      `its sink drops outcomes that are not of its plan (${reason})`,
+      this.#options.stop,
+    );
+  }
+
+  /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
+  async #clearIfOver(name: string): Promise<void> {
+    const { link, stop } = this.#options;
+    try {
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep([name], stop);
+    } catch (error) {
+      // Whoever ends at once leaves a key behind, and no work.
+      if (!stop.aborted) throw error;
+    }
+  }
+
+  /** Tells the run's feeder why it cannot go on. */
+  async #giveUp(name: string, error: unknown): Promise<void> {
+    const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
+    const { kind, message } = known
+      ? { kind: error.kind, message: error.message }
+      : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
+    const { say, stop } = this.#options;
+    say(`the run ${name} cannot go on: ${message}`);
+    this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
+    try {
+      const fed = await this.#runs.find(name, stop);
+      if (typeof fed !== 'string')
+        await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
+    } catch {
+      // A feeder that is not told ends when nothing was committed for too long.
+    }
+  }
+
+  #sayOnce(run: string, line: string): void {
+    if (this.#said.get(run) === line) return;
+    this.#said.set(run, line);
+    this.#options.say(line);
+  }
+}

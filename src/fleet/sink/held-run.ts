@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import type { AfterFinish } from '../../config/after-finish.ts';
+import { recordSha256 } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { GivenBack } from '../../queue/requeue.ts';
+import type { SinkJob } from '../jobs/result-job.ts';
+import { finishRun } from '../../sink/final-files/finish.ts';
+import type { Summary } from '../../record/summary/summary.ts';
+import { claimLog } from '../../sink/verdict-log/claim-log.ts';
+import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
+import { latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
+import { noteFinished } from '../../runs/note-finished.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { finishedSummary } from '../../runs/run-state.ts';
+import { misfitOf, type Misfit } from './check-result.ts';
+import type { FoundRun } from './find-run-directory.ts';
+import { PlannedShards } from './planned-shards.ts';
+
+/** When another process took the log over: how long until what comes in is looked at again, in milliseconds. */
+const OVERTAKEN_MS = 200;
+
+export interface HeldRunOptions {
+  readonly run: FoundRun;
+  /** One line for people. */
+  readonly say: (message: string) => void;
+  /** Told when the disk is full, and when there is room again. */
+  readonly diskFull: (full: boolean) => void;
+  readonly afterFinish: SinkAfterFinish;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+/** What a sink does with the runs that it finishes. */
+export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
+/** What became of a job. Why it was dropped is one of a few reasons. */
+export type Taken =
+  | { readonly done: 'committed' | 'finished' | 'finished before' }
+  | {
+      readonly done: 'dropped';
+      readonly reason: Misfit | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
+    };
+
+/** A run whose results one sink commits. The log is claimed when the first one comes. */
+export class HeldRun {
+  readonly #options: HeldRunOptions;
+  readonly #plan: PlannedShards;
+  readonly #recordSha256: string;
+  #claim: Promise<LogWriter> | null = null;
+  /** The end that was said and noted last: a request for it may be sent again and again. */
+  #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
+
+  constructor(options: HeldRunOptions) {
+    this.#options = options;
+    const { run, stop } = options;
+    this.#plan = new PlannedShards(join(run.dir, RUN_FILES.plan), stop);
+    this.#recordSha256 = recordSha256(run.record);
+  }
+
+  /**
+   * Does what a job asks for: resolves when the result is on disk, or the run is finished. Dropped is what comes from a
+   * fleet that no longer feeds the run, or was asked for by another feeder than the latest: what an earlier one fed, the
+   * latest feeds again; and a result that does not fit the plan, or an end before all of it is committed. Throws
+   * `GivenBack` when another process took the log over, a Failure when the run cannot go on.
+   */
+  async take(job: SinkJob): Promise<Taken> {
+    const { dir, record } = this.#options.run;
+    if (this.#claim === null && !(await this.#isFed())) return { done: 'dropped', reason: 'not fed' };
+    if (job.run !== record.run || job.record !== this.#recordSha256)
+      return { done: 'dropped', reason: 'other run' };
+    if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
+    if (job.kind === 'finish') {
+      const done = await finishedSummary(dir);
+      if (done !== null) return this.#finished(done);
+    } else {
+      const misfit = await misfitOf(job.result, this.#plan, record.config);
+      if (misfit !== null) return { done: 'dropped', reason: misfit };
+    }
+    this.#claim ??= this.#claimLog();
+    const claim = this.#claim;
+    try {
+      const log = await claim;
+      if (job.kind === 'result') {
+        await log.commit(job.result);
+        return { done: 'committed' };
+      }
+      if (!(await this.#plan.isComplete(job.pass, log.committed)))
+        return { done: 'dropped', reason: 'unfinished' };
+      const { stop, afterFinish } = this.#options;
+      const summary = await finishRun(log, stop, { signingKey: afterFinish.signingKey });
+      if (summary.status === 'finished') return await this.#finished(summary);
+      // Meanwhile another may have begun to feed the run, and to plan.
+      if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
+      await this.#letGo(claim);
+      throw new GivenBack(OVERTAKEN_MS);
+    }
+    throw new Failure(
+      'internal',
+      'the run cannot be finished: not all of its shards are committed; resume it',
+    );
+  }
+
+  /** Says the head of a finished run and notes it, once. */
+  async #finished(summary: Summary): Promise<Taken> {
+    const isNew = this.#noted?.head !== summary.chain_head;
+    if (isNew) this.#noted = { head: summary.chain_head, done: this.#note(summary) };
+    await this.#noted?.done;
+    return { done: isNew ? 'finished' : 'finished before' };
+  }
+
+  /** That a head cannot be noted does not hold up the run. */
+  async #note(summary: Summary): Promise<void> {
+    const { run, say, stop, afterFinish } = this.#options;
+    say(`the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`);
+    if (afterFinish.headFile === null) return;
+    try {
+      await noteFinished(afterFinish.headFile, run.dir, summary, stop);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'service') throw error;
+      say(error.message);
+    }
+  }
+
+  /** Commits what is under way and closes the log. */
+  async close(): Promise<void> {
+    if (this.#claim !== null) await this.#letGo(this.#claim);
+  }
+
+  async #claimLog(): Promise<LogWriter> {
+    const { run, say, diskFull, stop } = this.#options;
+    const report = (message: string, full: boolean): void => {
+      diskFull(full);
+      say(message);
+    };
+    const since = (await readFeeder(run.dir))?.at;
+    return claimLog(run.dir, run.record, { signal: stop, report, since });
+  }
+
+  async #letGo(claim: Promise<LogWriter>): Promise<void> {
+    if (this.#claim === claim) this.#claim = null;
+    const log = await claim.catch(() => null);
+    await log?.close();
+  }
+
+  /** Whether a fleet feeds the run, or did last: a process that judges it by itself needs no sink. */
+  async #isFed(): Promise<boolean> {
+    const feeder = await readFeeder(this.#options.run.dir);
+    return feeder !== null && feeder.fleet;
+  }
+
+  /** Whether the feeder of an epoch is the latest. */
+  async #isFedBy(epoch: number): Promise<boolean> {
+    return (await latestFeedEpoch(this.#options.run.dir)) === epoch;
+  }
+}

@@ -1,0 +1,145 @@
+import { join, resolve } from 'node:path';
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { PlanTail } from '../../ingest/plan/plan-tail.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { ChainTail } from '../../record/log/chain-tail.ts';
+import { hasMarker } from '../../runs/control/control-files.ts';
+import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
+import { stuckReason } from './stall-reason.ts';
+import { readRunRecord } from '../../runs/open-run.ts';
+import { finishedSummary } from '../../runs/run-state.ts';
+import { recentRate } from './recent-rate.ts';
+
+/** Redis answers in far less, when it does. */
+const ANSWER_WITHIN_MS = 5000;
+
+/** `stopped`: there is work left and nobody feeds it. */
+export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
+
+/** Where a run stands, as its directory says. */
+export interface RunStatus {
+  readonly run: string;
+  /** Absolute. */
+  readonly dir: string;
+  readonly state: RunState;
+  readonly pass: number;
+  /** Of the current pass: items planned so far, and whether that is all. */
+  readonly planned: number;
+  readonly plan_closed: boolean;
+  readonly judged: number;
+  readonly errors: number;
+  readonly shards: { readonly planned: number; readonly committed: number };
+  /** The lowest shard that is planned and not committed; null when there is none. */
+  readonly oldest_open_shard: number | null;
+  readonly items_per_second: number | null;
+  /** Seconds left at that rate; null while the plan is open, or without a rate. */
+  readonly seconds_left: number | null;
+  readonly feeder: Feeder | null;
+  /** Why it does not go on; null when it does, or has no need to. */
+  readonly stuck: string | null;
+}
+
+/**
+ * Looks at a run again and again. The first look reads the plan and the commits of the log from their beginning, the
+ * others what was added. Writes nothing. Memory: some 50 bytes a shard.
+ */
+export class RunWatch {
+  readonly #dir: string;
+  readonly #record: RunRecord;
+  readonly #chain: ChainTail;
+  readonly #plan: PlanTail;
+  /** No shard below is open. */
+  #firstOpen = 0;
+
+  private constructor(dir: string, record: RunRecord, chain: ChainTail) {
+    this.#dir = dir;
+    this.#record = record;
+    this.#chain = chain;
+    this.#plan = new PlanTail(join(dir, RUN_FILES.plan));
+  }
+
+  /** Failure('usage') when the directory is none of a run, 'internal' when its log does not hold. */
+  static async open(path: string, signal: AbortSignal): Promise<RunWatch> {
+    const dir = resolve(path);
+    const record = await readRunRecord(dir);
+    if (record === null) throw notARun(path);
+    return new RunWatch(dir, record, await ChainTail.glance(dir, signal));
+  }
+
+  /** Where the run stands now. With a Redis it also says what the run lacks of its fleet. */
+  async look(link: RedisLink | null, signal: AbortSignal): Promise<RunStatus> {
+    const plan = this.#plan;
+    // In this order no shard is seen as committed that is not seen as planned.
+    await this.#chain.poll();
+    await plan.poll(signal);
+    const counts = this.#chain.counts(plan.pass);
+    const feeder = await readFeeder(this.#dir);
+    const state = await stateOf(this.#dir, feeder);
+    const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
+    const oldest = this.#oldestOpen();
+    return {
+      run: this.#record.run,
+      dir: this.#dir,
+      state,
+      pass: plan.pass,
+      planned: plan.items,
+      plan_closed: plan.isClosed,
+      judged: counts.items - counts.errors,
+      errors: counts.errors,
+      shards: { planned: plan.shards, committed: this.#chain.shards },
+      oldest_open_shard: oldest,
+      items_per_second: rate,
+      seconds_left: rate === null || !plan.isClosed ? null : (plan.items - counts.items) / rate,
+      feeder,
+      stuck: await this.#stuck(state, feeder, oldest, link, signal),
+    };
+  }
+
+  #oldestOpen(): number | null {
+    while (this.#chain.isCommitted(this.#firstOpen)) this.#firstOpen++;
+    return this.#firstOpen < this.#plan.shards ? this.#firstOpen : null;
+  }
+
+  async #stuck(
+    state: RunState,
+    feeder: Feeder | null,
+    oldest: number | null,
+    link: RedisLink | null,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    if (state === 'stopped') return 'no feeder: resume the run';
+    if (state !== 'running' || feeder?.fleet !== true || link === null) return null;
+    const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const { isClosed } = this.#plan;
+    const waitsFor = oldest !== null ? this.#plan.laneOf(oldest) : isClosed ? 'end' : null;
+    try {
+      return await stuckReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
+    } catch (error) {
+      if (signal.aborted || !late.aborted) throw error;
+      return 'waiting for Redis';
+    }
+  }
+}
+
+/** What state a run is in, without its progress. Failure('usage') when the directory is none of a run. */
+export async function readRunState(path: string): Promise<RunState> {
+  const dir = resolve(path);
+  if ((await readRunRecord(dir)) === null) throw notARun(path);
+  return stateOf(dir, await readFeeder(dir));
+}
+
+async function stateOf(dir: string, feeder: Feeder | null): Promise<RunState> {
+  if ((await finishedSummary(dir)) !== null) return 'finished';
+  if (await hasMarker(dir, 'cancelled')) return 'cancelled';
+  if (feeder?.alive !== true) return 'stopped';
+  return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';
+}
+
+function notARun(path: string): Failure {
+  return new Failure(
+    'usage',
+    `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
+  );
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Lane } from '../../domain/item.ts';
+import { FleetRuns } from '../redis/fleet-runs.ts';
+import { leaseHolder } from '../redis/lease.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { readMemory } from '../redis/memory.ts';
+import { listPresent } from '../redis/presence.ts';
+
+/** What a worker says of itself, as far as it tells why work stands still. */
+const WORKER = z.looseObject({
+  lanes: z.array(z.string()),
+  guards: z.array(z.looseObject({ state: z.string() })),
+});
+
+/**
+ * A server counts what it is just being told, so it refuses a large command before it is full: a shard of 1 MiB, with as
+ * much again for its form.
+ */
+const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
+
+/** What a sink says of itself, as far as it tells why work stands still. */
+const SINK = z.looseObject({ diskFull: z.array(z.string()) });
+
+/** Name of the lease that the sink of a run holds. */
+export function sinkLease(run: string): string {
+  return `sink-${run}`;
+}
+
+/**
+ * What a run waits for: its oldest shard that is not committed, of this lane; when all are, its end; or neither, while
+ * its feeder reads on.
+ */
+export type WaitsFor = Lane | 'end' | null;
+
+/** What a run lacks to go on, in a few words; null when nothing does. */
+export async function stuckReason(
+  link: RedisLink,
+  { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (link.away) return 'waiting for Redis';
+  const { usedBytes, mostBytes } = await readMemory(link, signal);
+  if (mostBytes !== null && usedBytes + LARGE_COMMAND_BYTES > mostBytes) {
+    return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(mostBytes)} MiB that maxmemory allows`;
+  }
+  if (waitsFor === null) return null;
+  if (waitsFor === 'end') return sinkLacks(link, run, signal);
+  const workers = (await listPresent(link, 'worker', signal)).map(
+    ({ details }) => WORKER.safeParse(details).data,
+  );
+  if (workers.length === 0) return 'waiting for a worker (guardsweep worker)';
+  const able = workers.filter((worker) => worker === undefined || worker.lanes.includes(waitsFor));
+  if (able.length === 0) {
+    const corpora = waitsFor === 'image' || waitsFor === 'audio' ? ', and --root for the corpora' : '';
+    return `waiting for a worker that takes the lane ${waitsFor} (guardsweep worker --lanes${corpora})`;
+  }
+  const lacks = await sinkLacks(link, run, signal);
+  if (lacks !== null) return lacks;
+  // A worker of another version may say other things of itself; then nothing is known against it.
+  const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
+  if (down) return 'waiting for a guard: none of the workers has one that is ready';
+  return new FleetRuns(link).obstacle(run, signal);
+}
+
+async function sinkLacks(link: RedisLink, run: string, signal: AbortSignal): Promise<string | null> {
+  const holder = await leaseHolder(link, sinkLease(run), signal);
+  if (holder === null) return 'waiting for a sink (guardsweep sink)';
+  const sink = (await listPresent(link, 'sink', signal)).find(({ id }) => id === holder);
+  return SINK.safeParse(sink?.details).data?.diskFull.includes(run) === true
+    ? 'the disk of the run is full: its sink waits for room'
+    : null;
+}
+
+function inMib(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
+}

@@ -1,0 +1,161 @@
+import { setMaxListeners } from 'node:events';
+import type { Lane } from '../../domain/item.ts';
+import type { ShardResult } from '../../domain/shard.ts';
+import { GivenBack, LONGEST_REST_MS } from '../../queue/requeue.ts';
+import { DeathNotes, notedShard } from '../redis/death-notes.ts';
+import { FleetRuns } from '../redis/fleet-runs.ts';
+import { shardQueue } from '../redis/fleet-queues.ts';
+import { LackingWorkers } from '../redis/lacking-workers.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
+import { cannotRead } from '../jobs/unreadable-jobs.ts';
+import type { ShardJob } from '../jobs/shard-job.ts';
+import type { Judge } from '../../moderate/judge.ts';
+import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
+import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
+import { unseenMedia } from './unseen-corpus.ts';
+import { Moderator } from '../../moderate/moderator.ts';
+import { ResultOutlets } from './result-queues.ts';
+import { ShardModerator } from './shard-moderator.ts';
+
+/** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
+const OTHER_GUARD_MS = LONGEST_REST_MS;
+/** The same for a shard whose run cannot be told from what Redis says of it: its feeder says it again every 5 s. */
+const UNREADABLE_RUN_MS = 2_000;
+/** The same for a shard whose corpus this worker does not have. */
+const OTHER_CORPUS_MS = LONGEST_REST_MS;
+/** The same for one of whose corpus this worker lacks files: others are asked soon, until one has them or none does. */
+const OTHER_FILES_MS = 2_000;
+
+export interface FleetWorkerOptions {
+  readonly link: RedisLink;
+  readonly judge: Judge;
+  readonly normalizer: MediaNormalizer;
+  /** The corpora whose media this worker can open. */
+  readonly folders: CorpusFolders;
+  /** Under this id the process announces itself. */
+  readonly id: string;
+  readonly lanes: readonly Lane[];
+  /** Shards of one lane that are judged at a time. */
+  readonly concurrency: number;
+  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  readonly lockMs: number;
+  readonly say: (message: string) => void;
+  /** What happens, for whoever counts. */
+  readonly observer: WorkerObserver;
+  /** Aborted when no new shard is to be begun. */
+  readonly drain: AbortSignal;
+  /** Aborted when everything is to end at once. */
+  readonly stop: AbortSignal;
+}
+
+export interface WorkerObserver {
+  begun(lane: Lane): void;
+  /** `result` is null when the shard was given back, or dropped. */
+  ended(lane: Lane, result: ShardResult | null): void;
+  /** A job was dropped that is none of a feeder's; the reasons are few. */
+  dropped(reason: string): void;
+}
+
+/**
+ * Takes shards of any run from Redis through the guards and hands the results on, until drained. A shard is
+ * acknowledged after its result was handed over. Rejects with the reason of `drain` or `stop`, or with a Failure
+ * when no guard can be had for too long.
+ */
+export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
+  const { link, say, drain, stop } = options;
+  const runs = new FleetRuns(link);
+  const dropped = new DroppedJobs(say, (reason) => options.observer.dropped(reason));
+  const outlets = new ResultOutlets(link, runs);
+  const moderator = new ShardModerator({
+    judge: options.judge,
+    moderator: new Moderator({
+      judge: options.judge,
+      normalizer: options.normalizer,
+      folders: options.folders,
+    }),
+    notes: new DeathNotes(link, options.id),
+    worker: options.id,
+  });
+  const lacking = new LackingWorkers(link, options.id);
+  const failed = new AbortController();
+  const ending = AbortSignal.any([drain, stop, failed.signal]);
+  setMaxListeners(0, ending, stop);
+
+  const handle = async (job: ShardJob): Promise<ShardResult | null> => {
+    const { run, record, epoch, shard, judging } = job;
+    const fed = await runs.find(run, stop);
+    if (fed === 'unreadable') throw new GivenBack(UNREADABLE_RUN_MS);
+    // Somebody with the key made the job, so whoever announced its run under another one is not its feeder.
+    if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new GivenBack(UNREADABLE_RUN_MS);
+    // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
+    if (fed === 'absent' || epoch < fed.epoch) return null;
+    const name = notedShard(run, shard);
+    const unseen = await unseenMedia(shard, job.landmarks, options.folders);
+    if (unseen !== null) {
+      const quoted = JSON.stringify(unseen.corpus);
+      const nobodyHasThem = await lacking.note(name, shard.lane, stop);
+      if (!unseen.isPartial) {
+        await runs.noteObstacle(
+          run,
+          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path there>`,
+          stop,
+        );
+        throw new GivenBack(OTHER_CORPUS_MS);
+      }
+      if (!nobodyHasThem) {
+        await runs.noteObstacle(run, `a worker lacks files of the corpus ${quoted}`, stop);
+        throw new GivenBack(OTHER_FILES_MS);
+      }
+    }
+    const result = await moderator.moderate(name, { ...shard, judging }, stop);
+    const other = otherFingerprint(result, job.expectFingerprint);
+    if (other !== null) {
+      const message = `a worker's guard has ${other}, expected was ${job.expectFingerprint}`;
+      await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
+      await moderator.forget(name, stop);
+      throw new GivenBack(OTHER_GUARD_MS);
+    }
+    await outlets.hand({ kind: 'result', run, record, epoch, result }, stop);
+    await moderator.forget(name, stop);
+    return result;
+  };
+  const lane = async (name: Lane): Promise<void> => {
+    const queue = shardQueue(link, name, { lockMs: options.lockMs, dropped });
+    try {
+      await queue.consume(
+        async (job) => {
+          options.observer.begun(name);
+          let result: ShardResult | null = null;
+          try {
+            result = await handle(job);
+          } finally {
+            options.observer.ended(name, result);
+          }
+        },
+        { concurrency: options.concurrency, signal: ending },
+      );
+    } catch (error) {
+      failed.abort(error);
+    } finally {
+      await queue.close();
+    }
+  };
+  try {
+    await Promise.all(options.lanes.map(lane));
+  } finally {
+    await outlets.close();
+  }
+  throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
+}
+
+/** What stands in the place of the fingerprint that a run expects, in words; null when nothing does. */
+function otherFingerprint(result: ShardResult, expected: string | null): string | null {
+  if (expected === null) return null;
+  for (const outcome of result.outcomes) {
+    const judgement = outcome?.judgement ?? null;
+    if (judgement === null || judgement.fingerprint === expected) continue;
+    return judgement.fingerprint === null ? 'no fingerprint' : `the fingerprint ${judgement.fingerprint}`;
+  }
+  return null;
+}

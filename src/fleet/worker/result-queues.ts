@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GivenBack } from '../../queue/requeue.ts';
+import type { FleetRuns } from '../redis/fleet-runs.ts';
+import { sinkQueue } from '../redis/fleet-queues.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
+import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
+
+/** How long a worker waits for room before it gives its shard back, in milliseconds. */
+const WAIT_FOR_ROOM_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+/** How long a shard is then left to nobody, in milliseconds. */
+const LEAVE_ALONE_MS = 5000;
+/** Runs whose queues are kept open. */
+const MOST_OPEN = 64;
+
+/** Where results go: the queues to the sinks, one a run. */
+export class ResultOutlets {
+  readonly #link: RedisLink;
+  readonly #runs: FleetRuns;
+  /** The least recently used first. */
+  readonly #queues = new Map<string, RedisQueue<SinkJob>>();
+
+  constructor(link: RedisLink, runs: FleetRuns) {
+    this.#link = link;
+    this.#runs = runs;
+  }
+
+  /**
+   * Hands a result to the sink of its run. While too many wait there it waits as well, for a time: then it throws
+   * `GivenBack`, so that the shards of other runs are judged meanwhile.
+   */
+  async hand(job: ResultJob, signal: AbortSignal): Promise<void> {
+    const { run } = job;
+    const queue = this.#queue(run);
+    const endsAt = performance.now() + WAIT_FOR_ROOM_MS;
+    while (!(await queue.hasRoom(signal))) {
+      if (performance.now() > endsAt) throw new GivenBack(LEAVE_ALONE_MS);
+      await delay(LOOK_EVERY_MS, undefined, { signal });
+    }
+    await queue.put(job, signal);
+    // Whoever ends a run strikes it off before clearing its queue: what comes in later is cleared here.
+    if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  #queue(run: string): RedisQueue<SinkJob> {
+    const queue = this.#queues.get(run) ?? sinkQueue(this.#link, run);
+    this.#queues.delete(run);
+    this.#queues.set(run, queue);
+    const [oldest] = this.#queues;
+    if (this.#queues.size > MOST_OPEN && oldest !== undefined) {
+      this.#queues.delete(oldest[0]);
+      void oldest[1].close();
+    }
+    return queue;
+  }
+}

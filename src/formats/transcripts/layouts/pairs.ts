@@ -1,0 +1,68 @@
+import type { Audit } from '../../../config/run-config.ts';
+import { itemError } from '../../../domain/item-error.ts';
+import type { Fields } from '../../record.ts';
+import { conversationDrafts } from '../turns/conversation.ts';
+import { isBlank, promptDraft, responseDraft, settled, type Drafted } from '../draft.ts';
+import { textOf, turnsOf } from '../values.ts';
+
+/** Names under which the answer to a prompt or an instruction is found. */
+const ANSWERS = ['response', 'completion', 'output'];
+
+const WRONG_TYPE = itemError('MALFORMED_ROW', 'the prompt or the response is not text');
+
+/**
+ * A prompt with its answer: `prompt` and one of `response`, `completion`, `output`, each a text or a list of turns.
+ * Null for any other record.
+ */
+export function draftPromptResponse(fields: Fields, audit: Audit): Drafted | null {
+  const prompt = fields.get('prompt');
+  const answer = ANSWERS.find((name) => fields.get(name) !== undefined && fields.get(name) !== null);
+  if (prompt === undefined || answer === undefined) return null;
+  const response = fields.get(answer);
+  const judged = ['prompt', answer];
+  const promptTurns = turnsOf(prompt);
+  if (promptTurns) {
+    const answerTurns = turnsOf(response) ?? [{ role: 'assistant', content: response }];
+    const turns = [...promptTurns, ...answerTurns];
+    return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
+  }
+  return { drafts: [answerDraft(textOf(prompt), textOf(response))], judged };
+}
+
+/** A prompt that is itself a list of turns, with nothing to answer it. Null for any other record. */
+export function draftPromptTurns(fields: Fields, audit: Audit): Drafted | null {
+  const turns = turnsOf(fields.get('prompt'));
+  if (!turns) return null;
+  return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged: ['prompt'] };
+}
+
+/** Alpaca: an instruction, an `input` that may be blank, and an answer to both. Null for any other record. */
+export function draftAnsweredInstruction(fields: Fields): Drafted | null {
+  const instruction = textOf(fields.get('instruction'));
+  const answer = ANSWERS.find((name) => fields.get(name) !== undefined && fields.get(name) !== null);
+  if (instruction === undefined || answer === undefined) return null;
+  const prompt = withInput(instruction, textOf(fields.get('input')));
+  return {
+    drafts: [answerDraft(prompt, textOf(fields.get(answer)))],
+    judged: ['instruction', 'input', answer],
+  };
+}
+
+/** An instruction that nothing answers. Null for any other record. */
+export function draftInstruction(fields: Fields): Drafted | null {
+  const instruction = textOf(fields.get('instruction'));
+  if (instruction === undefined) return null;
+  const prompt = withInput(instruction, textOf(fields.get('input')));
+  const draft = prompt === null ? settled('', 'prompt', WRONG_TYPE) : promptDraft('', prompt);
+  return { drafts: [draft], judged: ['instruction', 'input'] };
+}
+
+function answerDraft(prompt: string | null | undefined, response: string | null | undefined) {
+  if (prompt === null || response === null) return settled('', 'response', WRONG_TYPE);
+  return responseDraft('', prompt ?? null, response ?? '');
+}
+
+function withInput(instruction: string | null, input: string | null | undefined): string | null {
+  if (instruction === null || input === null) return null;
+  return [instruction, input ?? ''].filter((part) => !isBlank(part)).join('\n\n');
+}

@@ -1,0 +1,131 @@
+import type { Audit } from '../../../config/run-config.ts';
+import { itemError } from '../../../domain/item-error.ts';
+import type { Turn } from '../../../domain/request.ts';
+import { isList, type Fields } from '../../record.ts';
+import { conversationDrafts } from '../turns/conversation.ts';
+import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
+import { parseHumanAssistant } from './human-assistant.ts';
+import { roleOf } from '../turns/roles.ts';
+import { textOfTurn } from '../turns/turns.ts';
+import { textOf, turnsOf } from '../values.ts';
+
+/**
+ * A preference pair: `chosen` and `rejected`, an item each, with or without the `prompt` they answer. Each is a list
+ * of turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for
+ * any other record.
+ */
+export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
+  const chosen = fields.get('chosen');
+  const rejected = fields.get('rejected');
+  if (chosen === undefined || rejected === undefined || !(isAnswer(chosen) || isAnswer(rejected)))
+    return null;
+  const prompt = fields.get('prompt');
+  const drafts: Draft[] = [];
+  const add = (suffix: string, value: unknown): void => {
+    if (value === null) return;
+    for (const draft of sideDrafts(prompt, value, audit, suffix, drafts.length)) drafts.push(draft);
+  };
+  add('#chosen', chosen);
+  add('#rejected', rejected);
+  const judged = ['chosen', 'rejected'];
+  const texts = textsOf(prompt);
+  // Anything else there may be in its place is looked into as other lists and objects are.
+  if (texts.length > 0 || typeof prompt !== 'object') judged.unshift('prompt');
+  if (!areIn(drafts, texts)) {
+    for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(draft);
+  }
+  return { drafts, judged };
+}
+
+/** The texts of a prompt: of each of its turns, or its only one. */
+function textsOf(prompt: unknown): readonly string[] {
+  const turns = asTurns(prompt)?.map(textOfTurn) ?? [];
+  const text = turns.every(isBlank) ? textOf(prompt) : undefined;
+  return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
+}
+
+/** Whether the items ask all these texts; a single one may be a part of what is asked. */
+function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
+  const asked = new Set<string>();
+  let messages: readonly Turn[] | null = null;
+  for (const { request } of drafts) {
+    if (request === null) continue;
+    if (request.requestType === 'multiturn') {
+      // The items of one conversation share its turns.
+      if (request.messages === messages) continue;
+      messages = request.messages;
+      for (const [, content] of messages) asked.add(content);
+    } else if (request.requestType === 'response') asked.add(request.prompt ?? '').add(request.response);
+    else if (request.modality === 'text') asked.add(request.text);
+  }
+  if (texts.every((text) => asked.has(text))) return true;
+  const [only] = texts;
+  return texts.length === 1 && [...asked].some((text) => text.includes(only!));
+}
+
+function promptDrafts(prompt: unknown, audit: Audit, position: number): readonly Draft[] {
+  const suffix = '#prompt';
+  const turns = asTurns(prompt);
+  if (turns?.some((turn) => !isBlank(textOfTurn(turn))) === true) {
+    return conversationDrafts(turns, { audit, suffix, position });
+  }
+  return [promptDraft(suffix, textOf(prompt) ?? '')];
+}
+
+function isAnswer(value: unknown): boolean {
+  return typeof value === 'string' || isList(value);
+}
+
+function sideDrafts(
+  prompt: unknown,
+  value: unknown,
+  audit: Audit,
+  suffix: string,
+  position: number,
+): Draft[] {
+  const options = { audit, suffix, position };
+  const promptTurns = asTurns(prompt);
+  const turns = asTurns(value);
+  if (turns !== undefined)
+    return conversationDrafts([...leadIn(prompt, promptTurns, turns), ...turns], options);
+  if (promptTurns) return conversationDrafts(answered(promptTurns, value), options);
+  const text = textOf(value);
+  if (typeof text !== 'string') {
+    return [settled(suffix, null, itemError('MALFORMED_ROW', `the ${suffix.slice(1)} side is not text`))];
+  }
+  const question = textOf(prompt);
+  return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];
+}
+
+/** The turns of a list or of a transcript in one string; undefined as `turnsOf` has it. */
+function asTurns(value: unknown): readonly unknown[] | undefined {
+  const turns = turnsOf(value);
+  if (turns !== undefined || typeof value !== 'string') return turns;
+  return parseHumanAssistant(value) ?? undefined;
+}
+
+/** What of the prompt has to stand before the turns of one side: nothing when they begin with a user of their own. */
+function leadIn(
+  prompt: unknown,
+  promptTurns: readonly unknown[] | undefined,
+  turns: readonly unknown[],
+): readonly unknown[] {
+  if (!isAssistantTurn(turns[0])) return [];
+  if (promptTurns) return promptTurns;
+  const question = textOf(prompt);
+  return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
+}
+
+/** The prompt's turns and the text that answers them; a prompt in one string ends with an open assistant turn. */
+function answered(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
+  const last = promptTurns.at(-1);
+  const isOpen = isList(last) && last[0] === 'assistant' && last[1] === '';
+  return [...(isOpen ? promptTurns.slice(0, -1) : promptTurns), { role: 'assistant', content: answer }];
+}
+
+function isAssistantTurn(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
+  const name = isList(value) ? value[0] : (role ?? from);
+  return typeof name === 'string' && roleOf(name) === 'assistant';
+}

@@ -1,0 +1,117 @@
+import type { Audit } from '../../../config/run-config.ts';
+import { itemError } from '../../../domain/item-error.ts';
+import type { RoleCounts } from '../../../domain/original-role.ts';
+import type { Role } from '../../../domain/request.ts';
+import { isTurnLike } from '../../json/json-record.ts';
+import { attachmentDrafts } from '../attachments.ts';
+import { messageContent } from '../content.ts';
+import { isBlank, settled, type Draft, type SettledDraft } from '../draft.ts';
+import { RoleCounter } from './role-counter.ts';
+import { originalRole } from './roles.ts';
+import { rolesOf, spokenList, type Spoken } from './speakers.ts';
+import { CastTurn, readTurns, type Transcript } from './turns.ts';
+
+export interface ConversationOptions {
+  readonly audit: Audit;
+  readonly suffix: string;
+  /** How many drafts of the record come before these. */
+  readonly position: number;
+}
+
+/**
+ * The items of one conversation: one for the whole, or with the audit `every-turn` one for each user and assistant
+ * turn; then one for each thing attached. There is always at least one.
+ */
+export function conversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
+  const { suffix } = options;
+  const transcript = readTurns(values);
+  const { turns, problem, unsent } = transcript;
+  const counter = new RoleCounter(transcript.originals);
+  const drafts: Draft[] = [];
+  if (options.audit === 'every-turn') {
+    turns.forEach(([role], index) => {
+      if (role === 'system') return;
+      drafts.push(turnDraft(transcript, index, counter.upTo(transcript.numbers[index]!), options));
+    });
+    for (const turn of unsent) {
+      drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!, counter.upTo(turn)));
+    }
+    if (problem === null && turns.at(-1)?.[0] === 'system') {
+      const own = turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`;
+      drafts.push(endsWithSystem(own, counter.all()));
+    }
+  } else if (problem !== null) {
+    drafts.push(settled(suffix, 'multiturn', problem, counter.all()));
+  } else if (turns.at(-1)?.[0] === 'system') {
+    drafts.push(endsWithSystem(suffix, counter.all()));
+  } else if (turns.length > 0) {
+    const request = {
+      requestType: 'multiturn',
+      modality: 'text',
+      messages: turns,
+      turns: turns.length,
+      conversation: null,
+    } as const;
+    drafts.push({ suffix, roles: counter.all(), request, error: null });
+  }
+  if (drafts.length === 0 && transcript.attachments.length === 0) {
+    drafts.push(
+      settled(suffix, 'multiturn', itemError('INVALID_CONVERSATION', 'the conversation has no turns')),
+    );
+  }
+  for (const draft of attachmentDrafts(transcript.attachments, suffix)) drafts.push(draft);
+  return drafts;
+}
+
+/** The same of a list that may also be one in which people speak. */
+export function anyConversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
+  const spoken = spokenOnly(values);
+  return conversationDrafts(spoken === null ? values : turnsOfSpoken(spoken), options);
+}
+
+/** The elements of a list in which people speak, and which has no turn of the known layouts; null for any other. */
+export function spokenOnly(values: readonly unknown[]): readonly Spoken[] | null {
+  return values.some(isTurnLike) ? null : spokenList(values);
+}
+
+/** The turns of those who say anything. */
+export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
+  const spoken = list.filter(({ content, text }) => {
+    return content !== null && (!isBlank(text) || messageContent(content)!.attachments.length > 0);
+  });
+  const roles = rolesOf(spoken);
+  return spoken.map(({ speaker, content }, index) => {
+    const role = roles[index]!;
+    return new CastTurn(role, originalRole(speaker, role), content);
+  });
+}
+
+function turnDraft(
+  transcript: Transcript,
+  index: number,
+  roles: RoleCounts | null,
+  options: ConversationOptions,
+): Draft {
+  return {
+    suffix: `${options.suffix}#${transcript.numbers[index]}`,
+    roles,
+    request: {
+      requestType: 'multiturn',
+      modality: 'text',
+      messages: transcript.turns,
+      turns: index + 1,
+      conversation: options.position,
+    },
+    error: null,
+  };
+}
+
+function endsWithSystem(suffix: string, roles: RoleCounts | null): SettledDraft {
+  const role: Role = 'system';
+  return settled(
+    suffix,
+    'multiturn',
+    itemError('INVALID_CONVERSATION', `the final turn has the role ${role}, which is not judged`),
+    roles,
+  );
+}

@@ -1,0 +1,181 @@
+import { isUtf8 } from 'node:buffer';
+import { ROLES, type GuardRequest, type Role, type Turn } from '../../domain/request.ts';
+import { isAudioContainer } from './audio-container.ts';
+import { decodeBase64 } from './base64.ts';
+import { tokensOf } from './context-window.ts';
+import { refused } from './request-error.ts';
+import type { TensorRequest } from './tensor-request.ts';
+
+/** What a request asks for: the artifacts' hashes, or a verdict on one content a row. */
+export type Contents = 'version' | readonly GuardRequest[];
+
+/** Characters of base64 that an image or a clip may have: five times what 300 s of audio in normal form take. */
+const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
+
+/**
+ * Reads the rows of a request and checks them by their REQUEST_TYPE, as the guard's contract demands. The first row
+ * that is wrong refuses the whole request, which has one answer for all its rows.
+ * Throws RequestError with one of the contract's codes; docs/contract-decisions.md says which code where the
+ * contract leaves it open.
+ */
+export function readContents(request: TensorRequest, contextTokens: number): Contents {
+  const contents: GuardRequest[] = [];
+  let versions = 0;
+  for (let row = 0; row < request.rows; row++) {
+    const content = readRow(request, row);
+    if (content === 'version') {
+      versions++;
+      continue;
+    }
+    const tokens = tokensOf(content);
+    if (tokens > contextTokens) {
+      const text = `${tokens} tokens are more than the context window of ${contextTokens}`;
+      throw refused(request.id, 'SEQUENCE_OVERFLOW', text);
+    }
+    contents.push(content);
+  }
+  if (versions === 0) return contents;
+  if (contents.length > 0) {
+    throw refused(request.id, 'GUARD_REJECTED', 'a version request has no rows of another REQUEST_TYPE');
+  }
+  return 'version';
+}
+
+function readRow(request: TensorRequest, row: number): GuardRequest | 'version' {
+  const requestType = readString(request, 'REQUEST_TYPE', row) ?? 'prompt';
+  switch (requestType) {
+    case 'version':
+      return 'version';
+    case 'prompt':
+      return readPrompt(request, row);
+    case 'response': {
+      checkTextModality(request, row);
+      const prompt = readString(request, 'TEXT', row);
+      return {
+        requestType,
+        modality: 'text',
+        prompt: prompt === null ? null : notBlank(request, 'TEXT', prompt),
+        response: readText(request, 'RESPONSE_TEXT', row),
+      };
+    }
+    case 'multiturn': {
+      checkTextModality(request, row);
+      const messages = readConversation(request, row);
+      return { requestType, modality: 'text', messages, turns: messages.length, conversation: null };
+    }
+    default:
+      throw refused(
+        request.id,
+        'GUARD_REJECTED',
+        'REQUEST_TYPE is none of prompt, response, multiturn, version',
+      );
+  }
+}
+
+function readPrompt(request: TensorRequest, row: number): GuardRequest {
+  const modality = readString(request, 'MODALITY', row);
+  switch (modality) {
+    case null:
+      throw refused(request.id, 'MISSING_PAYLOAD', 'a prompt request needs MODALITY');
+    case 'text':
+      return { requestType: 'prompt', modality, text: readText(request, 'TEXT', row) };
+    case 'image': {
+      const image = readMedia(request, 'IMAGE', row);
+      return { requestType: 'prompt', modality, image, caption: readCaption(request, row) };
+    }
+    case 'audio': {
+      const audio = readMedia(request, 'AUDIO', row);
+      if (!isAudioContainer(audio)) {
+        throw refused(request.id, 'UNSUPPORTED_AUDIO_TYPE', 'AUDIO holds none of MP3, WAV, FLAC, OGG, M4A');
+      }
+      return { requestType: 'prompt', modality, audio, transcript: readCaption(request, row) };
+    }
+    default:
+      throw refused(request.id, 'GUARD_REJECTED', 'MODALITY is none of text, image, audio');
+  }
+}
+
+/** Request types that are about text do not need MODALITY, but must not contradict it. */
+function checkTextModality(request: TensorRequest, row: number): void {
+  const modality = readString(request, 'MODALITY', row);
+  if (modality !== null && modality !== 'text') {
+    throw refused(request.id, 'GUARD_REJECTED', 'this REQUEST_TYPE takes MODALITY text only');
+  }
+}
+
+function readConversation(request: TensorRequest, row: number): readonly Turn[] {
+  const cells = request.strings.get('MESSAGES');
+  if (cells === undefined) throw refused(request.id, 'MISSING_PAYLOAD', 'a multiturn request needs MESSAGES');
+  if (request.turns === 0) throw refused(request.id, 'INVALID_CONVERSATION', 'MESSAGES has no turn');
+  const first = row * request.turns * 2;
+  const turns: Turn[] = [];
+  for (let turn = 0; turn < request.turns; turn++) {
+    const role = decodeText(request, 'MESSAGES', cells[first + turn * 2]!);
+    if (!isRole(role)) {
+      throw refused(request.id, 'INVALID_ROLE', `turn ${turn + 1}: a role is system, user or assistant`);
+    }
+    turns.push([role, decodeText(request, 'MESSAGES', cells[first + turn * 2 + 1]!)]);
+  }
+  if (turns.at(-1)![0] === 'system') {
+    throw refused(request.id, 'INVALID_CONVERSATION', 'the final turn is the system');
+  }
+  const blank = turns.findIndex(([, content]) => isBlank(content));
+  if (blank >= 0) throw refused(request.id, 'EMPTY_CONTENT', `turn ${blank + 1} is blank`);
+  return turns;
+}
+
+/** The SESSION_ID of a row; null when there is none or it is empty. */
+export function readSession(request: TensorRequest, row: number): string | null {
+  return readString(request, 'SESSION_ID', row) || null;
+}
+
+function isRole(name: string): name is Role {
+  return (ROLES as readonly string[]).includes(name);
+}
+
+function readText(request: TensorRequest, input: string, row: number): string {
+  const text = readString(request, input, row);
+  if (text === null) throw refused(request.id, 'MISSING_PAYLOAD', `${input} is missing`);
+  return notBlank(request, input, text);
+}
+
+function notBlank(request: TensorRequest, input: string, text: string): string {
+  if (isBlank(text)) throw refused(request.id, 'EMPTY_CONTENT', `${input} is blank`);
+  return text;
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+/** The element of a one-column input; null without that input. */
+function readString(request: TensorRequest, input: string, row: number): string | null {
+  const element = request.strings.get(input)?.[row];
+  return element === undefined ? null : decodeText(request, input, element);
+}
+
+function decodeText(request: TensorRequest, input: string, element: Buffer): string {
+  if (!isUtf8(element)) throw refused(request.id, 'GUARD_REJECTED', `${input} is not UTF-8`);
+  return element.toString();
+}
+
+/** The text beside an image or a clip; null without one. */
+function readCaption(request: TensorRequest, row: number): string | null {
+  const caption = readString(request, 'TEXT', row);
+  return caption === null ? null : notBlank(request, 'TEXT', caption);
+}
+
+/** The bytes of an image or a clip; an empty input counts as missing. */
+function readMedia(request: TensorRequest, input: 'IMAGE' | 'AUDIO', row: number): Buffer {
+  const element = request.strings.get(input)?.[row];
+  if (element === undefined || element.length === 0) {
+    throw refused(request.id, 'MISSING_PAYLOAD', `${input} is missing`);
+  }
+  if (element.length > MAX_MEDIA_BASE64) {
+    const text = `${input} is longer than ${MAX_MEDIA_BASE64} characters of base64`;
+    throw refused(request.id, 'GUARD_REJECTED', text);
+  }
+  const bytes = decodeBase64(element);
+  if (bytes === null) throw refused(request.id, 'GUARD_REJECTED', `${input} is not base64`);
+  return bytes;
+}

@@ -1,0 +1,103 @@
+import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
+import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
+
+/** What the model `guard` takes and gives, from which its metadata, its configuration and its checks are made. */
+
+export const MODEL_NAME = 'guard';
+
+const BACKEND = 'guardsweep';
+
+type DataType = 'TYPE_STRING' | 'TYPE_BOOL' | 'TYPE_FP32' | 'TYPE_INT32';
+
+export interface TensorSpec {
+  readonly name: string;
+  readonly dataType: DataType;
+  /** Without the batch dimension; -1 where any size is right. */
+  readonly dims: readonly number[];
+}
+
+/** Width of CACHE_USAGE. */
+export const CACHE_USAGE_COUNT = 8;
+
+/** Every input is optional for the protocol; REQUEST_TYPE decides which of them a request needs. */
+export const INPUTS: readonly TensorSpec[] = [
+  { name: 'REQUEST_TYPE', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'MODALITY', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'TEXT', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'IMAGE', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'AUDIO', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'RESPONSE_TEXT', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'MESSAGES', dataType: 'TYPE_STRING', dims: [-1, 2] },
+  { name: 'SESSION_ID', dataType: 'TYPE_STRING', dims: [1] },
+  { name: 'CACHE_WRITE', dataType: 'TYPE_BOOL', dims: [1] },
+];
+
+/** VERSION answers a `version` request alone, the others answer everything else. */
+export const OUTPUTS: readonly TensorSpec[] = [
+  { name: 'SCORE', dataType: 'TYPE_FP32', dims: [1] },
+  { name: 'FLAGGED', dataType: 'TYPE_BOOL', dims: [1] },
+  { name: 'SUBCATEGORY_SCORES', dataType: 'TYPE_FP32', dims: [CATEGORY_COUNT] },
+  { name: 'SUBCATEGORY_FLAGS', dataType: 'TYPE_BOOL', dims: [CATEGORY_COUNT] },
+  { name: 'CACHE_USAGE', dataType: 'TYPE_INT32', dims: [CACHE_USAGE_COUNT] },
+  { name: 'VERSION', dataType: 'TYPE_STRING', dims: [1] },
+];
+
+/** The name of a data type on the wire, which for strings is not the configuration's. */
+export function wireDatatype(dataType: DataType): string {
+  return dataType === 'TYPE_STRING' ? 'BYTES' : dataType.slice('TYPE_'.length);
+}
+
+/** How the model is served; the same numbers go into its configuration and into its batcher. */
+export interface Serving {
+  /** Rows an execution may hold; 0: requests have no batch dimension and are never joined. */
+  readonly maxBatchSize: number;
+  /** Executions that may run at once. */
+  readonly instances: number;
+  /** Requests that may wait; one more is refused. */
+  readonly maxQueueSize: number;
+}
+
+/** The reply to ModelConfig. */
+export function modelConfig(serving: Serving): WireModelConfig {
+  const batching = {
+    max_queue_delay_microseconds: 0,
+    preserve_ordering: false,
+    default_queue_policy: { timeout_action: 'REJECT', max_queue_size: serving.maxQueueSize },
+  };
+  const config = {
+    name: MODEL_NAME,
+    backend: BACKEND,
+    platform: BACKEND,
+    max_batch_size: serving.maxBatchSize,
+    input: INPUTS.map(({ name, dataType, dims }) => ({
+      name,
+      data_type: dataType,
+      dims,
+      optional: true,
+      allow_ragged_batch: false,
+    })),
+    output: OUTPUTS.map(({ name, dataType, dims }) => ({ name, data_type: dataType, dims })),
+    instance_group: [{ name: `${MODEL_NAME}_0`, count: serving.instances, gpus: [], kind: 'KIND_CPU' }],
+    ...(serving.maxBatchSize > 0 ? { dynamic_batching: batching } : {}),
+    model_transaction_policy: { decoupled: false },
+  };
+  return config;
+}
+
+/** The reply to ModelMetadata: shapes begin with -1, the batch dimension, where there is one. */
+export function modelMetadata(serving: Serving, version: string): object {
+  const lead = serving.maxBatchSize > 0 ? [-1] : [];
+  const tensors = (specs: readonly TensorSpec[]): object[] =>
+    specs.map(({ name, dataType, dims }) => ({
+      name,
+      datatype: wireDatatype(dataType),
+      shape: [...lead, ...dims],
+    }));
+  return {
+    name: MODEL_NAME,
+    versions: [version],
+    platform: BACKEND,
+    inputs: tensors(INPUTS),
+    outputs: tensors(OUTPUTS),
+  };
+}

@@ -1,0 +1,66 @@
+import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
+import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../../guard/tensors/raw.ts';
+import { CACHE_USAGE_COUNT, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import type { OutputTensor } from './model.ts';
+import type { ProbeScores } from './probe.ts';
+import type { TensorRequest } from './tensor-request.ts';
+
+/** The verdict on one row. */
+export interface RowVerdict {
+  readonly scores: ProbeScores;
+  /** Values of CACHE_USAGE. */
+  readonly cacheUsage: readonly number[];
+}
+
+/**
+ * The verdict tensors of a request, of those it asks for. Subcategory values are populated only for rows that are
+ * flagged; for the others they are zeros and false.
+ */
+export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict[]): OutputTensor[] {
+  const categories = new Float32Array(rows.length * CATEGORY_COUNT);
+  const flags = new Array<boolean>(rows.length * CATEGORY_COUNT).fill(false);
+  const cacheUsage = new Int32Array(rows.length * CACHE_USAGE_COUNT);
+  rows.forEach(({ scores, cacheUsage: usage }, row) => {
+    cacheUsage.set(usage, row * CACHE_USAGE_COUNT);
+    if (!scores.flagged) return;
+    for (let category = 0; category < CATEGORY_COUNT; category++) {
+      categories[row * CATEGORY_COUNT + category] = scores.categories[category]!;
+      flags[row * CATEGORY_COUNT + category] = scores.categoryFlags[category]!;
+    }
+  });
+  return asked(request, {
+    SCORE: () => encodeFloats(rows.map(({ scores }) => scores.score)),
+    FLAGGED: () => encodeBooleans(rows.map(({ scores }) => scores.flagged)),
+    SUBCATEGORY_SCORES: () => encodeFloats(categories),
+    SUBCATEGORY_FLAGS: () => encodeBooleans(flags),
+    CACHE_USAGE: () => encodeInts(cacheUsage),
+  });
+}
+
+/** The reply to a `version` request: the artifacts' hashes as a JSON object, the same in every row. */
+export function versionTensors(
+  request: TensorRequest,
+  artifacts: Readonly<Record<string, string>>,
+): OutputTensor[] {
+  const text = JSON.stringify(artifacts);
+  return asked(request, { VERSION: () => encodeStrings(new Array<string>(request.rows).fill(text)) });
+}
+
+function asked(request: TensorRequest, encoders: Readonly<Record<string, () => Buffer>>): OutputTensor[] {
+  const tensors: OutputTensor[] = [];
+  for (const spec of OUTPUTS) {
+    const encode = encoders[spec.name];
+    if (encode === undefined || request.outputs?.has(spec.name) === false) continue;
+    tensors.push({
+      name: spec.name,
+      datatype: wireDatatype(spec.dataType),
+      shape: outputShape(request, spec),
+      raw: encode(),
+    });
+  }
+  return tensors;
+}
+
+function outputShape(request: TensorRequest, spec: TensorSpec): number[] {
+  return request.batched ? [request.rows, ...spec.dims] : [...spec.dims];
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { Turn } from '../../domain/request.ts';
+import { CACHE_USAGE_COUNT } from './definition.ts';
+import { tokensOfText } from './context-window.ts';
+
+/**
+ * Positions in CACHE_USAGE. The contract names seven of the eight counts and leaves their order open; this is the
+ * order this guard answers in. The eighth is always 0.
+ */
+export const CACHE_USAGE_ORDER = [
+  'messageHits',
+  'messageMisses',
+  'tokenHits',
+  'tokenMisses',
+  'writes',
+  'l1Evictions',
+  'l2Evictions',
+] as const;
+
+type CacheCount = (typeof CACHE_USAGE_ORDER)[number];
+
+interface Session {
+  /** Digest of each turn held, from the conversation's first. */
+  readonly turns: readonly string[];
+}
+
+/** Bounds of the two tiers, in turns held over all sessions. */
+export interface CacheCapacity {
+  readonly l1Turns: number;
+  readonly l2Turns: number;
+}
+
+export const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_072 };
+
+/**
+ * Which turns of which conversation have been seen, by session: the bookkeeping of a prefix cache in two tiers. A
+ * session that falls out of the first tier moves to the second, and out of that is forgotten; the least recently
+ * used go first. It holds digests, no content, and no score depends on it.
+ */
+export class SessionCache {
+  readonly #l1: Tier;
+  readonly #l2: Tier;
+
+  constructor(capacity: CacheCapacity = DEFAULT_CACHE_CAPACITY) {
+    this.#l1 = new Tier(capacity.l1Turns);
+    this.#l2 = new Tier(capacity.l2Turns);
+  }
+
+  /**
+   * Looks a conversation up and, if `write`, remembers it. Hits are the turns (and their tokens) that stand unchanged
+   * at the head of what the session held; writes are the turns newly remembered.
+   * Returns the values of CACHE_USAGE.
+   */
+  use(id: string, messages: readonly Turn[], write: boolean): readonly number[] {
+    const held = this.#l1.get(id) ?? this.#l2.get(id);
+    const digests = messages.map(digest);
+    let hits = 0;
+    while (hits < digests.length && held?.turns[hits] === digests[hits]) hits++;
+    const counts: Record<CacheCount, number> = {
+      messageHits: hits,
+      messageMisses: messages.length - hits,
+      tokenHits: 0,
+      tokenMisses: 0,
+      writes: write ? messages.length - hits : 0,
+      l1Evictions: 0,
+      l2Evictions: 0,
+    };
+    messages.forEach(([, content], turn) => {
+      counts[turn < hits ? 'tokenHits' : 'tokenMisses'] += tokensOfText(content);
+    });
+    const keep = write ? { turns: digests } : held;
+    if (keep !== undefined) this.#keep(id, keep, counts);
+    const usage = new Array<number>(CACHE_USAGE_COUNT).fill(0);
+    CACHE_USAGE_ORDER.forEach((count, position) => (usage[position] = counts[count]));
+    return usage;
+  }
+
+  #keep(id: string, session: Session, counts: Record<CacheCount, number>): void {
+    this.#l2.delete(id);
+    for (const [oldId, old] of this.#l1.put(id, session)) {
+      counts.l1Evictions++;
+      counts.l2Evictions += this.#l2.put(oldId, old).length;
+    }
+  }
+}
+
+class Tier {
+  /** Least recently used first. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #capacity: number;
+  #turns = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(id: string): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
+  delete(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#turns -= session.turns.length;
+    this.#sessions.delete(id);
+  }
+
+  /** Makes a session the most recently used and returns what had to go for it, itself if it is too large. */
+  put(id: string, session: Session): (readonly [id: string, session: Session])[] {
+    this.delete(id);
+    this.#sessions.set(id, session);
+    this.#turns += session.turns.length;
+    const evicted: (readonly [string, Session])[] = [];
+    for (const entry of this.#sessions) {
+      if (this.#turns <= this.#capacity) break;
+      this.delete(entry[0]);
+      evicted.push(entry);
+    }
+    return evicted;
+  }
+}
+
+function digest([role, content]: Turn): string {
+  return createHash('sha256').update(role).update('\0').update(content).digest('base64').slice(0, 24);
+}

@@ -1,0 +1,206 @@
+import { status } from '@grpc/grpc-js';
+import { countBytes, decodeBooleans, decodeBytes } from '../../guard/tensors/raw.ts';
+import {
+  MAX_VALUES,
+  type ReceivedRequest,
+  type ReceivedTensor,
+} from '../../guard/tensors/wire/infer-messages.ts';
+import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
+
+/** A request whose tensors hold together; what they say has not been looked at. */
+export interface TensorRequest {
+  readonly id: string;
+  /** 1 where requests have no batch dimension. */
+  readonly rows: number;
+  /** Whether tensors have a batch dimension, in the request and so in the reply. */
+  readonly batched: boolean;
+  /** Elements of each string input, in row-major order. */
+  readonly strings: ReadonlyMap<string, readonly Buffer[]>;
+  /** Turns of each row's MESSAGES; 0 without that input. */
+  readonly turns: number;
+  /** CACHE_WRITE of each row; null without that input. */
+  readonly cacheWrite: readonly boolean[] | null;
+  /** Outputs asked for; null for all of them. */
+  readonly outputs: ReadonlySet<string> | null;
+  /** Requests join one execution only when theirs are equal. */
+  readonly signature: string;
+  /** Size of the tensors' contents. */
+  readonly bytes: number;
+}
+
+const SPECS: ReadonlyMap<string, TensorSpec> = new Map(INPUTS.map((spec) => [spec.name, spec]));
+const OUTPUT_NAMES: ReadonlySet<string> = new Set(OUTPUTS.map(({ name }) => name));
+
+/** The one `triton_` parameter a client may set; the rest of that prefix is the server's own. */
+const ALLOWED_RESERVED = 'triton_enable_empty_final_response';
+
+/** Parameters of a tensor that ask for something else than its contents in the message; none of it is offered here. */
+const ELSEWHERE = /^(shared_memory_|classification$)/;
+
+/**
+ * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes the way
+ * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
+ * Throws RequestError: NOT_FOUND for a model or version that is not served, INVALID_ARGUMENT for the rest.
+ */
+export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {
+  const { id } = request;
+  checkModel(request.model_name, request.model_version, version, id);
+  checkParameters(request);
+  const outputs = readOutputNames(request);
+  const count = request.inputs.length;
+  if (count === 0) throw invalidRequest(id, `a request to model '${MODEL_NAME}' needs at least one input`);
+  const raw = readRawFlag(request);
+
+  const batched = maxBatchSize > 0;
+  const strings = new Map<string, readonly Buffer[]>();
+  let cacheWrite: readonly boolean[] | null = null;
+  let rows = batched ? 0 : 1;
+  let turns = 0;
+  let bytes = 0;
+  for (let index = 0; index < count; index++) {
+    const tensor = request.inputs[index]!;
+    const spec = SPECS.get(tensor.name);
+    if (spec === undefined) {
+      throw invalidRequest(id, `unexpected input ${quoted(tensor.name)} for model '${MODEL_NAME}'`);
+    }
+    if (strings.has(spec.name) || (spec.dataType === 'TYPE_BOOL' && cacheWrite !== null)) {
+      throw invalidRequest(id, `input '${spec.name}' is given more than once`);
+    }
+    checkTensor(tensor, spec, batched, id);
+    if (batched) {
+      if (index > 0 && tensor.shape[0] !== rows) {
+        throw invalidRequest(id, `input '${spec.name}' has another batch size than the inputs before it`);
+      }
+      rows = tensor.shape[0]!;
+    }
+    const content = raw ? request.raw_input_contents[index]! : null;
+    const elements = checkElements(tensor, content, spec, id);
+    if (spec.dataType === 'TYPE_BOOL') {
+      const values = content === null ? tensor.contents.booleans : decodeBooleans(content);
+      if (values === null) throw malformed(spec, id);
+      cacheWrite = values;
+      bytes += elements;
+    } else {
+      const values = content === null ? tensor.contents.bytes : decodeBytes(content)!;
+      strings.set(spec.name, values);
+      for (const value of values) bytes += value.length;
+    }
+    if (spec.name === 'MESSAGES') turns = tensor.shape[batched ? 1 : 0]!;
+  }
+  if (batched && rows > maxBatchSize) {
+    throw invalidRequest(
+      id,
+      `batch size ${rows} is more than the ${maxBatchSize} allowed for model '${MODEL_NAME}'`,
+    );
+  }
+  const names = [...strings.keys(), ...(cacheWrite === null ? [] : ['CACHE_WRITE'])].sort();
+  const signature = `${names.join()};${turns}`;
+  return { id, rows, batched, strings, turns, cacheWrite, outputs, signature, bytes };
+}
+
+/**
+ * Throws RequestError unless `name` is the model served here and `version` is empty or the one in force.
+ */
+export function checkModel(name: string, version: string, inForce: string, id: string): void {
+  if (version !== '' && !/^\d+$/.test(version)) {
+    throw invalidRequest(id, 'a model version is a whole number');
+  }
+  if (name !== MODEL_NAME) {
+    throw new RequestError(status.NOT_FOUND, withRequestId(id, `unknown model ${quoted(name)}`));
+  }
+  if (version !== '' && version !== inForce) {
+    const text = `version ${quoted(version)} of model '${MODEL_NAME}' is not served`;
+    throw new RequestError(status.NOT_FOUND, withRequestId(id, text));
+  }
+}
+
+function checkParameters(request: ReceivedRequest): void {
+  for (const key of request.parameters) {
+    if (key.startsWith('triton_') && key !== ALLOWED_RESERVED) {
+      throw invalidRequest(request.id, `parameter ${quoted(key)} is reserved`);
+    }
+  }
+  for (const { name, parameters } of [...request.inputs, ...request.outputs]) {
+    const key = parameters.find((parameter) => ELSEWHERE.test(parameter));
+    if (key !== undefined) {
+      throw invalidRequest(
+        request.id,
+        `tensor ${quoted(name)} has parameter ${quoted(key)}, which is not supported`,
+      );
+    }
+  }
+}
+
+function readOutputNames(request: ReceivedRequest): ReadonlySet<string> | null {
+  if (request.outputs.length === 0) return null;
+  const names = new Set<string>();
+  for (const { name } of request.outputs) {
+    if (!OUTPUT_NAMES.has(name)) {
+      throw invalidRequest(request.id, `unexpected output ${quoted(name)} for model '${MODEL_NAME}'`);
+    }
+    names.add(name);
+  }
+  return names;
+}
+
+/** Whether contents come raw; a request may not mix raw and typed ones. */
+function readRawFlag(request: ReceivedRequest): boolean {
+  const raws = request.raw_input_contents.length;
+  if (raws === 0) return false;
+  for (const { name, contents } of request.inputs) {
+    if (contents.hasOthers || contents.booleans.length > 0 || contents.bytes.length > 0) {
+      throw invalidRequest(request.id, `input ${quoted(name)} has typed contents in a request with raw ones`);
+    }
+  }
+  if (raws !== request.inputs.length) {
+    throw invalidRequest(request.id, `${raws} raw contents for ${request.inputs.length} inputs`);
+  }
+  return true;
+}
+
+function checkTensor(tensor: ReceivedTensor, spec: TensorSpec, batched: boolean, id: string): void {
+  const datatype = wireDatatype(spec.dataType);
+  if (tensor.datatype !== datatype) {
+    throw invalidRequest(id, `input '${spec.name}' has data type ${datatype}, not the one given`);
+  }
+  const expected = batched ? [-1, ...spec.dims] : spec.dims;
+  const fits =
+    tensor.shape.length === expected.length &&
+    expected.every((size, dimension) => {
+      const given = tensor.shape[dimension]!;
+      return size === -1 ? Number.isSafeInteger(given) && given >= 0 : given === size;
+    });
+  if (!fits || (batched && tensor.shape[0] === 0)) {
+    const given = shortened(tensor.shape.join());
+    throw invalidRequest(id, `input '${spec.name}' has shape [${given}], expected [${expected.join()}]`);
+  }
+}
+
+/**
+ * How many elements a tensor has: as many as its shape says, and no more than anybody has a use for. Nothing is split, and
+ * no list is made, before that is known.
+ */
+function checkElements(tensor: ReceivedTensor, content: Buffer | null, spec: TensorSpec, id: string): number {
+  const expected = tensor.shape.reduce((product, size) => product * size, 1);
+  const isBoolean = spec.dataType === 'TYPE_BOOL';
+  const typed = isBoolean ? tensor.contents.booleans : tensor.contents.bytes;
+  const given = content === null ? typed.length : isBoolean ? content.length : countBytes(content);
+  if (given === null) throw malformed(spec, id);
+  if (given !== expected) {
+    throw invalidRequest(id, `input '${spec.name}' has ${given} elements, its shape says ${expected}`);
+  }
+  if (given > MAX_VALUES) {
+    throw invalidRequest(id, `input '${spec.name}' has ${given} elements, more than ${MAX_VALUES}`);
+  }
+  return given;
+}
+
+function malformed(spec: TensorSpec, id: string): RequestError {
+  return invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
+}
+
+/** A name somebody else chose, fit for a message: escaped and of bounded length. */
+function quoted(name: string): string {
+  return `'${JSON.stringify(shortened(name)).slice(1, -1)}'`;
+}

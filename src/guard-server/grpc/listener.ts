@@ -1,0 +1,111 @@
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Failure } from '../../domain/failure.ts';
+import { inferenceDefinition } from './infer-definition.ts';
+import { admission } from './admission.ts';
+import { BytesInHand } from './bytes-in-hand.ts';
+import { Connections } from './connections.ts';
+import type { NetworkLimits } from './limits.ts';
+
+export interface ListenerOptions {
+  readonly handlers: UntypedServiceImplementation;
+  readonly host: string;
+  /** Needed by every call; null: none is. */
+  readonly token: string | null;
+  readonly limits: NetworkLimits;
+}
+
+interface Open {
+  readonly server: Server;
+  readonly connections: Connections;
+}
+
+/** Binds the service to a port, and can let go of it and take it again. */
+export class Listener {
+  readonly #service = inferenceDefinition();
+  readonly #options: ListenerOptions;
+  readonly #room: BytesInHand;
+  #open: Open | null = null;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#room = new BytesInHand(options.limits.bytesInHand);
+  }
+
+  /** Listens on a port, 0 for a free one, and returns which. Failure('usage') when it cannot be had. */
+  async open(port: number): Promise<number> {
+    const { host } = this.#options;
+    const open = this.#serve();
+    this.#open = open;
+    try {
+      return await open.connections.listen(port, host);
+    } catch (cause) {
+      this.drop();
+      throw new Failure('usage', `cannot listen on ${this.#host}:${port}: is the port taken?`, { cause });
+    }
+  }
+
+  /** `grpc://host:port`. */
+  address(port: number): string {
+    return `grpc://${this.#host}:${port}`;
+  }
+
+  /** Takes no new call and waits for the open ones, for at most `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    if (open === null) return;
+    open.connections.stopListening();
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+      open.server.tryShutdown(() => resolve());
+    });
+    clearTimeout(timer);
+    end(open);
+  }
+
+  /** Drops every connection and stops listening at once. */
+  drop(): void {
+    if (this.#open !== null) end(this.#open);
+    this.#open = null;
+  }
+
+  /** A server that is given its connections, so that they are counted before it reads from them. */
+  #serve(): Open {
+    const { handlers, token, limits } = this.#options;
+    const server = new Server({
+      'grpc.max_receive_message_length': limits.messageBytes,
+      'grpc.max_send_message_length': -1,
+      'grpc.max_concurrent_streams': limits.callsOfConnection,
+      'grpc.max_connection_idle_ms': limits.idleMs,
+      interceptors: [
+        admission({
+          token,
+          room: this.#room,
+          messageTimeoutMs: limits.messageTimeoutMs,
+          admitted: (address, port) => connections.proven(address, port),
+          refused: (address, port) => connections.refused(address, port),
+        }),
+      ],
+    });
+    server.addService(this.#service, handlers);
+    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    const connections = new Connections({
+      most: limits.connections,
+      firstCallMs: limits.firstCallMs,
+      handle: (socket) => injector.injectConnection(socket),
+    });
+    return { server, connections };
+  }
+
+  /** As in a URL. */
+  get #host(): string {
+    const { host } = this.#options;
+    return host.includes(':') ? `[${host}]` : host;
+  }
+}
+
+function end({ server, connections }: Open): void {
+  server.forceShutdown();
+  connections.drop();
+}

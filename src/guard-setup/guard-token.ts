@@ -1,0 +1,109 @@
+import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
+import { isToken } from '../domain/bearer-token.ts';
+import { Failure } from '../domain/failure.ts';
+import { type GuardEndpoint, isRest, parseAddress } from '../guard/protocol/address.ts';
+import { parseBaseAddress } from '../guard/rest/base-address.ts';
+
+/**
+ * The bearer token to send to an endpoint, or none; the embedded guard gets none. `guards`: every URL that is
+ * configured; `namedByUser`: those of them that the user has named for this command, by a flag, a job file or the
+ * environment; default: all. A variable for one host ends in `__<HOST>`, the host in upper case, every character but letters and
+ * digits as `_`; an empty variable is none.
+ * - gRPC: `GUARD_TOKEN__<HOST>` where that is set, else `GUARD_TOKEN`.
+ * - REST: `GUARD_API_KEY__<HOST>` where that is set, else, to the one https host without a key of its own,
+ *   `GUARD_API_KEY`. A guard reached over plain http needs no key.
+ * A token that is for no host in particular goes only to a guard that the user has named for this command: a run
+ * directory, which may be a stranger's, must not have it sent to whom it likes.
+ * The function throws Failure('usage') rather than let a token leave this machine without TLS, or go to a host it may
+ * not be meant for.
+ */
+export function guardToken(
+  env: NodeJS.ProcessEnv,
+  guards: readonly string[],
+  namedByUser: readonly string[] = guards,
+): (endpoint: GuardEndpoint) => string | null {
+  return (endpoint) => {
+    if (endpoint.name === EMBEDDED_GUARD) return null;
+    const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : grpcToken(env, endpoint);
+    if (found !== null && !found.isOwn && !namedByUser.includes(endpoint.name))
+      throw notNamed(found, endpoint);
+    if (found !== null && !isToken(found.token)) {
+      throw new Failure('usage', `guard ${endpoint.name}: ${found.variable} holds characters no token has`);
+    }
+    return found?.token ?? null;
+  };
+}
+
+interface Found {
+  readonly token: string;
+  readonly variable: string;
+  /** Whether it is for this host alone. */
+  readonly isOwn: boolean;
+}
+
+function grpcToken(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
+  const { serverName, secure, loopback } = parseAddress(endpoint);
+  const own = ownOf(env, 'GUARD_TOKEN', serverName);
+  const found = own === undefined ? valueOf(env, 'GUARD_TOKEN') : own;
+  if (found !== null && !secure && !loopback) throw withoutTls(endpoint, found.variable, /^grpc:/, 'grpcs:');
+  return found;
+}
+
+function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonly string[]): Found | null {
+  const { host, secure, loopback } = parseBaseAddress(endpoint);
+  const own = ownOf(env, 'GUARD_API_KEY', host);
+  if (own !== undefined) {
+    if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable, /^http:/, 'https:');
+    return own;
+  }
+  const shared = secure ? valueOf(env, 'GUARD_API_KEY') : null;
+  const others = guards
+    .map((url) => ({ name: url, address: url }))
+    .filter((guard) => isRest(guard) && parseBaseAddress(guard).secure)
+    .map((guard) => parseBaseAddress(guard).host)
+    .filter((name) => name !== host && ownOf(env, 'GUARD_API_KEY', name) === undefined);
+  if (shared !== null && others.length > 0) {
+    throw new Failure(
+      'usage',
+      `guard ${endpoint.name}: GUARD_API_KEY is for one host; name the key of this one ` +
+        variableOf('GUARD_API_KEY', host),
+    );
+  }
+  return shared;
+}
+
+/** The token for this host alone; null when it is to have none, undefined when nothing is said of it. */
+function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): Found | null | undefined {
+  const variable = variableOf(prefix, host);
+  return env[variable] === undefined ? undefined : valueOf(env, variable, true);
+}
+
+function valueOf(env: NodeJS.ProcessEnv, variable: string, isOwn = false): Found | null {
+  const token = env[variable];
+  return token === undefined || token === '' ? null : { token, variable, isOwn };
+}
+
+function notNamed({ variable }: Found, endpoint: GuardEndpoint): Failure {
+  const { name } = endpoint;
+  const host = isRest(endpoint) ? parseBaseAddress(endpoint).host : parseAddress(endpoint).serverName;
+  return new Failure(
+    'usage',
+    `guard ${name}: only the run directory names it, so ${variable} is not sent to it; if it is the right one, ` +
+      `set GUARD_URL to ${name}, or give its own token in ${variableOf(variable, host)} (empty: none)`,
+  );
+}
+
+function withoutTls({ name, address }: GuardEndpoint, variable: string, from: RegExp, to: string): Failure {
+  return new Failure(
+    'usage',
+    `guard ${name}: ${variable} is not sent to another host without TLS; ` +
+      `name it as ${address.replace(from, to)}, or unset ${variable}`,
+  );
+}
+
+function variableOf(prefix: string, host: string): string {
+  return `${prefix}__${host
+    .replace(/^\[|\]$/g, '')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '_')}`;
+}

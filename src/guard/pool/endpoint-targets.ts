@@ -1,0 +1,56 @@
+import { Failure } from '../../domain/failure.ts';
+import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '../protocol/address.ts';
+import type { EndpointTarget } from '../endpoint/endpoint.ts';
+import { parseBaseAddress } from '../rest/base-address.ts';
+import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
+import { loadService } from '../tensors/protocol.ts';
+import { TritonConnection } from '../triton/triton-connection.ts';
+
+export interface TargetOptions {
+  /** Fingerprint id that every guard must have; null: any. */
+  readonly expectFingerprint: string | null;
+  readonly token: (endpoint: GuardEndpoint) => string | null;
+  readonly lookup: LookupOptions;
+}
+
+/**
+ * The servers that endpoints stand for, each with the way to it: of a gRPC endpoint one for each address of its name;
+ * of one over REST always one, since a name there may stand for a balancer with any number of addresses.
+ * Failure('usage') when an address is wrong, or a fingerprint is expected of a guard that cannot tell one.
+ */
+export async function endpointTargets(
+  endpoints: readonly GuardEndpoint[],
+  { expectFingerprint, token, lookup }: TargetOptions,
+): Promise<EndpointTarget[]> {
+  const rest = endpoints.find(isRest);
+  if (expectFingerprint !== null && rest !== undefined) {
+    throw new Failure(
+      'usage',
+      `guard ${rest.name}: over REST a guard tells no fingerprint, so none can be expected; name its gRPC address`,
+    );
+  }
+  const service = loadService();
+  // Tokens first: a wrong one is said before anything is looked up.
+  const withTokens = endpoints.map((endpoint) => ({ endpoint, token: token(endpoint) }));
+  const targets = withTokens.map(async (given): Promise<EndpointTarget[]> => {
+    if (isRest(given.endpoint)) return [restTarget(given.endpoint, given.token)];
+    const expanded = await expandEndpoint(given.endpoint, lookup);
+    return expanded.map(({ name, address }) => ({
+      name,
+      kind: 'triton',
+      takes: () => true,
+      connect: () => new TritonConnection(address, service, given.token),
+    }));
+  });
+  return (await Promise.all(targets)).flat();
+}
+
+function restTarget(endpoint: GuardEndpoint, key: string | null): EndpointTarget {
+  const base = parseBaseAddress(endpoint);
+  return {
+    name: endpoint.name,
+    kind: 'rest',
+    takes: takenOverRest,
+    connect: () => new RestConnection(base, key),
+  };
+}

@@ -1,0 +1,96 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { parseBaseAddress } from '../rest/base-address.ts';
+import { RestConnection } from '../rest/rest-connection.ts';
+import { MODEL_NAME } from '../tensors/encode-request.ts';
+import { loadService } from '../tensors/protocol.ts';
+import { GuardChannel } from '../triton/channel.ts';
+import { negotiate, readVersion } from '../triton/negotiate.ts';
+
+/** Which model answers at an endpoint. */
+export type EndpointReading =
+  | {
+      readonly name: string;
+      readonly kind: 'triton';
+      readonly model: string;
+      readonly modelVersion: string;
+      /** 0: the model does not batch. */
+      readonly maxBatchSize: number;
+      readonly instances: number;
+      readonly fingerprint: Fingerprint;
+    }
+  | {
+      readonly name: string;
+      /** It judges, and there is no way to ask it which model it runs. */
+      readonly kind: 'rest';
+      readonly fingerprint: null;
+    };
+
+export interface ReadEndpointOptions {
+  /** For each question asked, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly token?: (endpoint: GuardEndpoint) => string | null;
+}
+
+/**
+ * Asks an endpoint once what it is; one over REST is given a harmless text to judge, since there is nothing else to
+ * ask it. Failure('service') says in one line what is wrong with it; rejects with the signal's reason when aborted.
+ */
+export async function readEndpoint(
+  endpoint: GuardEndpoint,
+  { timeoutMs, signal, token }: ReadEndpointOptions,
+): Promise<EndpointReading> {
+  const key = token?.(endpoint) ?? null;
+  try {
+    return isRest(endpoint)
+      ? await readRest(endpoint, key, { timeoutMs, signal })
+      : await readTriton(endpoint, key, { timeoutMs, signal });
+  } catch (error) {
+    const translated = notUsable(error, { signal });
+    if (!(translated instanceof NotUsable)) throw translated;
+    throw new Failure('service', `guard ${endpoint.name}: ${translated.message}`, { cause: translated });
+  }
+}
+
+type Questions = Pick<ReadEndpointOptions, 'timeoutMs' | 'signal'>;
+
+async function readRest(
+  endpoint: GuardEndpoint,
+  key: string | null,
+  { timeoutMs, signal }: Questions,
+): Promise<EndpointReading> {
+  const connection = new RestConnection(parseBaseAddress(endpoint), key);
+  try {
+    await connection.open({ requestTimeoutMs: timeoutMs, prove: false, signal });
+    return { name: endpoint.name, kind: 'rest', fingerprint: null };
+  } finally {
+    connection.close();
+  }
+}
+
+async function readTriton(
+  endpoint: GuardEndpoint,
+  token: string | null,
+  options: Questions,
+): Promise<EndpointReading> {
+  const channel = new GuardChannel(parseAddress(endpoint), loadService(), token);
+  try {
+    const model = await negotiate(channel, options);
+    const { fingerprint, modelVersion } = await readVersion(channel, model, options);
+    const { maxBatchSize, instances } = model;
+    return {
+      name: endpoint.name,
+      kind: 'triton',
+      model: MODEL_NAME,
+      modelVersion,
+      maxBatchSize,
+      instances,
+      fingerprint,
+    };
+  } finally {
+    channel.close();
+  }
+}

@@ -1,0 +1,80 @@
+import type { AudioRequest } from '../../domain/request.ts';
+import {
+  BYTES_PER_SAMPLE,
+  SAMPLE_RATE,
+  WAV_HEADER_BYTES,
+  writeWavHeader,
+} from '../../normalize/audio/wav.ts';
+import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
+import type { CallOptions, ReadyGuard } from './connection.ts';
+
+/** Harmless in any policy; short, so that it costs the guard next to nothing. */
+export const HARMLESS_ROW = {
+  request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
+  sessionId: '',
+} as const;
+
+/** One second of silence in normal form, with a harmless transcript or none. */
+export function silentClip(described: boolean): AudioRequest {
+  const dataBytes = SAMPLE_RATE * BYTES_PER_SAMPLE;
+  const audio = Buffer.alloc(WAV_HEADER_BYTES + dataBytes);
+  writeWavHeader(audio, dataBytes);
+  const transcript = described ? HARMLESS_ROW.request.text : null;
+  return { requestType: 'prompt', modality: 'audio', audio, transcript };
+}
+
+/**
+ * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which
+ * says something of the guard only if nothing else was in flight. `reached`: other requests may have been running there as
+ * it failed, and one of them may be the cause.
+ */
+export type CanaryResult =
+  | { readonly kind: 'judged' | 'overloaded' | 'shared-failure' }
+  | {
+      readonly kind: 'failed';
+      readonly reason: OutReason;
+      readonly fatal: boolean;
+      readonly reached: boolean;
+    };
+
+/**
+ * Has the guard judge a harmless text, to tell an item it cannot judge from a guard that judges nothing. Whatever
+ * the verdict says, it is `judged`. Rejects only when the signal is aborted.
+ */
+export async function tryHarmlessText(
+  guard: Pick<ReadyGuard, 'judge'>,
+  options: CallOptions,
+): Promise<CanaryResult> {
+  try {
+    const { answers } = await guard.judge([HARMLESS_ROW], options);
+    return answers?.[0] != null ? { kind: 'judged' } : failed('fails on harmless text');
+  } catch (error) {
+    if (error instanceof CallError) return interpret(error.fault);
+    throw error;
+  }
+}
+
+function interpret(fault: Fault): CanaryResult {
+  switch (fault.kind) {
+    case 'overload':
+    case 'rate':
+      return { kind: 'overloaded' };
+    case 'execution':
+      return { kind: 'shared-failure' };
+    case 'endpoint':
+      return failed(fault.reason, { reached: fault.reached });
+    case 'fatal':
+      return failed(fault.reason, { fatal: true });
+    case 'attempt':
+      return isTimeout(fault)
+        ? failed('no answer in time', { reached: true })
+        : failed('fails on harmless text');
+    case 'refused':
+    case 'too-large':
+      return failed('fails on harmless text');
+  }
+}
+
+function failed(reason: OutReason, { fatal = false, reached = false } = {}): CanaryResult {
+  return { kind: 'failed', reason, fatal, reached };
+}

@@ -1,0 +1,39 @@
+import type { ItemCode } from '../../domain/item-error.ts';
+
+/**
+ * How guards name the contract's failures at the beginning of a message. The codes are what the embedded guard
+ * sends, the phrases are the contract's own; a guard with other texts is adapted here.
+ */
+export const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
+  [/^(MISSING_PAYLOAD\b|missing modality payload)/i, 'MISSING_PAYLOAD'],
+  [/^(INVALID_CONVERSATION\b|invalid conversation structure)/i, 'INVALID_CONVERSATION'],
+  [/^(INVALID_ROLE\b|invalid role)/i, 'INVALID_ROLE'],
+  [/^(EMPTY_CONTENT\b|empty content)/i, 'EMPTY_CONTENT'],
+  [/^(UNSUPPORTED_AUDIO_TYPE\b|unsupported audio type)/i, 'UNSUPPORTED_AUDIO_TYPE'],
+  [/^(SEQUENCE_OVERFLOW\b|sequence overflow)/i, 'SEQUENCE_OVERFLOW'],
+  [/^PROBE_NOT_LOADED\b/, 'PROBE_NOT_LOADED'],
+];
+
+/**
+ * The failure that a message begins with. Of a JSON message the code counts, then the text, of the body itself or of
+ * its `error`: `{"error": {"code", "message"}}`, `{"code", "message"}`, `{"detail"}`. Null when it names none.
+ */
+export function namedError(message: string): ItemCode | null {
+  for (const text of message.startsWith('{') ? textsOf(message) : [message]) {
+    const named = NAMED_ERRORS.find(([pattern]) => pattern.test(text));
+    if (named !== undefined) return named[1];
+  }
+  return null;
+}
+
+function textsOf(json: string): string[] {
+  type Body = { readonly code?: unknown; readonly message?: unknown; readonly detail?: unknown };
+  try {
+    const body = JSON.parse(json) as Body & { readonly error?: Body | null };
+    return [body.code, body.error?.code, body.message, body.error?.message, body.detail].filter(
+      (value) => typeof value === 'string',
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+import { CallError, type OutReason } from './call-error.ts';
+import type { CallOptions } from './connection.ts';
+import { MODEL_NAME } from '../tensors/encode-request.ts';
+
+/** The endpoint cannot be used: `fatal` when trying again will not help, `detail` naming what is wrong. */
+export class NotUsable extends Error {
+  override readonly name = 'NotUsable';
+  readonly reason: OutReason;
+  readonly fatal: boolean;
+
+  constructor(reason: OutReason, fatal: boolean, detail: string = reason) {
+    super(detail);
+    this.reason = reason;
+    this.fatal = fatal;
+  }
+}
+
+/** Endpoint-wide trouble that a setting causes, unless the guard was in use before; and what to say of it. */
+const WRONG_SETTING: Partial<Record<OutReason, string>> = {
+  'unknown model': `it has no model ${MODEL_NAME}`,
+  'unknown path': 'it has no such path: name the base address of the guard, before /v1',
+  'redirects elsewhere': 'it redirects elsewhere, which is not followed: name the address it redirects to',
+  'certificate not trusted': 'its certificate is not trusted: see NODE_EXTRA_CA_CERTS',
+};
+
+/** Whether a guard that was in use may come back from it without anybody changing a setting. */
+export function mayReturn(reason: OutReason): boolean {
+  return reason in WRONG_SETTING;
+}
+
+/** Translates what a call before or between judging can throw into what it means for the endpoint. */
+export function notUsable(error: unknown, { signal }: Pick<CallOptions, 'signal'>): unknown {
+  if (!(error instanceof CallError) || signal.aborted) return error;
+  const { fault } = error;
+  switch (fault.kind) {
+    case 'fatal':
+      return new NotUsable(fault.reason, true);
+    case 'endpoint':
+      return new NotUsable(fault.reason, mayReturn(fault.reason), WRONG_SETTING[fault.reason]);
+    case 'refused':
+      return new NotUsable('not a guard', true, 'it does not speak the protocol of a guard');
+    case 'attempt':
+      return new NotUsable(fault.code === 'TIMEOUT' ? 'no answer in time' : 'not ready', false);
+    case 'rate':
+    case 'execution':
+    case 'overload':
+    case 'too-large':
+      return new NotUsable('not ready', false);
+  }
+}

@@ -1,0 +1,126 @@
+import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch-lane.ts';
+import type { Task } from './task.ts';
+import { isBatchable, type Signature } from '../tensors/encode-request.ts';
+
+/** What a guard can use now. */
+export interface Demand {
+  /** Most rows of one request, at least 1. */
+  readonly maxRows: number;
+  /** Whether it has too little to do: then it gets what there is, however little fills a batch. */
+  readonly hungry: boolean;
+  readonly takes: (signature: Signature) => boolean;
+}
+
+/** The next request's tasks, still queued. */
+export interface Offer {
+  /** Most rows it can have; how many it has is seen when it is taken. */
+  readonly rows: number;
+  take(): Task[];
+}
+
+/** Tasks waiting to be sent: of what is due, the lane that has waited longest goes first. */
+export class TaskQueue {
+  /** Tasks that may share a batch with any other of their signature. */
+  readonly #lanes = new Map<Signature, BatchLane>();
+  /** Tasks that are to be judged in smaller batches, or one by one. */
+  readonly #apart = new Map<Signature, BatchLane>();
+  #alone: Task[] = [];
+  #arrivals = 0;
+
+  get size(): number {
+    let size = this.#alone.length;
+    for (const lane of this.#lanes.values()) size += lane.size;
+    for (const lane of this.#apart.values()) size += lane.size;
+    return size;
+  }
+
+  /** Signatures of which tasks wait. */
+  get signatures(): Set<Signature> {
+    const waiting = new Set(this.#alone.map(({ signature }) => signature));
+    for (const lanes of [this.#lanes, this.#apart]) {
+      for (const [signature, lane] of lanes) if (lane.size > 0) waiting.add(signature);
+    }
+    return waiting;
+  }
+
+  /** Does nothing with a task that waits here already. */
+  add(task: Task): void {
+    if (task.arrival !== null) return;
+    task.arrival = this.#arrivals++;
+    if (task.alone) this.#alone.push(task);
+    else this.#laneOf(task).add(task);
+  }
+
+  /** The task that must be in flight alone and has waited longest. */
+  get nextAlone(): Task | null {
+    return this.#alone[0] ?? null;
+  }
+
+  /** Takes those that must be in flight alone and pass the test. */
+  takeAlone(test: (task: Task) => boolean): Task[] {
+    const taken = this.#alone.filter(test);
+    if (taken.length > 0) this.#alone = this.#alone.filter((task) => !test(task));
+    for (const task of taken) task.arrival = null;
+    return taken;
+  }
+
+  /** Whether anything waits that such a guard takes, due or not. */
+  hasFor(takes: (signature: Signature) => boolean): boolean {
+    for (const lanes of [this.#lanes, this.#apart]) {
+      for (const [signature, lane] of lanes) if (lane.size > 0 && takes(signature)) return true;
+    }
+    return this.#alone.some(({ signature }) => takes(signature));
+  }
+
+  /**
+   * What is to be sent next to a guard with this demand; null when nothing is due. A batch that would not be full is due when
+   * the guard is hungry, and when so many have come since that it has waited long enough.
+   */
+  next({ maxRows, hungry, takes }: Demand): Offer | null {
+    let oldest: BatchLane | null = null;
+    for (const lanes of [this.#lanes, this.#apart]) {
+      for (const [signature, lane] of lanes) {
+        if (lane.size === 0 || !takes(signature)) continue;
+        if (oldest !== null && oldest.since <= lane.since) continue;
+        const overdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
+        if (hungry || overdue || lane.size >= lane.mostRows(maxRows)) oldest = lane;
+      }
+    }
+    return oldest && { rows: oldest.mostRows(maxRows), take: () => this.#take(oldest, maxRows) };
+  }
+
+  /** Takes everything of a signature. */
+  drain(signature: Signature): Task[] {
+    const drained = this.takeAlone((task) => task.signature === signature);
+    for (const lanes of [this.#lanes, this.#apart]) {
+      const lane = lanes.get(signature);
+      while (lane !== undefined && lane.size > 0) drained.push(...this.#take(lane, 1));
+    }
+    return drained;
+  }
+
+  /** Drops tasks nobody waits for any more. */
+  sweep(): void {
+    this.#alone = this.#alone.filter((task) => !task.abandoned);
+    for (const lanes of [this.#lanes, this.#apart]) for (const lane of lanes.values()) lane.sweep();
+  }
+
+  #take(lane: BatchLane, maxRows: number): Task[] {
+    const tasks = lane.take(maxRows);
+    for (const task of tasks) task.arrival = null;
+    return tasks;
+  }
+
+  #laneOf(task: Task): BatchLane {
+    const { signature } = task;
+    const batchable = isBatchable(signature);
+    const together = batchable && task.maxRows === Number.POSITIVE_INFINITY;
+    const lanes = together ? this.#lanes : this.#apart;
+    let lane = lanes.get(signature);
+    if (lane === undefined) {
+      lane = together ? new LengthLane() : new ArrivalLane(batchable ? Number.POSITIVE_INFINITY : 1);
+      lanes.set(signature, lane);
+    }
+    return lane;
+  }
+}

@@ -1,0 +1,194 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, sep } from 'node:path';
+import pLimit from 'p-limit';
+import picomatch from 'picomatch';
+import type { SourceConfig } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { recordedPath } from '../../domain/file-path.ts';
+import { decideDescribed } from './described.ts';
+import { frozenState } from '../sources/file-bytes.ts';
+import { globMatcher } from './glob-matcher.ts';
+import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
+import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
+import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import { takeSidecars } from './sidecars.ts';
+import { SkippedFiles, type SkippedFile } from './walk/skipped-files.ts';
+import { type Role, walkFolder } from './walk/walk-folder.ts';
+
+/** What the corpora consist of. */
+export interface Expansion {
+  readonly sources: FrozenSource[];
+  /** How much was passed over, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+  /** What of that is nowhere among the sources. */
+  readonly skippedFiles: Iterable<SkippedFile>;
+}
+
+/** One corpus, as its files were found. */
+interface Corpus {
+  /** Its own name, which the paths of its files begin with. */
+  readonly name: string;
+  readonly isNamedFile: boolean;
+  readonly files: readonly FoundName[];
+  /** By the path of a media file below the corpus, the text that describes it. */
+  readonly sidecars: ReadonlyMap<string, FoundName>;
+  /** The list of its files, which may be none of them; null when it has none. */
+  readonly manifest: FoundName | null;
+}
+
+const STATS_AT_ONCE = 64;
+
+/**
+ * Expands files, folders and globs into files: the corpora in the order given, in each the files in bytewise order of
+ * path. A file that two corpora hold is read once, as the one that names it says, else the first. What describes a
+ * file is looked for beside it however it was found, so that its item is the same. Failure('usage') for a path that
+ * does not exist, and for a folder or a glob with nothing in it.
+ */
+export async function expandSources(
+  sources: readonly SourceConfig[],
+  signal: AbortSignal,
+): Promise<Expansion> {
+  const skipped = new SkippedFiles();
+  const neighbours = new Neighbours();
+  const corpora: Corpus[] = [];
+  for (const [corpus, config] of sources.entries()) {
+    skipped.enter(corpus);
+    corpora.push(await findFiles(config, skipped, neighbours, signal));
+  }
+  const owners = ownersOf(corpora);
+  const names = uniqueNames(corpora.map(({ name }) => recordedPath(name)));
+  const limit = pLimit(STATS_AT_ONCE);
+  const frozen: FrozenSource[] = [];
+  for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
+    const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
+    skipped.addListed('files given twice', files.length - kept.length);
+    const first = frozen.length;
+    const nameOf = (relative: string): string => {
+      if (!isNamedFile) return `${names[corpus]}/${relative}`;
+      return relative === files[0]!.relative ? names[corpus]! : relative;
+    };
+    const freeze = async ({ absolute, relative }: FoundName): Promise<FrozenSidecar> => {
+      return { path: nameOf(relative), absolute, ...(await frozenState(absolute)) };
+    };
+    const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
+    const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
+    // In bounded groups, so that an abort does not wait for a million files.
+    for (let at = 0; at < kept.length; at += 1024) {
+      signal.throwIfAborted();
+      const group = kept.slice(at, at + 1024).map((file, index) =>
+        limit(async (): Promise<FrozenSource> => {
+          const text = sidecars.get(file.relative);
+          const sidecar = text === undefined ? null : await freeze(text);
+          return {
+            source: first + at + index,
+            corpus,
+            ...(await freeze(file)),
+            sidecar,
+            manifest,
+            described: false,
+          };
+        }),
+      );
+      frozen.push(...(await Promise.all(group)));
+    }
+  }
+  skipped.addListed('captions and transcripts of media', countDescriptions(frozen));
+  return {
+    sources: await decideDescribed(frozen, sources, signal),
+    skipped: skipped.counts(),
+    skippedFiles: skipped.files(names),
+  };
+}
+
+/** How many texts describe media and are not sources themselves. */
+function countDescriptions(sources: readonly FrozenSource[]): number {
+  const texts = new Set<string>();
+  for (const { sidecar } of sources) if (sidecar !== null) texts.add(sidecar.absolute);
+  for (const { absolute } of sources) texts.delete(absolute);
+  return texts.size;
+}
+
+async function findFiles(
+  config: SourceConfig,
+  skipped: SkippedFiles,
+  neighbours: Neighbours,
+  signal: AbortSignal,
+): Promise<Corpus> {
+  const stats = await stat(config.path).catch(() => null);
+  if (stats === null) return findByGlob(config, skipped, signal);
+  if (stats.isDirectory()) {
+    const runsBefore = skipped.count('files of earlier runs');
+    const found = await walkFolder(config.path, skipped, signal);
+    const { files, sidecars } = await takeSidecars(found.files, [], signal);
+    if (files.length === 0) {
+      const why =
+        skipped.count('files of earlier runs') > runsBefore
+          ? ' but those of earlier runs, which are skipped'
+          : '';
+      throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}${why}`);
+    }
+    const manifest = await findManifest(files, config, signal);
+    return { name: basename(config.path) || 'root', isNamedFile: false, files, sidecars, manifest };
+  }
+  if (!stats.isFile()) {
+    throw new Failure('usage', `${JSON.stringify(config.given)} is neither a file nor a folder`);
+  }
+  return findNamedFile(config, neighbours, signal);
+}
+
+/** A file that was named is what it is; what describes it is looked for beside it. */
+async function findNamedFile(
+  config: SourceConfig,
+  neighbours: Neighbours,
+  signal: AbortSignal,
+): Promise<Corpus> {
+  const name = basename(config.path);
+  const file = { absolute: recordedPath(config.path), relative: recordedPath(name), within: null };
+  const beside = await neighbours.describing(file, dirname(config.path), signal);
+  const { files, sidecars } = await takeSidecars([file], beside, signal);
+  const manifest = MANIFEST_NAMES.includes(name) ? null : await neighbours.manifestFor(config, signal);
+  return { name, isNamedFile: true, files, sidecars, manifest };
+}
+
+async function findByGlob(config: SourceConfig, skipped: SkippedFiles, signal: AbortSignal): Promise<Corpus> {
+  const pattern = sep === '/' ? config.path : config.path.replaceAll(sep, '/');
+  const { base, glob, isGlob } = picomatch.scan(pattern);
+  const folder = base === '' ? '/' : base;
+  if (!isGlob || glob === '' || (await stat(folder).catch(() => null)) === null) {
+    throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
+  }
+  const matches = globMatcher(glob);
+  const roleOf = (relative: string): Role =>
+    matches(relative) ? 'corpus' : describesOthers(relative) ? 'beside' : null;
+  const found = await walkFolder(folder, skipped, signal, { roleOf });
+  const { files, sidecars } = await takeSidecars(found.files, found.beside, signal);
+  if (files.every(({ isFolder }) => isFolder)) {
+    const why = files.length > 0 ? ` as far as folders can be listed; ${files.length} cannot be` : '';
+    throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}${why}`);
+  }
+  const manifest = await findManifest([...files, ...found.beside], config, signal);
+  return { name: basename(folder) || 'root', isNamedFile: false, files, sidecars, manifest };
+}
+
+/** For each file, the corpus it is read in. */
+function ownersOf(corpora: readonly Corpus[]): Map<string, number> {
+  const owners = new Map<string, number>();
+  for (const namedOnly of [true, false]) {
+    for (const [index, { isNamedFile, files }] of corpora.entries()) {
+      if (isNamedFile !== namedOnly) continue;
+      for (const { absolute } of files) if (!owners.has(absolute)) owners.set(absolute, index);
+    }
+  }
+  return owners;
+}
+
+/** The names, with a number behind those that are taken already. */
+function uniqueNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let unique = name;
+    for (let number = 2; taken.has(unique); number++) unique = `${name} (${number})`;
+    taken.add(unique);
+    return unique;
+  });
+}

@@ -1,0 +1,113 @@
+import type { FileHandle } from 'node:fs/promises';
+import { systemPath } from '../../../domain/file-path.ts';
+import { openFile } from '../../../files/open-file.ts';
+import { binaryKind } from '../../recognise/binary-kind.ts';
+
+/**
+ * Files that systems and programs leave behind. Anybody can give a file such a name, so one is passed over only if it
+ * also is what the name says, as far as its structure tells, and would not be judged under any other name.
+ */
+
+/** Reads at most so many bytes at a position. */
+type ReadAt = (position: number, length: number) => Promise<Buffer>;
+
+interface Leftover {
+  readonly names: RegExp;
+  readonly fits: (head: Buffer, size: number, readAt: ReadAt) => boolean | Promise<boolean>;
+}
+
+const LEFTOVERS: readonly Leftover[] = [
+  { names: /^~\$/, fits: isOwnerFile },
+  { names: /^\.DS_Store$/, fits: isFinderFile },
+  { names: /^Thumbs\.db$/, fits: isThumbnailCache },
+];
+
+const HEAD_BYTES = 64 * 1024;
+
+/** Whether a file is a leftover, by its name and its content. One that cannot be read is not. */
+export async function isLeftover(name: string, path: string): Promise<boolean> {
+  const leftover = LEFTOVERS.find(({ names }) => names.test(name));
+  if (leftover === undefined) return false;
+  let handle: FileHandle | null = null;
+  try {
+    handle = await openFile(systemPath(path), 'refuse');
+    const { size } = await handle.stat();
+    if (size === 0) return true;
+    const readAt = reader(handle);
+    const head = await readAt(0, HEAD_BYTES);
+    return binaryKind(head, name, null)?.isJudged === false && (await leftover.fits(head, size, readAt));
+  } catch {
+    return false;
+  } finally {
+    await handle?.close();
+  }
+}
+
+function reader(handle: FileHandle): ReadAt {
+  return async (position, length) => {
+    const bytes = Buffer.alloc(length);
+    const { bytesRead } = await handle.read(bytes, 0, length, position);
+    return bytes.subarray(0, bytesRead);
+  };
+}
+
+/** Characters that the user's name may have in an owner file, by the file's size: Word's; Excel's and PowerPoint's. */
+const OWNER_NAME_CHARACTERS: ReadonlyMap<number, number> = new Map([
+  [162, 53],
+  [165, 54],
+]);
+
+/**
+ * The file that Office puts beside an open document: the user's name twice, in the system's code page and in UTF-16,
+ * each behind its length and padded to a fixed width with zeros or spaces.
+ */
+function isOwnerFile(head: Buffer, size: number): boolean {
+  const most = OWNER_NAME_CHARACTERS.get(size);
+  if (most === undefined || head.length !== size) return false;
+  const wide = 1 + most;
+  const length = head[0]!;
+  const wideLength = head.readUInt16LE(wide);
+  if (length === 0 || length > most || wideLength === 0 || wideLength > most) return false;
+  const isPadding = (byte: number): boolean => byte === 0 || byte === 0x20;
+  return (
+    head.subarray(1 + length, wide).every(isPadding) &&
+    head.subarray(wide + 2 + 2 * wideLength).every(isPadding)
+  );
+}
+
+/**
+ * The Finder's settings of a folder: `Bud1`, then the offset of the root block (twice, around its size), counted from
+ * the fourth byte on. https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod
+ */
+function isFinderFile(head: Buffer, size: number): boolean {
+  if (head.length < 20 || head.toString('latin1', 0, 8) !== '\0\0\0\x01Bud1') return false;
+  const offset = head.readUInt32BE(8);
+  return head.readUInt32BE(16) === offset && 4 + offset + head.readUInt32BE(12) <= size;
+}
+
+const DIRECTORY_ENTRY_BYTES = 128;
+const UNUSED = 0;
+const STREAM = 2;
+const ROOT = 5;
+
+/**
+ * The Explorer's thumbnails: a compound file ([MS-CFB]) in which, as far as the first sector of its directory shows, there
+ * is nothing but streams that are named as those of thumbnails are.
+ */
+async function isThumbnailCache(head: Buffer, _size: number, readAt: ReadAt): Promise<boolean> {
+  if (head.length < 512 || head.toString('latin1', 0, 8) !== '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') return false;
+  const sectorBytes = { 9: 512, 12: 4096 }[head.readUInt16LE(30)];
+  if (sectorBytes === undefined) return false;
+  const directory = await readAt((head.readUInt32LE(48) + 1) * sectorBytes, sectorBytes);
+  if (directory.length !== sectorBytes) return false;
+  let streams = 0;
+  for (let at = 0; at < sectorBytes; at += DIRECTORY_ENTRY_BYTES) {
+    const type = directory[at + 66];
+    if (type === UNUSED || (type === ROOT && at === 0)) continue;
+    const nameBytes = Math.max(0, Math.min(64, directory.readUInt16LE(at + 64)) - 2);
+    const name = directory.toString('utf16le', at, at + nameBytes);
+    if (type !== STREAM || !/^(?:Catalog|\d{1,10}|\d{1,5}_[0-9a-f]{1,16})$/i.test(name)) return false;
+    streams++;
+  }
+  return streams > 0;
+}

@@ -1,0 +1,128 @@
+import type { FileHandle } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { systemPath } from '../../../domain/file-path.ts';
+import { openFile, readWholeFile } from '../../../files/open-file.ts';
+import {
+  epochOfCommits,
+  epochOf,
+  finalNameOf,
+  isFlaggedCsv,
+  passOfManifest,
+  RUN_FILES,
+} from '../../../files/run-files.ts';
+import { isNestedTooDeeply } from '../../../formats/json/nesting.ts';
+
+/**
+ * Records of earlier runs inside a corpus are not judged. Anybody can make a folder look like one, so this is decided
+ * file by file: only what bears one of our names, and begins as our files of that name do, is a run's own file.
+ */
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What every build has written in run.json. */
+const RUN_RECORD = z.looseObject({
+  schema: z.literal(1),
+  run: z.string().regex(/^\d{8}T\d{6}Z-[a-z0-9-]+$/),
+  tool: z.strictObject({ name: z.literal('guardsweep'), version: z.string() }),
+  created_at: z.iso.datetime(),
+  skipped: z.record(z.string(), z.int().min(0)),
+  sources_sha256: sha256,
+  config: z.looseObject({
+    name: z.string(),
+    sources: z.array(z.looseObject({ path: z.string() })).min(1),
+    policy: z.looseObject({}),
+    output: z.looseObject({ dir: z.string(), formats: z.array(z.string()) }),
+  }),
+});
+
+/** Room for the configuration of a run with some ten thousand named files. */
+const LARGEST_RECORD_BYTES = 16 * 1024 * 1024;
+
+/** Name of the run whose directory, without links, this is; null when it is none. */
+export async function runOfDirectory(real: string): Promise<string | null> {
+  try {
+    const path = systemPath(join(real, RUN_FILES.run));
+    const bytes = await readWholeFile(path, { maxBytes: LARGEST_RECORD_BYTES, links: 'refuse' });
+    if (isNestedTooDeeply(bytes)) return null;
+    const { run } = RUN_RECORD.parse(JSON.parse(bytes.toString()));
+    return run === basename(real) ? run : null;
+  } catch {
+    return null;
+  }
+}
+
+const HEAD_BYTES = 512;
+
+/** Whether the file at a path in a run's directory, which is `relative` there, is one that the run wrote. */
+export async function isFileOfRun(path: string, relative: string, run: string): Promise<boolean> {
+  const start = startOf(relative, run);
+  if (start === null) return false;
+  let handle: FileHandle | null = null;
+  try {
+    handle = await openFile(systemPath(path), 'refuse');
+    if ((await handle.stat()).size === 0) return true;
+    const head = Buffer.alloc(HEAD_BYTES);
+    const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
+    return start.test(head.toString('utf8', 0, bytesRead));
+  } catch {
+    return false;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Files that hold nothing. */
+const EMPTY = /^$/;
+
+/** How a file of a run begins, by its path in the run's directory; null for one that is none of ours. */
+function startOf(relative: string, run: string): RegExp | null {
+  const named = JSON.stringify(run);
+  const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
+  const table = literally('\ufeffseq,path,row,line,id,decision,decided_by,score,');
+  const manifest = literally(`{\n  "schema": 1,\n  "run": ${named},`);
+  const [folder, name] = relative.includes('/') ? relative.split('/', 2) : ['', relative];
+  if (folder === RUN_FILES.log) {
+    if (epochOfCommits(name!) !== null) return literally('{"claim":');
+    return epochOf(name!) === null ? null : outcomes;
+  }
+  if (folder === RUN_FILES.control) {
+    if (name === 'paused' || name === 'cancelled') return EMPTY;
+    if (name === 'seal') return /^[0-9a-f]{64}\n$/;
+    return /^feed-\d{4,}\.json$/.test(name!) ? literally('{"host":') : null;
+  }
+  if (folder !== '') return null;
+  // A final file that was being written.
+  const final = finalNameOf(relative) ?? relative;
+  if (isFlaggedCsv(final)) return table;
+  if (passOfManifest(final) !== null) return manifest;
+  switch (final) {
+    case RUN_FILES.run:
+      return literally(`{\n  "schema": 1,\n  "run": ${named},`);
+    case RUN_FILES.sources:
+      return literally('{"source":0,"corpus":');
+    case RUN_FILES.skipped:
+      return literally('{"path":');
+    case RUN_FILES.plan:
+      return /^\{"(?:opened|shard)":/;
+    case RUN_FILES.verdicts:
+    case RUN_FILES.errors:
+      return outcomes;
+    case RUN_FILES.verdictsCsv:
+      return table;
+    case RUN_FILES.summary:
+      return literally(`{\n  "run": ${named},`);
+    case RUN_FILES.manifest:
+      return manifest;
+    case RUN_FILES.manifestSignature:
+      return literally('{"schema":1,"algorithm":"ed25519",');
+    case RUN_FILES.manifestHash:
+      return /^[0-9a-f]{64} {2}manifest\.json\n$/;
+    default:
+      return null;
+  }
+}
+
+function literally(text: string): RegExp {
+  return new RegExp(`^${text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`);
+}

@@ -1,0 +1,76 @@
+import type { SourceConfig } from '../../config/run-config.ts';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import type { MediaRequest } from '../../domain/request.ts';
+import type { Draft } from '../../formats/transcripts/draft.ts';
+import { checkedCaption, readSidecar } from './caption.ts';
+import { placeInCorpus } from '../sources/corpus-roots.ts';
+import type { FileHash } from '../../files/file-hash.ts';
+import { hashOpenFile, LARGE_BYTES } from '../../files/hash-file.ts';
+import type { WholeFile } from './item-maker.ts';
+import type { ManifestTable } from '../recognise/manifest-table.ts';
+import type { OpenSource } from '../sources/open-source.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
+
+export interface MediaTarget {
+  readonly source: FrozenSource;
+  readonly config: SourceConfig;
+  readonly modality: MediaRequest['modality'];
+  /** What lists the file; undefined when nothing does. */
+  readonly manifest: ManifestTable | undefined;
+  /** Largest file in bytes. */
+  readonly mediaBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** An image or audio file as an item: by reference, with its hash and what describes it. */
+export async function readMediaItem(
+  file: OpenSource,
+  hash: FileHash,
+  target: MediaTarget,
+): Promise<WholeFile> {
+  const { source, manifest, modality, mediaBytes } = target;
+  const { bytes } = source;
+  const id = manifest?.entry(source)?.id ?? null;
+  const refuse = (error: ItemError, sha256: string | null): WholeFile => {
+    const draft: Draft = { suffix: '', request: null, modality, requestType: 'prompt', error };
+    return { sha256, bytes, draft, id };
+  };
+  if (file.isCompressed || bytes > mediaBytes) hash.leave();
+  if (file.isCompressed) {
+    return refuse(itemError('UNSUPPORTED_TYPE', 'the file is compressed media: unpack it'), null);
+  }
+  if (bytes > mediaBytes) {
+    return refuse(itemError('ITEM_TOO_LARGE', `the file has ${bytes} bytes of at most ${mediaBytes}`), null);
+  }
+  const sha256 = await hashOf(file, hash, target);
+  const caption = await captionOf(target);
+  if (caption !== null && typeof caption !== 'string') return refuse(caption, sha256);
+  const place = { ...placeInCorpus(source), sha256, bytes };
+  const request: MediaRequest = { requestType: 'prompt', modality, file: place, caption };
+  return { sha256, bytes, draft: { suffix: '', request, error: null }, id };
+}
+
+/** A large file is read again by the thread that hashes it; whether it is still the same is looked at afterwards. */
+async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: MediaTarget): Promise<string> {
+  if (source.bytes >= LARGE_BYTES) {
+    hash.leave();
+    return (await hashOpenFile(file.handle, { signal })).sha256;
+  }
+  hash.begin();
+  await file.drain();
+  return hash.digest();
+}
+
+/** What describes a file: what the manifest says, and the text beside it, which would not be judged otherwise. */
+async function captionOf({
+  source,
+  config,
+  manifest,
+  signal,
+}: MediaTarget): Promise<string | null | ItemError> {
+  const listed = manifest?.entry(source)?.caption ?? null;
+  const beside = source.sidecar === null ? null : await readSidecar(source.sidecar, config, signal);
+  if (listed === null || (beside !== null && typeof beside !== 'string')) return beside ?? null;
+  const isSaidTwice = beside === null || beside.trim() === listed.trim();
+  return checkedCaption(isSaidTwice ? listed : `${listed}\n\n${beside}`);
+}

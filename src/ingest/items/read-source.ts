@@ -1,0 +1,180 @@
+import type { SourceConfig } from '../../config/run-config.ts';
+import { itemError, type ItemCode } from '../../domain/item-error.ts';
+import type { Item } from '../../domain/item.ts';
+import { NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { OutsideFolder } from '../../files/open-inside.ts';
+import { type RecordReader, recordBytesLimit } from '../../formats/record.ts';
+import { settled } from '../../formats/transcripts/draft.ts';
+import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { examine, readerFor, type Examined } from '../recognise/examine.ts';
+import { CorruptGzip, isAsFrozen } from '../sources/file-bytes.ts';
+import { FileHash } from '../../files/file-hash.ts';
+import { placeOfSource } from '../sources/file-place.ts';
+import type { FrozenSources } from '../sources/frozen-sources.ts';
+import { ItemMaker } from './item-maker.ts';
+import { manifestItems } from './manifest-items.ts';
+import type { ManifestTable } from '../recognise/manifest-table.ts';
+import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { readMediaItem } from './media-item.ts';
+import { OpenSource, type SourceHead } from '../sources/open-source.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
+import { readRecords } from '../sources/read-records.ts';
+import { readTextItem } from './text-item.ts';
+
+export interface ReadOptions {
+  /** All sources of the run. */
+  readonly frozen: FrozenSources;
+  /** Largest text item in UTF-8 bytes. */
+  readonly itemBytes: number;
+  /** Largest media file in bytes. */
+  readonly mediaBytes: number;
+  readonly signal: AbortSignal;
+  /** Told how many bytes of the file were read so far (compressed ones, for a compressed file). */
+  readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
+}
+
+/**
+ * The items of one file in order, in arrays of those that were read at once, with seqs from `firstSeq` on. The same
+ * file gives the same items on every reading. What is wrong with the file is an item too: one that cannot be read or
+ * recognised, or is not as it was frozen, at the start or by the end. Only an abort and our own mistakes throw.
+ */
+export async function* readSource(
+  source: FrozenSource,
+  config: SourceConfig,
+  firstSeq: number,
+  options: ReadOptions,
+): AsyncGenerator<readonly Item[], void> {
+  const { path } = source;
+  const isNamed = isNamedFile(source, config);
+  const maker = new ItemMaker({
+    path,
+    idNames: idNamesOf(config, isNamed),
+    firstSeq,
+    itemBytes: options.itemBytes,
+  });
+  const hash = new FileHash();
+  let bytesRead = 0;
+  let file: OpenSource;
+  try {
+    file = await OpenSource.open(placeOfSource(source), options.signal, (piece) => {
+      hash.add(piece);
+      options.onBytes?.((bytesRead += piece.length));
+    });
+  } catch (error) {
+    yield [fileProblem(maker, source, error)];
+    return;
+  }
+  try {
+    if (!isAsFrozen(file.stats, source)) {
+      yield [changed(maker)];
+      return;
+    }
+    const manifest = await options.frozen.manifestOf(source, options.signal);
+    if (source.manifest === source.source) {
+      hash.leave();
+      yield* manifestItems(manifest ?? null, maker, options.signal);
+      return;
+    }
+    const head = await file.head(encodingOf(config, isNamed));
+    const examined = await examine({
+      ...{ file, head, config, isNamed },
+      path: source.absolute,
+      itemBytes: options.itemBytes,
+    });
+    yield* examinedItems({ file, head, examined, hash, maker, source, config, manifest, options });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    yield [fileProblem(maker, source, error)];
+  } finally {
+    await file.close();
+  }
+}
+
+interface Reading {
+  readonly file: OpenSource;
+  readonly head: SourceHead;
+  readonly examined: Examined;
+  readonly hash: FileHash;
+  readonly maker: ItemMaker;
+  readonly source: FrozenSource;
+  readonly config: SourceConfig;
+  readonly manifest: ManifestTable | null | undefined;
+  readonly options: ReadOptions;
+}
+
+async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
+  const { file, head, examined, hash, maker, source, config, manifest, options } = reading;
+  const { itemBytes, mediaBytes, signal } = options;
+  if (examined.kind === 'text' || examined.kind === 'media') {
+    if (manifest === null) {
+      yield [
+        settledFile(
+          maker,
+          'SOURCE_CHANGED',
+          'the manifest of the corpus changed after the run was created',
+          null,
+        ),
+      ];
+      return;
+    }
+    const whole =
+      examined.kind === 'text'
+        ? await readTextItem(file, head, hash, { source, manifest, itemBytes })
+        : await readMediaItem(file, hash, {
+            ...{ source, config, manifest, mediaBytes, signal },
+            modality: examined.modality,
+          });
+    yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
+    return;
+  }
+  hash.leave();
+  if (examined.kind === 'refused') {
+    const { modality, error } = examined;
+    const draft = { suffix: '', request: null, modality, requestType: null, error };
+    yield [
+      maker.wholeFile({ sha256: null, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null }),
+    ];
+    return;
+  }
+  const reader = readerFor(examined.layout, recordBytesLimit(itemBytes));
+  yield* recordItems(reader, file, head, maker, examined.options);
+  if (!isAsFrozen(await file.handle.stat(), source)) yield [changed(maker)];
+}
+
+async function* recordItems(
+  reader: RecordReader,
+  file: OpenSource,
+  head: SourceHead,
+  maker: ItemMaker,
+  options: RecordOptions,
+): AsyncGenerator<readonly Item[], void> {
+  for await (const records of readRecords(file, head, reader)) {
+    const items: Item[] = [];
+    for (const record of records) maker.add(record, options, items);
+    if (items.length > 0) yield items;
+  }
+}
+
+function changed(maker: ItemMaker): Item {
+  return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
+}
+
+/** What the file system or the gzip data did wrong, as an item; anything else is our own mistake and is thrown. */
+function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
+  if (error instanceof CorruptGzip) {
+    return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or cut short', source.bytes);
+  }
+  // There was an ordinary file when the corpus was walked.
+  if (error instanceof NotAnOrdinaryFile) return changed(maker);
+  if (error instanceof OutsideFolder) {
+    return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (!(error instanceof Error) || !('syscall' in error) || typeof code !== 'string') throw error;
+  return settledFile(maker, 'UNREADABLE_SOURCE', `the file cannot be read (${code})`, null);
+}
+
+function settledFile(maker: ItemMaker, code: ItemCode, message: string, bytes: number | null): Item {
+  const draft = { ...settled('', null, itemError(code, message)), modality: null };
+  return maker.wholeFile({ sha256: null, bytes, draft, id: null });
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import { itemError } from '../../domain/item-error.ts';
+import { promptDraft, settled, type Draft } from '../../formats/transcripts/draft.ts';
+import type { FileHash } from '../../files/file-hash.ts';
+import type { WholeFile } from './item-maker.ts';
+import type { ManifestTable } from '../recognise/manifest-table.ts';
+import type { OpenSource, SourceHead } from '../sources/open-source.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
+
+/** Reads a file that is one text as a whole; beyond the size of an item only its hash is taken. */
+export async function readTextItem(
+  file: OpenSource,
+  head: SourceHead,
+  hash: FileHash,
+  target: {
+    readonly source: FrozenSource;
+    /** What lists the file; undefined when nothing does. */
+    readonly manifest: ManifestTable | undefined;
+    /** Largest text in UTF-8 bytes. */
+    readonly itemBytes: number;
+  },
+): Promise<WholeFile> {
+  hash.begin();
+  let pieces = [head.text];
+  let bytes = head.text.length;
+  for await (const piece of file.rest()) {
+    bytes += piece.length;
+    if (bytes > target.itemBytes) pieces = [];
+    else pieces.push(piece);
+  }
+  const draft =
+    bytes > target.itemBytes
+      ? settled(
+          '',
+          'prompt',
+          itemError('ITEM_TOO_LARGE', `the text has ${bytes} bytes of at most ${target.itemBytes}`),
+        )
+      : textDraft(Buffer.concat(pieces));
+  const { source, manifest } = target;
+  return { sha256: hash.digest(), bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
+}
+
+function textDraft(bytes: Buffer): Draft {
+  if (isUtf8(bytes)) return promptDraft('', bytes.toString());
+  return settled('', 'prompt', itemError('INVALID_ENCODING', 'the file holds bytes that are not text'));
+}

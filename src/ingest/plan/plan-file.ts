@@ -1,0 +1,159 @@
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { openForAppending } from '../../files/create-file.ts';
+import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
+import { syncDirectory } from '../../files/durable-write.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
+import type { PlanChanged, PlanFileLine, PlanLine } from './plan-line.ts';
+import { encodePlanLine } from './plan-codec.ts';
+import { PlanState } from './plan-state.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
+
+const NEWLINE = 0x0a;
+
+export interface PlanWriterOptions {
+  /** The epoch of the verdict log that the writer has claimed. */
+  readonly epoch: number;
+  readonly diskFull: DiskFullPolicy;
+  /** Throws Failure('superseded') once another process continues the run: nothing is appended after that. */
+  readonly assertCurrent: () => Promise<void>;
+}
+
+/**
+ * Appends to plan.jsonl. A shard is queued only after `append` has resolved for its line.
+ *
+ * The file is shared with the writers of earlier epochs, and a check whether one is still current cannot be made one
+ * with the write that follows: a stopped process may wake up in between. So a writer never changes what is there,
+ * torn lines included, and what comes too late is void for its epoch (see PlanState).
+ */
+export class PlanWriter {
+  /** What the plan says, lines whose append has not resolved yet included. */
+  readonly state: PlanState;
+  readonly #handle: FileHandle;
+  readonly #options: PlanWriterOptions;
+  readonly #group: GroupCommit<readonly PlanFileLine[]>;
+
+  private constructor(handle: FileHandle, state: PlanState, options: PlanWriterOptions) {
+    this.#handle = handle;
+    this.state = state;
+    this.#options = options;
+    this.#group = new GroupCommit((entries) => this.#write(entries.flat()));
+  }
+
+  /**
+   * Opens the plan, creating it if it is not there: puts the line that makes void whatever earlier epochs append from
+   * then on, and only when that is on the disk takes in what is planned.
+   * Failure('internal') names a line that does not hold; Failure('superseded') when a later epoch has opened the plan.
+   */
+  static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
+    const create = (): Promise<FileHandle> => openForAppending(path);
+    const handle = await retryWhileDiskFull('plan.jsonl', create, options.diskFull);
+    try {
+      const state = new PlanState();
+      const writer = new PlanWriter(handle, state, options);
+      await writer.#write([{ opened: options.epoch }]);
+      await syncDirectory(dirname(path));
+      for await (const lines of readRecordLines(path, { signal: options.diskFull.signal })) {
+        for (const line of lines) state.takeBytes(line);
+      }
+      if (state.epoch !== options.epoch) {
+        throw new Failure(
+          'superseded',
+          'another process continues this run: nothing more is planned by this one',
+        );
+      }
+      return writer;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves when the lines are on the disk; appends that come together share one write. Lines must follow on what
+   * is planned (Failure('internal') otherwise); a line that repeats what is planned is left out.
+   */
+  async append(lines: readonly PlanLine[]): Promise<void> {
+    const { epoch } = this.#options;
+    const fresh = lines.filter((line) => this.state.take(line));
+    await this.#group.add(fresh.map((line) => ({ epoch, ...line })));
+  }
+
+  /** Resolves when it is on the disk that a planned shard is fed with other items. */
+  async change(line: PlanChanged): Promise<void> {
+    const { epoch } = this.#options;
+    if (this.state.takeChange(line)) await this.#group.add([{ epoch, ...line }]);
+  }
+
+  async close(): Promise<void> {
+    await this.#group.close();
+    await this.#handle.close();
+  }
+
+  /**
+   * What was written in part, or may have become one line with the torn one of another writer, is written again.
+   * Whoever was overtaken writes at most once more, so this comes to an end.
+   */
+  async #write(lines: readonly PlanFileLine[]): Promise<void> {
+    const text = lines.map((line) => `${encodePlanLine(line)}\n`).join('');
+    const attempt = async (): Promise<void> => {
+      do await this.#options.assertCurrent();
+      while (!(await appendWhole(this.#handle, text)));
+      await this.#handle.datasync();
+    };
+    await retryWhileDiskFull('plan.jsonl', attempt, this.#options.diskFull);
+  }
+}
+
+/** Appends lines, after a torn one on a line of their own; false when others may have written into them. */
+async function appendWhole(handle: FileHandle, lines: string): Promise<boolean> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.from((await endsWithLine(handle, size)) ? lines : `\n${lines}`);
+  for (let written = 0; written < bytes.length;) {
+    written += (await handle.write(bytes, written)).bytesWritten;
+  }
+  return (await handle.stat()).size === size + bytes.length;
+}
+
+async function endsWithLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  await handle.read(last, 0, 1, size - 1);
+  return last[0] === NEWLINE;
+}
+
+export interface ReadPlanOptions {
+  readonly signal: AbortSignal;
+  /** Read only the first so many bytes; default: to the end. */
+  readonly bytes?: number;
+}
+
+/** What a plan says as a whole; one that does not exist yet is empty. Failure('internal') names a line that does not hold. */
+export async function readPlanState(path: string, signal: AbortSignal): Promise<PlanState> {
+  const state = new PlanState();
+  try {
+    for await (const batch of readRecordLines(path, { signal })) {
+      for (const bytes of batch) state.takeBytes(bytes);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return state;
+}
+
+/**
+ * The lines of a plan in order, in batches; void ones (see PlanState) and a torn last one are left out. A plan that
+ * does not exist yet is empty. Failure('internal') names a line that does not hold.
+ */
+export async function* readPlan(path: string, options: ReadPlanOptions): AsyncGenerator<PlanLine[], void> {
+  const state = new PlanState();
+  try {
+    for await (const batch of readRecordLines(path, options)) {
+      const lines = batch.map((bytes) => state.takeBytes(bytes)).filter((line) => line !== null);
+      if (lines.length > 0) yield lines;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { isTurnLike } from '../../formats/json/json-record.ts';
+import { members, skipSpace, valueEnd } from '../../formats/json/scan.ts';
+import { isList } from '../../formats/record.ts';
+
+const LIST = '['.charCodeAt(0);
+const OBJECT = '{'.charCodeAt(0);
+const QUOTE = '"'.charCodeAt(0);
+
+/** The first element of the array that begins in `head`; undefined when it does not end there or is no JSON. */
+export function firstElement(head: Buffer): unknown {
+  const start = firstElementStart(head);
+  const end = valueEnd(head, start);
+  return end < 0 ? undefined : parsed(head.subarray(start, end));
+}
+
+/**
+ * Whether the array that begins in `head` has a turn of a conversation as its first element. One that does not end in
+ * the head is told by how it begins.
+ */
+export function beginsWithTurn(head: Buffer): boolean {
+  const start = firstElementStart(head);
+  const end = valueEnd(head, start);
+  if (end >= 0) return isTurnLike(parsed(head.subarray(start, end)));
+  if (head[start] === OBJECT) {
+    const names = [...members(head, start)].map(({ name }) => name);
+    return names.includes('role') || names.includes('from');
+  }
+  return head[start] === LIST && head[skipSpace(head, start + 1)] === QUOTE;
+}
+
+/** Whether the first element of the array that begins in `head` is an object that is no turn. */
+export function beginsWithRecord(head: Buffer): boolean {
+  return head[firstElementStart(head)] === OBJECT && !beginsWithTurn(head);
+}
+
+/**
+ * Whether `head` begins with an object, or an array of objects, whose first object is sound as far as it goes and does
+ * not end in the head.
+ */
+export function beginsWithCutObject(head: Buffer): boolean {
+  const first = skipSpace(head, 0);
+  const start = head[first] === LIST ? firstElementStart(head) : first;
+  if (head[start] !== OBJECT) return false;
+  const last = [...members(head, start)].at(-1);
+  if (last === undefined || last.valueEnd < 0) return last !== undefined;
+  const rest = head.toString('latin1', last.valueEnd).trim();
+  return rest === '' || (rest.startsWith(',') && !rest.includes(':'));
+}
+
+/**
+ * Whether a line that begins an array leaves it open, so that the next line goes on with it: as opposed to a line that
+ * is a record by itself, sound or not, or was cut short.
+ */
+export function isOpenArray(line: Buffer, next: Buffer): boolean {
+  const from = skipSpace(line, firstElementStart(line));
+  const opening = line[from];
+  if (opening !== undefined && opening !== LIST && opening !== OBJECT && opening !== QUOTE) return false;
+  const start = skipSpace(line, 0);
+  const isClosed = valueEnd(line, start) >= 0;
+  if (isClosed || endsInString(line)) return false;
+  const last = line.toString('latin1').trimEnd().at(-1)!;
+  const goesOn = '[{,:'.includes(last) || /^[\],}]/.test(next.toString('latin1', 0, 1));
+  return goesOn && !(beginsWithTurn(line) && isRecord(parsed(next)));
+}
+
+/** Something that is a record, but no turn of a conversation. */
+function isRecord(value: unknown): boolean {
+  if (isList(value)) return isTurnLike(value[0]);
+  return typeof value === 'object' && value !== null && !isTurnLike(value);
+}
+
+/** Whether a line ends inside a JSON string, which no line of sound JSON does. */
+function endsInString(line: Buffer): boolean {
+  const quotes = line.toString('latin1').replace(/\\./g, '').split('"').length - 1;
+  return quotes % 2 === 1;
+}
+
+function firstElementStart(head: Buffer): number {
+  return skipSpace(head, head.indexOf(LIST) + 1);
+}
+
+/** The value of a JSON text; undefined when it is none. */
+export function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}

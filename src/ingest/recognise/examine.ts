@@ -1,0 +1,222 @@
+import type { SourceConfig } from '../../config/run-config.ts';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import type { Modality } from '../../domain/request.ts';
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import { hasHeader } from '../../formats/csv/header-guess.ts';
+import { encodingByMark } from '../../formats/encoding/decoder.ts';
+import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
+import { JsonReader } from '../../formats/json/json-reader.ts';
+import { JsonlReader } from '../../formats/json/jsonl-reader.ts';
+import { WrappedReader } from '../../formats/json/wrapped-reader.ts';
+import {
+  isFields,
+  recordBytesLimit,
+  type Fields,
+  type ReadRecord,
+  type RecordReader,
+  type SourceRecord,
+} from '../../formats/record.ts';
+import { onlyTextColumn } from '../../formats/transcripts/columns.ts';
+import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { textOf } from '../../formats/transcripts/values.ts';
+import { binaryKind, mediaKindByName } from './binary-kind.ts';
+import { markupKind } from './markup-kind.ts';
+import type { OpenSource, SourceHead } from '../sources/open-source.ts';
+import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
+import { SAMPLE_RECORDS, sampleRecords } from '../sources/sample-records.ts';
+
+/** How a file is to be read, or why it is not. */
+export type Examined =
+  | Exclude<ExaminedHead, { readonly kind: 'layout' }>
+  | {
+      readonly kind: 'records';
+      readonly layout: RecordLayout;
+      readonly options: RecordOptions;
+      /** Names of the columns, as far as the sample tells. */
+      readonly columns: readonly string[];
+      /** The records of the sample that can be read. */
+      readonly sample: readonly ReadRecord[];
+    };
+
+/** What the head of a file tells by itself. */
+export type ExaminedHead =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
+  | { readonly kind: 'layout'; readonly layout: RecordLayout }
+  | Refused;
+
+/** A file that is one item with an error, whatever is in it. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
+  readonly modality: Modality | null;
+  readonly error: ItemError;
+  /** Names of the file's columns, as far as its head tells, and of those asked for in vain. For the terminal only. */
+  readonly columns: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** An open file whose head was read. */
+export interface ToExamine {
+  readonly file: Pick<OpenSource, 'again'>;
+  readonly head: SourceHead;
+  readonly path: string;
+  readonly config: SourceConfig;
+  /** Whether the user named the file itself. */
+  readonly isNamed: boolean;
+  /** Largest text item in UTF-8 bytes. */
+  readonly itemBytes: number;
+}
+
+/**
+ * Decides from the head of a file and its first records how it is read: the same for the same bytes and configuration.
+ * A file that was named must have the columns that were asked for. Of one that was found, they are judged as far as it
+ * has them; one that has none is read as if none had been asked for.
+ */
+export async function examine(target: ToExamine): Promise<Examined> {
+  const { head, path, config } = target;
+  const examined = examineHead(head, path, config);
+  if (examined.kind !== 'layout') return examined;
+  return examineRecords(await settledLayout(examined.layout, target), target);
+}
+
+/** Decides from the head of a file what it is. */
+export function examineHead(head: SourceHead, path: string, config: SourceConfig): ExaminedHead {
+  const binary = binaryKind(head.raw, path, head.encoding);
+  if (binary !== null) {
+    const { modality, isJudged } = binary;
+    if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
+    // The decoder of sound uses the guard's own code for what is none.
+    const code = modality === 'audio' ? 'UNSUPPORTED_AUDIO_TYPE' : 'UNSUPPORTED_TYPE';
+    const error = itemError(code, `the file is ${binary.name}, which is not judged`);
+    return refused('binary', error, modality);
+  }
+  if (head.raw.length === 0) {
+    const named = mediaKindByName(path)?.modality ?? null;
+    if (named !== null) return refused('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
+  }
+  // Whoever names a layout has looked at the file.
+  const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
+  if (markup !== null) {
+    const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
+    return refused('binary', itemError('UNSUPPORTED_TYPE', message), markup.modality);
+  }
+  const isUtf8 = head.encoding === null && encodingByMark(head.raw) === null;
+  if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {
+    const error = itemError('INVALID_ENCODING', 'the file is not UTF-8; name its encoding with --encoding');
+    return refused('encoding', error);
+  }
+  const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
+  return layout.kind === 'text' ? layout : { kind: 'layout', layout };
+}
+
+/** The layout with what the configuration says of it, and for a table whether its first row names the columns. */
+async function settledLayout(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
+  const { config } = target;
+  if (layout.kind !== 'csv') return layout;
+  if (config.header !== null) return { ...layout, header: config.header === 'yes' };
+  const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
+  const [first, ...below] = (await sampleOf({ ...layout, header: false }, target)).records;
+  // A first row that cannot be read is the header's mistake, as long as nobody says that there is none.
+  if (first === undefined || !isFields(first.content)) return { ...layout, header: true };
+  const rows = [first.content, ...below.map(({ content }) => content).filter(isFields)];
+  return { ...layout, header: hasHeader(rows.slice(0, SAMPLE_RECORDS).map(cellsOf), wanted) };
+}
+
+function cellsOf(row: Fields): string[] {
+  return row.names().map((_, position) => textOf(row.at(position)) ?? '');
+}
+
+/** A reader for a layout, for records of up to `recordBytes`. */
+export function readerFor(layout: RecordLayout, recordBytes: number): RecordReader {
+  switch (layout.kind) {
+    case 'csv':
+      return new CsvReader(layout, recordBytes);
+    case 'jsonl':
+      return new JsonlReader(recordBytes);
+    case 'json-array':
+      return new JsonReader('array', recordBytes);
+    case 'json-wrapped':
+      return new WrappedReader(layout, recordBytes);
+    case 'json-values':
+      return new JsonReader('values', recordBytes);
+  }
+}
+
+/** The first records of a file, and the reader that found them. */
+async function sampleOf(layout: RecordLayout, { file, head, itemBytes }: ToExamine) {
+  const reader = readerFor(layout, recordBytesLimit(itemBytes));
+  return { reader, records: await sampleRecords(file, head, reader) };
+}
+
+async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<Examined> {
+  const { config, isNamed } = target;
+  const { reader, records } = await sampleOf(layout, target);
+  const own = records.filter((record) => record.error !== null || record.isAround !== true);
+  const sample = own.map(({ content }) => content).filter(isFields);
+  const header = reader instanceof CsvReader ? reader.header : null;
+  if (reader instanceof CsvReader && reader.isHeadless) {
+    return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
+  }
+  const columns = header?.names ?? namesOf(sample);
+  const known = header !== null || sample.length > 0;
+  if (known && isNamed) {
+    const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
+    const missing = wanted.filter((name) => !hasColumn(columns, name));
+    if (missing.length > 0) {
+      const error = itemError('UNSUPPORTED_TYPE', 'the file has no column of the name that was asked for');
+      return refused('no-such-column', error, null, columns, missing);
+    }
+  }
+  const textColumns = isNamed ? config.textColumns : fitting(config.textColumns, columns);
+  const unrecognised =
+    textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
+  const only = onlyTextColumn(unrecognised, config.idColumn);
+  if (only === null && unrecognised.length > 0 && unrecognised.length === readable(own)) {
+    return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
+  }
+  return {
+    kind: 'records',
+    layout,
+    options: { textColumns, onlyTextColumn: only, audit: config.audit },
+    columns,
+    sample: records.filter((record) => record.error === null),
+  };
+}
+
+/** The columns of those asked for that a file has; null when there are none. */
+function fitting(wanted: readonly string[] | null, columns: readonly string[]): readonly string[] | null {
+  const found = wanted?.filter((name) => hasColumn(columns, name)) ?? [];
+  return found.length === 0 ? null : found;
+}
+
+const NO_TEXT_COLUMN = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');
+
+/** Whether an item stands for a table or for records of which nobody said what is to be judged. */
+export function isWithoutTextColumn({ code, message }: Pick<ItemError, 'code' | 'message'>): boolean {
+  return code === NO_TEXT_COLUMN.code && message === NO_TEXT_COLUMN.message;
+}
+
+function readable(records: readonly SourceRecord[]): number {
+  return records.filter(({ content }) => content !== null).length;
+}
+
+function namesOf(sample: readonly Fields[]): readonly string[] {
+  return [...new Set(sample.flatMap((fields) => fields.names()))];
+}
+
+/** Whether a name is among those of columns, in whatever letter case. */
+export function hasColumn(columns: readonly string[], name: string): boolean {
+  const folded = name.toLowerCase();
+  return columns.some((column) => column.toLowerCase() === folded);
+}
+
+function refused(
+  why: Refused['why'],
+  error: ItemError,
+  modality: Modality | null = null,
+  columns: readonly string[] = [],
+  missing: readonly string[] = [],
+): Refused {
+  return { kind: 'refused', why, error, modality, columns, missing };
+}

@@ -1,0 +1,146 @@
+import type { SourceConfig } from '../../config/run-config.ts';
+import type { CsvDialect } from '../../formats/csv/csv-dialect.ts';
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../../formats/csv/delimiter.ts';
+import { skipSpace } from '../../formats/json/scan.ts';
+import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
+import { isFields, recordsOf } from '../../formats/record.ts';
+import { isRecognised } from '../../formats/transcripts/draft-record.ts';
+import {
+  beginsWithCutObject,
+  beginsWithRecord,
+  beginsWithTurn,
+  firstElement,
+  isOpenArray,
+  parsed,
+} from './array-head.ts';
+import { wrappedArray } from './wrapped-array.ts';
+
+/** How the records of a file are laid out. */
+export type RecordLayout =
+  | ({ readonly kind: 'csv' } & CsvDialect)
+  | { readonly kind: 'jsonl' }
+  /** The elements of one array. */
+  | { readonly kind: 'json-array' }
+  /** The elements of an array in an object that is there for its sake. */
+  | ({ readonly kind: 'json-wrapped' } & WrappedArray)
+  /** JSON values one after another, or a single one. */
+  | { readonly kind: 'json-values' };
+
+/** A file holds records, or is one text as a whole. */
+export type FileLayout = RecordLayout | { readonly kind: 'text' };
+
+/**
+ * The layout of a file, from its UTF-8 head: the forced one, else the one its name says unless the content speaks
+ * against it, else the one the content looks like. `complete` says that the head is the whole file.
+ */
+export function recogniseLayout(
+  head: Buffer,
+  complete: boolean,
+  path: string,
+  forced: SourceConfig['layout'],
+): FileLayout {
+  const name = path.toLowerCase().replace(/\.gz$/, '');
+  switch (forced ?? layoutByName(name)) {
+    case 'csv':
+      return forced === null && isObject(parsed(firstLine(head))) ? { kind: 'jsonl' } : csvLayout(head, name);
+    case 'jsonl':
+      return forced === null ? jsonlLayout(head, complete) : { kind: 'jsonl' };
+    case 'json':
+      return jsonLayout(head, complete);
+    case 'text':
+      return { kind: 'text' };
+    case null:
+      return layoutByContent(head, complete, name);
+  }
+}
+
+/** The layout a file's name says it has; null for other names. */
+export function layoutByName(path: string): SourceConfig['layout'] {
+  const extension = /\.([a-z0-9]+)$/.exec(path.toLowerCase().replace(/\.gz$/, ''))?.[1];
+  switch (extension) {
+    case 'csv':
+    case 'tsv':
+      return 'csv';
+    case 'jsonl':
+    case 'ndjson':
+      return 'jsonl';
+    case 'json':
+      return 'json';
+    case 'txt':
+    case 'md':
+      return 'text';
+    default:
+      return null;
+  }
+}
+
+function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDialect {
+  const delimiter = sniffDelimiter(head, name.endsWith('.tsv') ? '\t' : null);
+  const namesDelimiter = namedDelimiter(head) !== null;
+  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter, header: true };
+}
+
+/** A file named as JSON Lines is that, unless it clearly is one array. */
+function jsonlLayout(head: Buffer, complete: boolean): FileLayout {
+  if (firstByte(head) !== '[') return { kind: 'jsonl' };
+  const line = firstLine(head);
+  const lineEnd = skipSpace(head, 0) + line.length;
+  const next = firstLine(head.subarray(lineEnd));
+  const isOnlyLine = lineEnd === head.length || (next.length === 0 && complete);
+  if (isOnlyLine) return { kind: beginsWithRecord(head) ? 'json-array' : 'jsonl' };
+  return isOpenArray(line, next) ? jsonLayout(head, complete) : { kind: 'jsonl' };
+}
+
+function jsonLayout(head: Buffer, complete: boolean): FileLayout {
+  if (firstByte(head) === '[') {
+    // An array of turns is one conversation, not a list of records.
+    return { kind: beginsWithTurn(head) ? 'json-values' : 'json-array' };
+  }
+  const line = firstLine(head);
+  const hasMore = !complete || head.length > line.length + 2;
+  if (hasMore && parsed(line) !== undefined) return { kind: 'jsonl' };
+  const wrapped = wrappedArray(head);
+  return wrapped === null ? { kind: 'json-values' } : { kind: 'json-wrapped', ...wrapped };
+}
+
+function layoutByContent(head: Buffer, complete: boolean, name: string): FileLayout {
+  const first = firstByte(head);
+  if (first === '{' && isObject(parsed(firstLine(head)))) return { kind: 'jsonl' };
+  if ((first === '{' || first === '[') && complete && parsed(head) !== undefined)
+    return jsonLayout(head, true);
+  if (first === '[' && !complete && isObject(firstElement(head))) return jsonLayout(head, false);
+  if (first === '{' && !complete && wrappedArray(head) !== null) return jsonLayout(head, false);
+  // A record longer than the head has the layout of a short one: a single object is read as one line of JSON Lines is.
+  if (!complete && beginsWithCutObject(head)) return jsonLayout(head, false);
+  const table = csvLayout(head, name);
+  return isSoundTable(head, table) ? table : { kind: 'text' };
+}
+
+/** Whether a head reads as a table without a flaw and has columns we know: prose with commas does not. */
+function isSoundTable(head: Buffer, dialect: CsvDialect): boolean {
+  const reader = new CsvReader(dialect, head.length);
+  const records = recordsOf(reader, head, false);
+  const columns = reader.header?.names.length ?? 0;
+  return (
+    columns > 1 &&
+    records.length > 0 &&
+    records.every(({ content }) => content !== null) &&
+    records.some(({ content }) => isFields(content) && isRecognised(content, 'final'))
+  );
+}
+
+function firstByte(head: Buffer): string {
+  return String.fromCharCode(head[skipSpace(head, 0)] ?? 0);
+}
+
+/** The first line that is not blank. */
+function firstLine(head: Buffer): Buffer {
+  const from = skipSpace(head, 0);
+  const newline = head.indexOf(0x0a, from);
+  return head.subarray(from, newline < 0 ? head.length : newline);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,84 @@
+import { dirname, join } from 'node:path';
+import type { SourceConfig } from '../../config/run-config.ts';
+import { fileUnchanged } from './file-bytes.ts';
+import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
+import type { FileState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+
+const DESCRIBED: ListedFile = { isDescribed: true };
+const ALONE: ListedFile = { isDescribed: false };
+
+/** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
+export class FrozenSources {
+  readonly #sources: readonly FrozenSource[];
+  readonly #configs: readonly SourceConfig[];
+  /** Absolute paths of the manifests that are sources. */
+  readonly #lists: ReadonlySet<string>;
+  #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
+
+  constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
+    this.#sources = sources;
+    this.#configs = configs;
+    this.#lists = new Set(
+      sources.filter(({ source, manifest }) => manifest === source).map(({ absolute }) => absolute),
+    );
+  }
+
+  /**
+   * The manifest that says something of a source, or that the source is; undefined when there is none, null when it
+   * changed since the run was created.
+   */
+  async manifestOf(source: FrozenSource, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
+    const list = this.#listOf(source);
+    if (list === null) return undefined;
+    const config = this.#configs[source.corpus]!;
+    const isSource = typeof source.manifest === 'number';
+    const key = JSON.stringify([list.absolute, isSource, config.encoding]);
+    if (this.#manifest?.key !== key) {
+      const files = isSource ? this.#filesListedBy(list.absolute) : null;
+      const folder = dirname(list.absolute);
+      // A list that was not asked for may also list what was not. Its rows are no items.
+      const fileAt = (relative: string): ListedFile | null =>
+        files === null ? DESCRIBED : (files.get(join(folder, relative)) ?? null);
+      this.#manifest = { key, table: await ManifestTable.read(list, config, fileAt, signal) };
+    }
+    return this.#manifest.table;
+  }
+
+  /** Whether a source is in a manifest whose rows are items. */
+  isListedBySource(source: FrozenSource): boolean {
+    const list = this.#listOf(source);
+    return list !== null && list.absolute !== source.absolute && this.#lists.has(list.absolute);
+  }
+
+  /**
+   * Whether a source is as it was when the run was created, and, if it is one item as a whole, what says something of
+   * it: rows have their ids and texts in themselves.
+   */
+  async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
+    const { sidecar } = source;
+    const list = this.#listOf(source);
+    const files: (FileState & { readonly absolute: string })[] = [source];
+    if (isWholeFile && sidecar !== null) files.push(sidecar);
+    if (isWholeFile && list !== null) files.push(list);
+    for (const file of files) if (!(await fileUnchanged(file))) return false;
+    return true;
+  }
+
+  #listOf({ manifest }: FrozenSource): FrozenSidecar | null {
+    return typeof manifest === 'number' ? this.#sources[manifest]! : manifest;
+  }
+
+  /**
+   * All files by their absolute paths, sidecars included, as a manifest lists them: one that was named by itself may
+   * be read under another manifest.
+   */
+  #filesListedBy(list: string): ReadonlyMap<string, ListedFile> {
+    const files = new Map<string, ListedFile>();
+    for (const { sidecar } of this.#sources) if (sidecar !== null) files.set(sidecar.absolute, ALONE);
+    for (const source of this.#sources) {
+      const isDescribed = source.described && this.#listOf(source)?.absolute === list;
+      files.set(source.absolute, isDescribed ? DESCRIBED : ALONE);
+    }
+    return files;
+  }
+}

@@ -1,0 +1,62 @@
+import { setImmediate } from 'node:timers/promises';
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import type { RecordBatch, RecordReader } from '../../formats/record.ts';
+import type { OpenSource, SourceHead } from './open-source.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Bytes parsed at once: what else this process does must not wait for a whole piece. */
+const PART_BYTES = 64 * 1024;
+
+/**
+ * The records of an open file whose head was read, in batches. What goes wrong with the file is thrown after the
+ * records that could be read: CorruptGzip, or what the file system throws.
+ */
+export async function* readRecords(
+  file: OpenSource,
+  head: SourceHead,
+  reader: RecordReader,
+): AsyncGenerator<RecordBatch, void> {
+  let failure = yield* readPieces(reader, whole(file, head));
+  while (reader.again !== null) failure = yield* readPieces(reader, file.again(reader.again));
+  if (failure !== null) throw failure;
+}
+
+async function* whole(file: OpenSource, head: SourceHead): AsyncGenerator<Buffer, void> {
+  yield head.text;
+  yield* file.rest();
+}
+
+/** Gives what kept it from the end of the file, if that can wait. */
+async function* readPieces(
+  reader: RecordReader,
+  pieces: AsyncIterable<Buffer>,
+): AsyncGenerator<RecordBatch, Error | null> {
+  let failure: Error | null = null;
+  let lastByte: number | undefined;
+  try {
+    for await (const piece of pieces) {
+      lastByte = piece.at(-1) ?? lastByte;
+      for (let at = 0; at < piece.length; at += PART_BYTES) {
+        yield* batches(reader.push(piece.subarray(at, at + PART_BYTES)));
+        await setImmediate();
+      }
+    }
+  } catch (error) {
+    // A table's reader may hold back a row that is complete; one that was cut off is not to be taken for one.
+    const endsLine = lastByte === LF || lastByte === CR;
+    if (!(error instanceof Error) || !(reader instanceof CsvReader) || !endsLine) throw error;
+    failure = error;
+  }
+  yield* batches(reader.end());
+  return failure;
+}
+
+async function* batches(found: Iterable<RecordBatch>): AsyncGenerator<RecordBatch, void> {
+  for (const batch of found) {
+    if (batch.length === 0) continue;
+    yield batch;
+    await setImmediate();
+  }
+}

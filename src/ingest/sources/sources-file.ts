@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
+
+const count = z.int().min(0);
+
+const FILE_STATE = { bytes: count, mtime_ms: z.number(), inode: z.number() };
+
+const SIDECAR = z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE });
+
+const SOURCE_LINE = z.strictObject({
+  source: count,
+  corpus: count,
+  path: z.string(),
+  absolute: z.string(),
+  ...FILE_STATE,
+  sidecar: SIDECAR.nullable(),
+  manifest: z.union([count, SIDECAR]).nullable(),
+  described: z.boolean().default(false),
+});
+
+/**
+ * The lines of sources.jsonl in order, in batches. Failure('internal') names a line that does not hold; a file that
+ * does not exist rejects with the system's ENOENT.
+ */
+export async function* readSources(
+  path: string,
+  options: { readonly signal: AbortSignal },
+): AsyncGenerator<FrozenSource[], void> {
+  let expected = 0;
+  for await (const batch of readRecordLines(path, options)) {
+    yield batch.map((bytes) => {
+      const source = parse(bytes, expected + 1);
+      if (source.source !== expected) {
+        throw new Failure('internal', `sources.jsonl line ${expected + 1} is out of order`);
+      }
+      expected++;
+      return source;
+    });
+  }
+}
+
+function parse(bytes: Buffer, line: number): FrozenSource {
+  try {
+    return SOURCE_LINE.parse(JSON.parse(bytes.toString()));
+  } catch (cause) {
+    throw new Failure('internal', `sources.jsonl line ${line} is damaged`, { cause });
+  }
+}

@@ -1,0 +1,13 @@
+import type { FileEntry, Manifest } from './manifest.ts';
+import { passOfManifest } from '../../files/run-files.ts';
+
+/** The manifest of the latest earlier pass among the files of a manifest; null when there is none. */
+export function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
+  const latest = files
+    .filter(({ path }) => passOfManifest(path) !== null)
+    .reduce<FileEntry | null>(
+      (a, b) => (a === null || passOfManifest(a.path)! < passOfManifest(b.path)! ? b : a),
+      null,
+    );
+  return latest === null ? null : { path: latest.path, sha256: latest.sha256 };
+}

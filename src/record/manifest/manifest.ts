@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import { readRunFile } from '../read-run-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+
+const count = z.int().min(0);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const MANIFEST = z.strictObject({
+  schema: z.literal(1),
+  run: z.string(),
+  tool: z.strictObject({ name: z.literal('guardsweep'), version: z.string() }),
+  created_at: z.string(),
+  finished_at: z.string(),
+  pass: z.int().min(1),
+  /** Of the verdict log: the one that finished the run. */
+  epoch: z.int().min(1),
+  /** Hash of the log's last line, which is the closing line of the pass. */
+  chain_head: sha256,
+  counts: z.strictObject({
+    items: count,
+    verdicts: count,
+    errors: count,
+    corpora: z.array(z.strictObject({ corpus: count, items: count, verdicts: count, errors: count })),
+  }),
+  /** What had been committed and was found damaged, by the epoch that found it; it was judged again. */
+  damage: z.array(z.strictObject({ epoch: z.int().min(1), at: z.string(), outcomes: count })),
+  /** Every fingerprint that was in force for a verdict, in full. */
+  fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
+  /** The manifest of the pass before; it is kept, and listed in `files`. */
+  previous: z.strictObject({ path: z.string(), sha256 }).nullable(),
+  /** Hashes of the sources as they were judged; null when a source is gone, unreadable or changed since. */
+  sources: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: sha256.nullable() })),
+  /** Every file of the run; of files that an older epoch may still append to, the bytes that count. */
+  files: z.array(
+    z.strictObject({ path: z.string().regex(/^(log\/)?[a-zA-Z0-9][\w.-]*$/), bytes: count, sha256 }),
+  ),
+});
+
+/** manifest.json: what a run's record consists of. */
+export type Manifest = z.infer<typeof MANIFEST>;
+
+/** A file of the run as the manifest lists it. `path` is relative to the run directory, with `/`. */
+export type FileEntry = Readonly<Manifest['files'][number]>;
+
+/** The text of manifest.sha256 for a manifest's hash: a line as sha256sum writes and checks it. */
+export function manifestHashLine(sha256: string): string {
+  return `${sha256}  ${RUN_FILES.manifest}\n`;
+}
+
+/**
+ * Reads and checks the manifest of a finished run. Failure('internal') when it is missing (the run was never
+ * finished), or is not the one that manifest.sha256 names.
+ */
+export async function readManifest(runDir: string): Promise<Manifest> {
+  const bytes = await readPart(runDir, RUN_FILES.manifest);
+  const hash = await readPart(runDir, RUN_FILES.manifestHash);
+  if (hash.toString('latin1') !== manifestHashLine(createHash('sha256').update(bytes).digest('hex'))) {
+    throw new Failure(
+      'internal',
+      `${RUN_FILES.manifest} is not the file whose hash ${RUN_FILES.manifestHash} names`,
+    );
+  }
+  try {
+    return MANIFEST.parse(JSON.parse(bytes.toString()));
+  } catch (cause) {
+    throw new Failure('internal', `${RUN_FILES.manifest} does not have the form of a manifest`, { cause });
+  }
+}
+
+async function readPart(runDir: string, name: string): Promise<Buffer> {
+  try {
+    return await readRunFile(runDir, name);
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new Failure(
+      'internal',
+      missing ? `${name} is missing: the run was not finished` : `${name} cannot be read`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** What a manifest begins with: all that is known before the sources are hashed. */
+export type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
+
+/** What it ends with: all that depends on the closing line of the log. */
+export type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
+
+/** The text of a manifest up to its list of sources. */
+export function manifestBegin(head: ManifestHead): string {
+  return `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "sources": [`;
+}
+
+/** The text of some of the sources, one a line; `first` is the index of the first of them. */
+export function manifestSources(sources: Manifest['sources'], first: number): string {
+  return sources
+    .map((source, index) => `${first + index === 0 ? '\n' : ',\n'}    ${JSON.stringify(source)}`)
+    .join('');
+}
+
+/** The text of a manifest from the end of its list of sources on. */
+export function manifestEnd({ files, chain_head }: ManifestEnd): string {
+  const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
+  return `\n  ],\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import type { RunRecord } from '../../config/run-config.ts';
+import type { FileEntry } from './manifest.ts';
+import { hashFile } from '../../files/hash-file.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
+import type { Chain } from '../log/read-chain.ts';
+
+/**
+ * The files a run is made from: its configuration, sources, what was skipped, plan and verdict log, as far as they count. What an
+ * overtaken writer may have appended to the plan or to the log of an older epoch is left out.
+ */
+export async function hashRecordFiles(
+  runDir: string,
+  record: RunRecord,
+  chain: Chain,
+  planBytes: number,
+  signal: AbortSignal,
+): Promise<FileEntry[]> {
+  const wanted: { path: string; bytes?: number }[] = [
+    { path: RUN_FILES.run },
+    { path: RUN_FILES.sources },
+    ...(record.skipped_sha256 === undefined ? [] : [{ path: RUN_FILES.skipped }]),
+    { path: RUN_FILES.plan, bytes: planBytes },
+  ];
+  for (const part of chain.parts) {
+    wanted.push({ path: `${RUN_FILES.log}/${commitsName(part.epoch)}`, bytes: part.bytes });
+    for (const [segment, bytes] of part.segments) wanted.push({ path: `${RUN_FILES.log}/${segment}`, bytes });
+  }
+  const entries: FileEntry[] = [];
+  for (const { path, ...limit } of wanted) {
+    const { bytes, sha256 } = await hashFile(join(runDir, path), { signal, ...limit });
+    entries.push({ path, bytes, sha256 });
+  }
+  return entries;
+}

@@ -1,0 +1,111 @@
+import type { RunConfig } from '../../config/run-config.ts';
+import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
+import type { LoggedOutcome } from './shard-cursor.ts';
+import { tableHead, tableRow } from './spreadsheet.ts';
+
+/** Spreadsheets take a little over a million rows; the head is one. */
+const FLAGGED_ROWS = 999_999;
+
+/** Where the text of a file goes: into the file, when a run is finished, or against it, when one is verified. */
+export interface TextTarget {
+  write(text: string | Buffer | readonly string[]): Promise<void>;
+  /** No text follows. */
+  complete(): Promise<unknown>;
+}
+
+interface Tables<T> {
+  readonly all: T;
+  flagged: T;
+  /** Rows in the last flagged.csv, and how many of these files there are. */
+  rows: number;
+  parts: number;
+}
+
+/** Makes the text of the final files that consist of outcomes: verdicts, errors, and the tables for people. */
+export class OutcomeFiles<T extends TextTarget> {
+  readonly #create: (name: string) => Promise<T>;
+  readonly #flaggedRows: number;
+  readonly #verdicts: T;
+  readonly #errors: T;
+  /** Null when no tables are wanted. */
+  readonly #tables: Tables<T> | null;
+
+  private constructor(
+    create: (name: string) => Promise<T>,
+    flaggedRows: number,
+    targets: { verdicts: T; errors: T; tables: Tables<T> | null },
+  ) {
+    this.#create = create;
+    this.#flaggedRows = flaggedRows;
+    this.#verdicts = targets.verdicts;
+    this.#errors = targets.errors;
+    this.#tables = targets.tables;
+  }
+
+  /**
+   * `create` is called once for each file, when its text begins; whoever gives it ends the files too. `flaggedRows`
+   * is the most rows in one flagged.csv; default: what a spreadsheet takes.
+   */
+  static async begin<T extends TextTarget>(
+    create: (name: string) => Promise<T>,
+    formats: RunConfig['output']['formats'],
+    flaggedRows = FLAGGED_ROWS,
+  ): Promise<OutcomeFiles<T>> {
+    const table = async (name: string): Promise<T> => {
+      const target = await create(name);
+      await target.write(tableHead());
+      return target;
+    };
+    const verdicts = await create(RUN_FILES.verdicts);
+    const errors = await create(RUN_FILES.errors);
+    const tables = formats.includes('csv')
+      ? { all: await table(RUN_FILES.verdictsCsv), flagged: await table(flaggedCsv(1)), rows: 0, parts: 1 }
+      : null;
+    return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables });
+  }
+
+  /** Takes outcomes in the order they are to stand in. */
+  async add(outcomes: readonly LoggedOutcome[]): Promise<void> {
+    for (const span of spans(outcomes)) await this.#verdicts.write(span);
+    const errors = outcomes.filter(({ line }) => line.status === 'error');
+    for (const span of spans(errors)) await this.#errors.write(span);
+    if (this.#tables === null) return;
+    const lines = outcomes.map(({ line }) => line);
+    await this.#tables.all.write(lines.map(tableRow));
+    await this.#addFlagged(
+      this.#tables,
+      lines.filter(({ decision }) => decision === 'review' || decision === 'block'),
+    );
+  }
+
+  async #addFlagged(tables: Tables<T>, lines: readonly LoggedOutcome['line'][]): Promise<void> {
+    let left = lines;
+    while (left.length > 0) {
+      if (tables.rows === this.#flaggedRows) {
+        await tables.flagged.complete();
+        tables.parts++;
+        tables.rows = 0;
+        tables.flagged = await this.#create(flaggedCsv(tables.parts));
+        await tables.flagged.write(tableHead());
+      }
+      const now = left.slice(0, this.#flaggedRows - tables.rows);
+      await tables.flagged.write(now.map(tableRow));
+      tables.rows += now.length;
+      left = left.slice(now.length);
+    }
+  }
+}
+
+/** The bytes of outcomes as they stand in the log; what stands together there is not taken apart. */
+function* spans(outcomes: readonly LoggedOutcome[]): Generator<Buffer> {
+  for (let index = 0; index < outcomes.length;) {
+    const { shard, start } = outcomes[index]!;
+    let { end } = outcomes[index++]!;
+    for (; index < outcomes.length; index++) {
+      const next = outcomes[index]!;
+      if (next.shard !== shard || next.start !== end) break;
+      end = next.end;
+    }
+    yield shard.subarray(start, end);
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { COVERAGE_UNITS } from '../../domain/item.ts';
+import { ITEM_CODES, mayBeRetryable } from '../../domain/item-error.ts';
+import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
+import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
+import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+
+const count = z.int().min(0);
+const score = z.number().min(0).max(1);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const OUTCOME = z.strictObject({
+  schema: z.literal(1),
+  run: z.string(),
+  seq: count,
+  id: z.string(),
+  source: z.strictObject({
+    path: z.string(),
+    row: count.nullable(),
+    line: count.nullable(),
+    sha256: sha256.nullable(),
+    bytes: count.nullable(),
+  }),
+  modality: z.enum(MODALITIES).nullable(),
+  request_type: z.enum(REQUEST_TYPES).nullable(),
+  content_sha256: sha256.nullable(),
+  roles: z.partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1)).nullable(),
+  coverage: z
+    .strictObject({
+      unit: z.enum(COVERAGE_UNITS),
+      judged: z.number().min(0),
+      total: z.number().min(0),
+      worst_at: z.number().nullable(),
+    })
+    .nullable(),
+  status: z.enum(['ok', 'error']),
+  score: score.nullable(),
+  flagged: z.boolean().nullable(),
+  subcategory_scores: z.partialRecord(z.enum(CATEGORY_KEYS), score).nullable(),
+  subcategory_flags: z.array(z.string()).nullable(),
+  decision: z.enum(DECISIONS).nullable(),
+  decided_by: z.string().nullable(),
+  same_as: count.nullable(),
+  fingerprint: z.string().nullable(),
+  endpoint: z.string().nullable(),
+  latency_ms: z.number().min(0).nullable(),
+  attempts: count,
+  cache_usage: z.array(z.number()).nullable(),
+  moderated_at: z.string(),
+  reused_from: z.string().nullable(),
+  error: z.strictObject({ code: z.enum(ITEM_CODES), message: z.string(), retryable: z.boolean() }).nullable(),
+});
+
+/** An outcome line from its text. Throws when it is none, or is neither a whole verdict nor a whole error. */
+export function parseOutcomeLine(text: string): OutcomeLine {
+  const line: OutcomeLine = OUTCOME.parse(JSON.parse(text));
+  const isVerdict = line.score !== null && line.flagged !== null && line.decision !== null;
+  const isNone = line.score === null && line.flagged === null && line.decision === null;
+  const whole =
+    line.status === 'ok'
+      ? isVerdict && line.error === null
+      : isNone && line.error !== null && mayBeRetryable(line.error.code, line.error.retryable);
+  if (!whole) throw new Error('neither a whole verdict nor a whole error');
+  return line;
+}

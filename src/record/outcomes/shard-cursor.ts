@@ -1,0 +1,125 @@
+import { Failure } from '../../domain/failure.ts';
+import { itemsSha256OfLines } from '../../domain/items-hash.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { readPlan } from '../../ingest/plan/plan-file.ts';
+import type { PlanLine, PlannedShard } from '../../ingest/plan/plan-line.ts';
+import type { PlannedLane, PlanOutline } from './plan-outline.ts';
+import type { CommitTable } from '../log/commit-table.ts';
+import { RangeReader } from '../log/committed-range.ts';
+
+/** An outcome line as it stands in the log, and what it says. */
+export interface LoggedOutcome {
+  /** Bytes of its shard, of which those from `start` to before `end` are the line with its newline. */
+  readonly shard: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly line: OutcomeLine;
+  readonly pass: number;
+}
+
+const NEWLINE = 0x0a;
+
+export interface CursorInput {
+  readonly runDir: string;
+  readonly planPath: string;
+  /** Read only so many bytes of the plan. */
+  readonly planBytes: number;
+  /** Whether the items of a shard with that hash may have been fed. */
+  readonly wasFed: PlanOutline['wasFed'];
+  readonly commits: CommitTable;
+  readonly signal: AbortSignal;
+  /** Turns a line's text into what it says; may check its form. */
+  readonly parse: (text: string) => OutcomeLine;
+}
+
+/**
+ * Goes through the committed outcomes of one lane and pass in plan order, which is seq order, one shard in memory.
+ * Shards that are not committed are passed over. Failure('internal') when a shard's lines are not those of its
+ * planned items, or its bytes not those that were committed.
+ */
+export class ShardCursor {
+  readonly pass: number;
+  readonly #lane: PlannedLane;
+  readonly #input: CursorInput;
+  readonly #ranges: RangeReader;
+  readonly #plan: AsyncGenerator<PlanLine[], void>;
+  #planned: PlanLine[] = [];
+  #plannedIndex = 0;
+  /** Outcomes of the shard at hand; those from `index` on are still to come. */
+  outcomes: readonly LoggedOutcome[] = [];
+  index = 0;
+
+  constructor(lane: PlannedLane, input: CursorInput) {
+    this.pass = lane.pass;
+    this.#lane = lane;
+    this.#input = input;
+    this.#ranges = new RangeReader(input.runDir);
+    this.#plan = readPlan(input.planPath, { signal: input.signal, bytes: input.planBytes });
+  }
+
+  /** Loads the next committed shard; false when there is none. */
+  async load(): Promise<boolean> {
+    for (;;) {
+      const planned = await this.#nextPlanned();
+      if (planned === null) return false;
+      const range = this.#input.commits.get(planned.shard);
+      if (range === null) continue;
+      this.#input.signal.throwIfAborted();
+      const bytes = await this.#ranges.read(range);
+      this.outcomes = this.#outcomes(planned, bytes, range.segment);
+      this.index = 0;
+      return true;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#plan.return();
+    await this.#ranges.close();
+  }
+
+  async #nextPlanned(): Promise<PlannedShard | null> {
+    for (;;) {
+      while (this.#plannedIndex < this.#planned.length) {
+        const line = this.#planned[this.#plannedIndex++]!;
+        if (!('closed' in line) && line.pass === this.#lane.pass && line.lane === this.#lane.lane)
+          return line;
+      }
+      const batch = await this.#plan.next();
+      if (batch.done === true) return null;
+      this.#planned = batch.value;
+      this.#plannedIndex = 0;
+    }
+  }
+
+  #outcomes(planned: PlannedShard, bytes: Buffer, segment: string): LoggedOutcome[] {
+    const fault = (what: string): Failure =>
+      new Failure('internal', `log/${segment}: the outcomes of shard ${planned.shard} ${what}`);
+    const texts = bytes.toString().split('\n');
+    if (texts.pop() !== '') throw fault('do not end with a line');
+    if (texts.length !== planned.items)
+      throw fault(`are ${texts.length}, but ${planned.items} items are planned`);
+    const outcomes: LoggedOutcome[] = [];
+    let index = 0;
+    let start = 0;
+    for (const [first, last] of planned.seqs) {
+      for (let seq = first; seq <= last; seq++) {
+        const text = texts[index++]!;
+        let line: OutcomeLine;
+        try {
+          line = this.#input.parse(text);
+        } catch (cause) {
+          const failure = fault(`have no valid line ${index}`);
+          failure.cause = cause;
+          throw failure;
+        }
+        if (line.seq !== seq) throw fault(`have seq ${line.seq} where ${seq} is planned`);
+        const end = bytes.indexOf(NEWLINE, start) + 1;
+        outcomes.push({ shard: bytes, start, end, line, pass: planned.pass });
+        start = end;
+      }
+    }
+    const items = itemsSha256OfLines(outcomes.map(({ line }) => line));
+    if (!this.#input.wasFed(planned, items)) throw fault('are of other items than were planned');
+    return outcomes;
+  }
+}

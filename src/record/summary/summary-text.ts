@@ -1,0 +1,185 @@
+import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import { CATEGORIES } from '../../domain/taxonomy.ts';
+import { shown, shownName } from '../../domain/text/shown.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
+import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+import { helpWith, OTHER_FILES } from './file-kinds.ts';
+import type { Summary } from './summary.ts';
+
+/** Most lines about guards and models, and most reasons for leaving files out. */
+const MOST_LISTED = 20;
+
+/** What to do about items that were not judged, by code. */
+const ADVICE: Readonly<Record<ItemCode, string>> = {
+  MISSING_PAYLOAD: 'nothing was there to judge; check the export',
+  INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
+  INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',
+  EMPTY_CONTENT: 'blank text or an empty file; nothing to do unless there should be some',
+  UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
+  SEQUENCE_OVERFLOW: 'longer than the guard reads; split it, or judge it in windows (--long-text)',
+  UNSUPPORTED_TYPE:
+    'a kind of file, content or column this version does not judge; convert it, name the column (--text-column) or judge it by hand',
+  MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
+  INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
+  ITEM_TOO_LARGE: 'larger than the bound for one item; split it',
+  CORRUPT_MEDIA: 'cannot be decoded; get the original again',
+  MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
+  UNREADABLE_SOURCE:
+    'the file is not there or could not be read to its end; check it, its permissions or the manifest, then run again (media that were found, but could not be opened to be judged: retry)',
+  SOURCE_CHANGED: 'the file changed during the run; start a new run on it',
+  GUARD_REJECTED: 'the guard refused it; judge it by hand',
+  PROBE_NOT_LOADED: 'this guard cannot judge this kind of content; use one that can',
+  INVALID_REPLY: "the guard's reply was unusable; check the guard",
+  GUARD_UNAVAILABLE: 'the guard could not be reached',
+  GUARD_OVERLOADED: 'the guard had no room',
+  GUARD_INTERNAL: 'the guard failed',
+  TIMEOUT: 'the guard did not answer, or a file was not decoded, in time',
+  INTERNAL: 'a fault of this program or its machine; errors.jsonl says which',
+};
+
+/**
+ * The summary for people at a terminal, line by line: what was judged and what was not; then decisions and
+ * categories; then who judged, the head of the chain and the files.
+ */
+export function summaryLines(summary: Summary): string[] {
+  return [
+    `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
+    ...headlines(summary),
+    ...notJudged(summary),
+    ...decisions(summary),
+    ...guards(summary),
+    ...record(summary),
+  ];
+}
+
+function headlines(summary: Summary): string[] {
+  const lines: string[] = [];
+  const fingerprints = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
+  const models = [...fingerprints].filter((fingerprint) => fingerprint !== null).length;
+  if (models > 1)
+    lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
+  if (models > 0 && fingerprints.has(null))
+    lines.push('ATTENTION: part of the verdicts do not say which model judged; see the guards below');
+  if (summary.lost_to_damage > 0) {
+    const outcomes = plural(summary.lost_to_damage, 'outcome');
+    lines.push(
+      `ATTENTION: ${number(summary.lost_to_damage)} ${outcomes} on record had been damaged and the items were judged again; manifest.json says where`,
+    );
+  }
+  if (summary.status === 'incomplete') {
+    lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
+  }
+  if (summary.status === 'finished' && summary.items === 0) {
+    lines.push('EMPTY: the sources hold no item, so nothing was judged');
+  }
+  return lines;
+}
+
+function notJudged(summary: Summary): string[] {
+  const lines = Object.entries(summary.by_error_code).map(([code, count]) => {
+    const advice = ADVICE[code as ItemCode];
+    const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
+    return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
+  });
+  const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
+  if (kinds.length > 0) lines.push('Files of kinds that are not judged:');
+  for (const [extension, count] of kinds) {
+    const help = helpWith(extension);
+    const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
+    lines.push(`  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`);
+  }
+  if (summary.without_text_column > 0) {
+    const tables = summary.without_text_column;
+    const of = tables === 1 ? '1 of the files above has' : `${number(tables)} of the files above have`;
+    lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
+  }
+  if (summary.without_ffmpeg > 0) {
+    const clips = number(summary.without_ffmpeg);
+    lines.push(
+      `ffmpeg is missing: ${clips} of the items above are audio; install it (${INSTALL_FFMPEG}), then retry`,
+    );
+  }
+  const open = summary.items - summary.verdicts - summary.errors;
+  if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
+  lines.push(...emptySources(summary));
+  const skipped = Object.entries(summary.skipped).map(
+    ([reason, count]) => `${shown(reason)} (${number(count)})`,
+  );
+  const where = Object.keys(summary.skipped).some(isSkipReason) ? `; listed in ${RUN_FILES.skipped}` : '';
+  if (skipped.length > 0) lines.push(`Left out: ${listed(skipped).join(', ')}${where}`);
+  return lines;
+}
+
+function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
+  if (count === 0) return [];
+  const named = paths.map((path) => shownName(path)).join(', ');
+  const more = count > paths.length ? ` and ${number(count - paths.length)} more` : '';
+  return [`Files without an item: ${named}${more}`];
+}
+
+function decisions(summary: Summary): string[] {
+  const { allow, review, block } = summary.by_decision;
+  const lines = [`Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`];
+  const categories = Object.entries(summary.by_category).sort(([, a], [, b]) => b - a);
+  if (categories.length > 0) {
+    lines.push('Flagged categories:');
+    for (const [key, count] of categories) lines.push(`  ${number(count).padStart(9)}  ${categoryName(key)}`);
+  }
+  if (summary.thresholds_unapplied > 0) {
+    const count = number(summary.thresholds_unapplied);
+    lines.push(
+      `Thresholds: for ${count} ${plural(summary.thresholds_unapplied, 'verdict')} the guard gave no score that a category's threshold could be applied to`,
+    );
+  }
+  return lines;
+}
+
+function guards(summary: Summary): string[] {
+  const lines = listed(
+    summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
+      const model = fingerprint === null ? 'no fingerprint' : shown(fingerprint);
+      return `Judged by ${shown(endpoint)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
+    }),
+  );
+  if (summary.guards.some(({ kind }) => kind === 'rest')) {
+    lines.push('Over REST a guard does not tell which model it runs: those verdicts have no fingerprint.');
+  }
+  if (summary.guards.some(({ kind }) => kind === 'embedded')) {
+    lines.push('This is the demonstration guard: «allow» is not evidence that nothing is there.');
+  }
+  return lines;
+}
+
+function record(summary: Summary): string[] {
+  return [
+    ...(summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : []),
+    `Chain head: ${summary.chain_head}`,
+    ...(summary.files.length > 0 ? [`Files in ${summary.dir}: ${summary.files.join(', ')}`] : []),
+  ];
+}
+
+function listed(lines: readonly string[]): string[] {
+  const more = lines.length - MOST_LISTED;
+  return more > 0 ? [...lines.slice(0, MOST_LISTED), `and ${number(more)} more`] : [...lines];
+}
+
+function categoryName(key: string): string {
+  return CATEGORIES.find((category) => category.key === key)?.label ?? shownName(key);
+}
+
+function rate({ items, seconds }: Summary): string {
+  return `, ${number(Math.round(items / seconds))} items/s`;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = `${Math.floor(seconds % 60)} s`;
+  return minutes < 60 ? `${minutes} min ${rest}` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,170 @@
+import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
+import { isWithoutTextColumn } from '../ingest/recognise/examine.ts';
+import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
+import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
+import type { Policy } from '../domain/policy.ts';
+import { MODALITIES } from '../domain/request.ts';
+import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
+import { replayDecision } from './outcomes/outcome-line.ts';
+
+/** A guard that judged, with one of the models it judged with. */
+export interface GuardShare {
+  readonly endpoint: string;
+  readonly kind: 'embedded' | 'triton' | 'rest';
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+}
+
+/** What the outcomes of a run add up to. */
+export interface Counts {
+  readonly items: number;
+  readonly verdicts: number;
+  readonly errors: number;
+  /** Verdicts decided review or block. */
+  readonly flagged: number;
+  readonly by_decision: Readonly<Record<Decision, number>>;
+  /** Verdicts by category flagged; one verdict may count in several. */
+  readonly by_category: Readonly<Record<string, number>>;
+  readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+  /** Items by modality; `unknown` for what could not be recognised. */
+  readonly by_modality: Readonly<Record<string, number>>;
+  /** Files of kinds that are not judged, by extension. */
+  readonly unsupported_files: Readonly<Record<string, number>>;
+  readonly guards: readonly GuardShare[];
+  readonly reused: number;
+  /** Verdicts for which a category threshold of the policy had no score to be applied to. */
+  readonly thresholds_unapplied: number;
+  /** Clips that were not judged because ffmpeg was missing; they are among the errors with the code INTERNAL. */
+  readonly without_ffmpeg: number;
+  /** Tables of which no column is recognised as their text; they are among the errors with the code UNSUPPORTED_TYPE. */
+  readonly without_text_column: number;
+}
+
+/** Extensions that are counted by themselves: names of files can be anything. */
+const MOST_EXTENSIONS = 100;
+
+/** Categories beyond the taxonomy that are counted by themselves: a guard may flag any name. */
+const MAX_UNKNOWN_CATEGORIES = 20;
+
+/** Adds outcomes up. */
+export class Tally {
+  readonly #policy: Policy;
+  #items = 0;
+  #errors = 0;
+  #reused = 0;
+  #thresholdsUnapplied = 0;
+  #withoutFfmpeg = 0;
+  #withoutTextColumn = 0;
+  #unknownCategories = 0;
+  readonly #decisions = new Map<string, number>();
+  readonly #categories = new Map<string, number>();
+  readonly #codes = new Map<string, number>();
+  readonly #modalities = new Map<string, number>();
+  readonly #unsupportedFiles = new Map<string, number>();
+  /** Verdicts by endpoint and fingerprint. */
+  readonly #guards = new Map<string, Map<string | null, number>>();
+
+  constructor(policy: Policy) {
+    this.#policy = policy;
+  }
+
+  /** Whether the decision on record is the one the policy gives; counted either way. */
+  add(line: OutcomeLine): boolean {
+    this.#items++;
+    increment(this.#modalities, line.modality ?? 'unknown');
+    if (line.reused_from !== null) this.#reused++;
+    if (line.error !== null) {
+      this.#errors++;
+      increment(this.#codes, line.error.code);
+      if (isWithoutTextColumn(line.error)) this.#withoutTextColumn++;
+      else if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
+      if (isFfmpegMissing(line.error)) this.#withoutFfmpeg++;
+    }
+    const decided = replayDecision(this.#policy, line);
+    if (decided === null || line.decision === null) return decided === null && line.decision === null;
+    increment(this.#decisions, line.decision);
+    for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
+    if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
+    if (decided.thresholdUnapplied) this.#thresholdsUnapplied++;
+    return decided.decision === line.decision && decided.decidedBy === line.decided_by;
+  }
+
+  counts(): Counts {
+    const decided = ordered(this.#decisions, DECISIONS);
+    return {
+      items: this.#items,
+      verdicts: this.#items - this.#errors,
+      errors: this.#errors,
+      flagged: (decided.review ?? 0) + (decided.block ?? 0),
+      by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
+      by_category: ordered(this.#categories, CATEGORY_KEYS),
+      by_error_code: ordered(this.#codes, ITEM_CODES),
+      by_modality: ordered(this.#modalities, [...MODALITIES, 'unknown']),
+      unsupported_files: ordered(this.#unsupportedFiles, []),
+      guards: this.#guardShares(),
+      reused: this.#reused,
+      thresholds_unapplied: this.#thresholdsUnapplied,
+      without_ffmpeg: this.#withoutFfmpeg,
+      without_text_column: this.#withoutTextColumn,
+    };
+  }
+
+  /** By endpoint, then by fingerprint. */
+  #guardShares(): GuardShare[] {
+    const shares = [...this.#guards].flatMap(([endpoint, byModel]) =>
+      [...byModel].map(([fingerprint, verdicts]) => ({
+        endpoint,
+        kind: kindOf(endpoint),
+        fingerprint,
+        verdicts,
+      })),
+    );
+    const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
+    return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
+  }
+
+  #countCategory(key: string): void {
+    const isCounted = isCategoryKey(key) || this.#categories.has(key);
+    if (!isCounted && this.#unknownCategories === MAX_UNKNOWN_CATEGORIES) {
+      increment(this.#categories, OTHER_CATEGORIES);
+      return;
+    }
+    if (!isCounted) this.#unknownCategories++;
+    increment(this.#categories, key);
+  }
+
+  #countExtension(extension: string): void {
+    const counts = this.#unsupportedFiles;
+    increment(counts, counts.has(extension) || counts.size < MOST_EXTENSIONS ? extension : OTHER_FILES);
+  }
+
+  #countGuard(endpoint: string, fingerprint: string | null): void {
+    let verdicts = this.#guards.get(endpoint);
+    if (verdicts === undefined) this.#guards.set(endpoint, (verdicts = new Map<string | null, number>()));
+    verdicts.set(fingerprint, (verdicts.get(fingerprint) ?? 0) + 1);
+  }
+}
+
+/** Whether an outcome is that of a file of a kind that is not judged, rather than of something within a file. */
+function isUnsupportedFile({ source, error }: OutcomeLine): boolean {
+  const isKind = error?.code === 'UNSUPPORTED_TYPE' || error?.code === 'UNSUPPORTED_AUDIO_TYPE';
+  return isKind && source.row === null;
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Counts as a record: known keys in their own order, then the others by name. */
+function ordered(counts: ReadonlyMap<string, number>, keys: readonly string[]): Record<string, number> {
+  const others = [...counts.keys()].filter((key) => !keys.includes(key)).sort();
+  return Object.fromEntries(
+    [...keys, ...others].filter((key) => counts.has(key)).map((key) => [key, counts.get(key)!]),
+  );
+}
+
+function kindOf(endpoint: string): GuardShare['kind'] {
+  if (endpoint.startsWith('embedded:')) return 'embedded';
+  return endpoint.startsWith('http') ? 'rest' : 'triton';
+}

@@ -1,0 +1,43 @@
+import { basename } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import type { Chain } from '../log/read-chain.ts';
+import { readNotedHeads } from '../head-file.ts';
+
+/** Failure('internal') unless the chain ends in this head, which was noted elsewhere. */
+export function checkHead(chain: Chain, expected: string): void {
+  const { head } = chain.position;
+  if (expected.toLowerCase() === head) return;
+  const earlier = chain.closings.find(({ position }) => position.head === expected.toLowerCase());
+  if (earlier === undefined) throw broken(`the chain head is ${head}, not the expected one`);
+  throw broken(
+    `the chain head is ${head}: the log goes on after the expected head, with which pass ${earlier.closes} was finished at ${earlier.at}`,
+  );
+}
+
+/**
+ * Checks a chain against all heads of the run in a head file: it has to end in the last of them, and to hold the others.
+ * Failure('internal') when it does not, or none is there; Failure('usage') when the file cannot be read.
+ */
+export async function checkNotedHeads(
+  chain: Chain,
+  run: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const noted = await readNotedHeads(path, run, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Failure('usage', `--head-file: ${path} cannot be read (${code ?? 'unknown error'})`, { cause });
+  });
+  const last = noted.at(-1);
+  if (last === undefined) throw broken(`${basename(path)} has no head of the run ${run}`);
+  checkHead(chain, last.head);
+  const held = new Set(chain.closings.map(({ position }) => position.head));
+  const gone = noted.find(({ head }) => !held.has(head));
+  if (gone === undefined) return;
+  throw broken(`the chain does not hold the head of pass ${gone.pass} that was noted at ${gone.at}`);
+}
+
+function broken(what: string): Failure {
+  return new Failure('internal', what);
+}

@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { openFile } from '../../files/open-file.ts';
+
+const NEWLINE = 0x0a;
+
+/** Holds a file against the text it should consist of, piece by piece. */
+export class FileComparison {
+  readonly #name: string;
+  readonly #handle: FileHandle;
+  #position = 0;
+  /** Lines that were found equal. */
+  #lines = 0;
+
+  private constructor(name: string, handle: FileHandle) {
+    this.#name = name;
+    this.#handle = handle;
+  }
+
+  static async open(runDir: string, name: string): Promise<FileComparison> {
+    return new FileComparison(name, await openFile(join(runDir, name), 'refuse'));
+  }
+
+  /** Failure('internal') naming the line when the file goes on with anything else. */
+  async write(content: string | Buffer | readonly string[]): Promise<void> {
+    const expected = Buffer.isBuffer(content)
+      ? content
+      : Buffer.from(typeof content === 'string' ? content : content.join(''));
+    const found = Buffer.alloc(expected.length);
+    let filled = 0;
+    while (filled < found.length) {
+      const { bytesRead } = await this.#handle.read(
+        found,
+        filled,
+        found.length - filled,
+        this.#position + filled,
+      );
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    if (filled < expected.length || !found.equals(expected)) {
+      let same = 0;
+      while (same < filled && found[same] === expected[same]) same++;
+      const line = this.#lines + newlines(expected.subarray(0, same)) + 1;
+      throw new Failure('internal', `${this.#name} line ${line} is not what the verdict log says`);
+    }
+    this.#position += expected.length;
+    this.#lines += newlines(expected);
+  }
+
+  /** Failure('internal') when the file goes on after its text. May be called again. */
+  async complete(): Promise<void> {
+    if ((await this.#handle.stat()).size > this.#position) {
+      throw new Failure('internal', `${this.#name} line ${this.#lines + 1} is not in the verdict log`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+function newlines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
+}

@@ -1,0 +1,125 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { listFolder } from '../../files/list-folder.ts';
+import { hashFile } from '../../files/hash-file.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../../files/run-files.ts';
+import type { Chain } from '../log/read-chain.ts';
+
+/** What a desktop leaves in a folder somebody looked into. */
+const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', 'Thumbs.db', 'desktop.ini']);
+
+/** A file that NFS keeps under such a name because it was deleted while it was open. */
+const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
+
+/** They vouch for the rest and are not listed themselves. */
+const MANIFEST_FILES: ReadonlySet<string> = new Set([
+  RUN_FILES.manifest,
+  RUN_FILES.manifestHash,
+  RUN_FILES.manifestSignature,
+]);
+
+const LOG_PREFIX = `${RUN_FILES.log}/`;
+
+/**
+ * Checks that the files of a run directory are those its manifest lists, in size. To the plan and to the log of an
+ * older epoch a writer that was overtaken may have appended what does not count.
+ * Failure('internal') names the first file that is missing, of another size, or not listed.
+ */
+export async function checkListing(runDir: string, manifest: Manifest): Promise<void> {
+  const logs = await listFolder(join(runDir, RUN_FILES.log));
+  const newer = logs.find((name) => (epochOf(name) ?? 0) > manifest.epoch);
+  if (newer !== undefined) {
+    throw broken(
+      `${LOG_PREFIX}${newer} is newer than ${RUN_FILES.manifest}: the run was continued and not finished; resume it`,
+    );
+  }
+  const listed = new Set<string>();
+  for (const { path, bytes } of manifest.files) {
+    if (listed.has(path)) throw broken(`${RUN_FILES.manifest} lists ${path} twice`);
+    listed.add(path);
+    const size = await sizeOf(runDir, path);
+    if (size === null) throw broken(`${path} is missing`);
+    if (size < bytes || (size > bytes && !mayGrow(path, manifest))) {
+      throw broken(`${path} has ${size} ${plural(size, 'byte')}, but ${bytes} when the run was finished`);
+    }
+  }
+  for (const name of await listFolder(runDir)) {
+    const folder = name === RUN_FILES.log || name === RUN_FILES.control;
+    if (MANIFEST_FILES.has(name) || folder || listed.has(name) || isLeftBehind(name, '', listed)) continue;
+    throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+  }
+  for (const name of logs) {
+    const path = LOG_PREFIX + name;
+    const epoch = epochOf(name);
+    if (listed.has(path) || isLeftBehind(name, LOG_PREFIX, listed)) continue;
+    if (epoch === null || epoch === manifest.epoch) {
+      throw broken(`${path} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+    }
+  }
+}
+
+/**
+ * Whether a file that no manifest lists has a name that systems give to files of their own, or one under which a final
+ * file was being written when its writer ended. `folder` ends in a slash, or is empty for the run directory itself.
+ */
+function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>): boolean {
+  if (DESKTOP_FILES.has(name) || DELETED_ON_NFS.test(name)) return true;
+  // macOS keeps attributes so beside a file, where the file system has no place for them.
+  const beside = name.startsWith('._') ? name.slice(2) : null;
+  if (beside !== null)
+    return DESKTOP_FILES.has(beside) || MANIFEST_FILES.has(beside) || listed.has(folder + beside);
+  const final = finalNameOf(name);
+  return folder === '' && final !== null && (MANIFEST_FILES.has(final) || listed.has(final));
+}
+
+/** Checks that the manifest lists every file the record cannot do without. */
+export function checkCoverage(chain: Chain, manifest: Manifest): void {
+  const listed = new Set(manifest.files.map(({ path }) => path));
+  const needed: string[] = [
+    RUN_FILES.run,
+    RUN_FILES.sources,
+    RUN_FILES.plan,
+    RUN_FILES.verdicts,
+    RUN_FILES.errors,
+  ];
+  for (const part of chain.parts) {
+    needed.push(LOG_PREFIX + commitsName(part.epoch));
+    for (const segment of part.segments.keys()) needed.push(LOG_PREFIX + segment);
+  }
+  for (const path of [...needed, RUN_FILES.summary]) {
+    if (!listed.has(path)) throw broken(`${RUN_FILES.manifest} does not list ${path}`);
+  }
+}
+
+/** Checks the hash of every file that the manifest lists. */
+export async function checkHashes(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const found = await hashFile(join(runDir, path), { signal, bytes });
+    if (found.sha256 !== sha256)
+      throw broken(`${path} does not have the hash that ${RUN_FILES.manifest} names`);
+  }
+}
+
+function mayGrow(path: string, manifest: Manifest): boolean {
+  // Without an earlier epoch there is no writer that could have been overtaken.
+  if (path === RUN_FILES.plan) return manifest.epoch > 1;
+  const epoch = path.startsWith(LOG_PREFIX) ? epochOf(path.slice(LOG_PREFIX.length)) : null;
+  return epoch !== null && epoch < manifest.epoch;
+}
+
+async function sizeOf(runDir: string, path: string): Promise<number | null> {
+  try {
+    const found = await lstat(join(runDir, path));
+    return found.isFile() ? found.size : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function broken(what: string): Failure {
+  return new Failure('internal', what);
+}

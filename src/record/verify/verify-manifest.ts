@@ -1,0 +1,78 @@
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
+import type { CorpusAccounts } from '../corpus-accounts.ts';
+import { previousManifest } from '../manifest/earlier-manifests.ts';
+import { FileComparison } from './file-comparison.ts';
+import { ListHash, filesHash } from '../manifest/list-hash.ts';
+import { manifestBegin, manifestEnd, manifestSources, type Manifest } from '../manifest/manifest.ts';
+import type { Counts } from '../tally.ts';
+import { damageOf, type Chain, type Closing } from '../log/read-chain.ts';
+
+/** Sources whose text is made at a time. */
+const SOURCES_AT_A_TIME = 1000;
+
+/**
+ * Checks a manifest against the closing line that the chain ends in. Failure('internal') says what of the manifest is
+ * not what that line holds.
+ */
+export function checkClosing(closing: Closing, manifest: Manifest): void {
+  const { epoch, lines } = closing.position;
+  const say = (what: string): Failure =>
+    new Failure(
+      'internal',
+      `${what} in ${RUN_FILES.manifest} is not what log/${commitsName(epoch)} line ${lines} holds`,
+    );
+  if (manifest.pass !== closing.closes) throw say('pass');
+  if (manifest.finished_at !== closing.at) throw say('finished_at');
+  const sources = new ListHash();
+  sources.add(manifest.sources);
+  if (sources.digest() !== closing.sources) throw say('the list of sources');
+  if (filesHash(manifest.files, epoch) !== closing.files) throw say('the list of files');
+}
+
+export interface ManifestOrigin {
+  readonly closing: Closing;
+  readonly record: RunRecord;
+  readonly chain: Chain;
+  readonly counts: Counts;
+  readonly accounts: CorpusAccounts | null;
+}
+
+/**
+ * Makes the text of the manifest again, from everything it is determined by; its lists were checked against the closing
+ * line. Failure('internal') names the first line that differs.
+ */
+export async function checkManifest(
+  runDir: string,
+  manifest: Manifest,
+  { closing, record, chain, counts, accounts }: ManifestOrigin,
+): Promise<void> {
+  const { sources, files } = manifest;
+  const { items, verdicts, errors } = counts;
+  const file = await FileComparison.open(runDir, RUN_FILES.manifest);
+  try {
+    await file.write(
+      manifestBegin({
+        schema: 1,
+        run: record.run,
+        tool: record.tool,
+        created_at: record.created_at,
+        finished_at: closing.at,
+        pass: closing.closes,
+        epoch: closing.position.epoch,
+        counts: { items, verdicts, errors, corpora: accounts?.accounts() ?? [] },
+        damage: damageOf(chain),
+        fingerprints: [...chain.fingerprints.values()],
+        previous: previousManifest(files),
+      }),
+    );
+    for (let first = 0; first < sources.length; first += SOURCES_AT_A_TIME) {
+      await file.write(manifestSources(sources.slice(first, first + SOURCES_AT_A_TIME), first));
+    }
+    await file.write(manifestEnd({ files, chain_head: closing.position.head }));
+    await file.complete();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { readRunFile } from '../read-run-file.ts';
+
+const RECORD = z.looseObject({
+  schema: z.literal(1),
+  run: z.string(),
+  created_at: z.string(),
+  skipped: z.record(z.string(), z.number()),
+  config: z.looseObject({
+    sources: z.array(z.unknown()).min(1),
+    policy: z.looseObject({}),
+    output: z.looseObject({ formats: z.array(z.enum(['jsonl', 'csv'])) }),
+  }),
+});
+
+/**
+ * run.json, whose bytes the chain starts from: what it holds was checked when it was frozen. Failure('internal') when it
+ * does not have that form.
+ */
+export async function readRecord(runDir: string): Promise<RunRecord> {
+  try {
+    const value: unknown = JSON.parse((await readRunFile(runDir, RUN_FILES.run)).toString());
+    RECORD.parse(value);
+    return value as RunRecord;
+  } catch (cause) {
+    throw new Failure('internal', `${RUN_FILES.run} is damaged`, { cause });
+  }
+}

@@ -1,0 +1,252 @@
+import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { makeFingerprint } from '../../domain/fingerprint.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { readSources } from '../../ingest/sources/sources-file.ts';
+import { FileComparison } from './file-comparison.ts';
+import { checkHead, checkNotedHeads } from './check-heads.ts';
+import { readManifest, type Manifest } from '../manifest/manifest.ts';
+import { OutcomeFiles } from '../outcomes/outcome-files.ts';
+import { parseOutcomeLine } from '../outcomes/outcome-schema.ts';
+import { outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
+import { RunReading, isComplete } from '../run-reading.ts';
+import { verifySignature, type SignatureState } from './verify-signature.ts';
+import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
+import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
+import { checkClosing, checkManifest } from './verify-manifest.ts';
+import { readRecord } from './verify-record.ts';
+import { CommitTable } from '../log/commit-table.ts';
+import { lostToDamage, readChain, type Chain, type Closing } from '../log/read-chain.ts';
+import { workingSeconds } from '../log/working-time.ts';
+
+export interface VerifyOptions {
+  /** Chain head that was kept elsewhere: 64 hex digits. */
+  readonly head?: string;
+  /** Path of a file with chain heads that were kept elsewhere, as `--head-file` writes it. */
+  readonly headFile?: string;
+  /** Ed25519 public key by whose owner the manifest has to be signed. */
+  readonly publicKey?: KeyObject;
+  readonly signal?: AbortSignal;
+}
+
+/** Whether a run's record holds; else the first thing that does not, in one line with file and position. */
+export type VerifyReport =
+  | {
+      readonly ok: true;
+      readonly run: string;
+      readonly pass: number;
+      readonly head: string;
+      readonly items: number;
+      readonly verdicts: number;
+      readonly errors: number;
+      /** Outcomes that had been committed, were found damaged, and were judged again. */
+      readonly lostToDamage: number;
+      readonly signature: SignatureState;
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
+ * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
+ * accounting per source; everything that is made from the log, by making it again; the
+ * signature, and heads that were kept elsewhere, where they are given.
+ * Failure('usage') when the directory is none of a run; the signal's reason when aborted.
+ */
+export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const signal = options.signal ?? new AbortController().signal;
+  if (!existsSync(join(runDir, RUN_FILES.run)) && !existsSync(join(runDir, RUN_FILES.manifest))) {
+    throw new Failure(
+      'usage',
+      `${runDir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,
+    );
+  }
+  try {
+    return await verify(runDir, options, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure && error.kind === 'usage') throw error;
+    if (error instanceof Failure) return { ok: false, problem: error.message };
+    if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+      return { ok: false, problem: `${basename(error.path)} cannot be read: ${error.message}` };
+    }
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === undefined || path === undefined) throw error;
+    return { ok: false, problem: `${basename(path)} cannot be read (${code})` };
+  }
+}
+
+async function verify(
+  runDir: string,
+  { head, headFile, publicKey }: VerifyOptions,
+  signal: AbortSignal,
+): Promise<VerifyReport> {
+  const manifest = await readManifest(runDir);
+  const signature = await verifySignature(runDir, publicKey ?? null);
+  await checkListing(runDir, manifest);
+  const plannedShards = await countPlanned(runDir, manifest, signal);
+  const chain = await readChain(runDir, { below: manifest.epoch + 1, plannedShards, signal });
+  const closing = checkChain(chain, manifest);
+  if (head !== undefined) checkHead(chain, head);
+  if (headFile !== undefined) await checkNotedHeads(chain, manifest.run, headFile, signal);
+  checkClosing(closing, manifest);
+  checkCoverage(chain, manifest);
+  const record = await readRecord(runDir);
+  const plan = await checkPlan(runDir, chain, manifest, signal);
+  await checkSources(runDir, record, manifest, signal);
+  const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
+  const files = await checkOutcomeFiles(runDir, record, reading);
+  const counts = reading.tally.counts();
+  await checkSummary(runDir, {
+    record,
+    dir: closing.dir,
+    status: 'finished',
+    counts,
+    seconds: workingSeconds(chain.parts),
+    pass: plan.pass,
+    chainHead: chain.position.head,
+    lostToDamage: lostToDamage(chain),
+    emptySources: reading.emptySources(),
+    files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
+  });
+  await checkManifest(runDir, manifest, { closing, record, chain, counts, accounts: reading.accounts });
+  await checkHashes(runDir, manifest, signal);
+  const { items, verdicts, errors } = counts;
+  return {
+    ok: true,
+    run: manifest.run,
+    pass: manifest.pass,
+    head: chain.position.head,
+    items,
+    verdicts,
+    errors,
+    lostToDamage: lostToDamage(chain),
+    signature,
+  };
+}
+
+/** Checks that the chain ends where the manifest says; gives its closing line. */
+function checkChain(chain: Chain, manifest: Manifest): Closing {
+  if (chain.endsBefore !== null) {
+    const { epoch, line } = chain.endsBefore;
+    throw broken(`log/${commitsName(epoch)} line ${line} does not follow from the line before it`);
+  }
+  const { epoch, head } = chain.position;
+  if (epoch !== manifest.epoch || head !== manifest.chain_head) {
+    throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);
+  }
+  for (const { id, artifacts } of chain.fingerprints.values()) {
+    if (makeFingerprint(Object.entries(artifacts))?.id !== id) {
+      throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
+    }
+  }
+  const closing = chain.closings.at(-1);
+  if (closing?.position.head === head) return closing;
+  throw broken(
+    `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ` +
+      `${RUN_FILES.manifest} held; an earlier version of guardsweep finished the run`,
+  );
+}
+
+/** Before the log is read, so that numbers in it that no plan has take no memory. */
+async function countPlanned(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<number> {
+  const path = join(runDir, RUN_FILES.plan);
+  const bytes = planBytes(manifest);
+  return (await outlinePlan(path, new CommitTable(), { signal, bytes })).shards;
+}
+
+function planBytes({ files }: Manifest): number {
+  return files.find(({ path }) => path === RUN_FILES.plan)?.bytes ?? 0;
+}
+
+async function checkPlan(
+  runDir: string,
+  chain: Chain,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<PlanOutline> {
+  const path = join(runDir, RUN_FILES.plan);
+  const bytes = planBytes(manifest);
+  const plan = await outlinePlan(path, chain.commits, { signal, bytes });
+  if (!isComplete(plan) || plan.bytes !== bytes || plan.pass !== manifest.pass) {
+    throw broken(`${RUN_FILES.plan} is not the plan of a finished pass ${manifest.pass}`);
+  }
+  if (plan.committed !== chain.commits.shards) throw broken('the log has shards that are not planned');
+  const { size } = await stat(path);
+  if (size > bytes) {
+    const whole = await outlinePlan(path, chain.commits, { signal });
+    const same =
+      whole.epoch === plan.epoch &&
+      whole.shards === plan.shards &&
+      whole.closed.length === plan.closed.length;
+    if (!same) {
+      throw broken(`${RUN_FILES.plan} was continued after the run was finished`);
+    }
+  }
+  return plan;
+}
+
+async function checkSources(
+  runDir: string,
+  record: RunRecord,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  const frozen = manifest.files.find(({ path }) => path === RUN_FILES.sources)?.sha256;
+  if (frozen !== record.sources_sha256) {
+    throw broken(`${RUN_FILES.sources} is not the list of files that ${RUN_FILES.run} froze`);
+  }
+  const skipped = manifest.files.find(({ path }) => path === RUN_FILES.skipped)?.sha256;
+  if (skipped !== record.skipped_sha256) {
+    throw broken(`${RUN_FILES.skipped} is not the list of files that ${RUN_FILES.run} froze`);
+  }
+  let index = 0;
+  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
+    for (const { path, bytes } of batch) {
+      const listed = manifest.sources[index++];
+      if (listed?.path !== path || listed.bytes !== bytes) {
+        throw broken(`${RUN_FILES.sources} line ${index} is not the source that ${RUN_FILES.manifest} lists`);
+      }
+    }
+  }
+  if (index !== manifest.sources.length) {
+    throw broken(`${RUN_FILES.manifest} lists more sources than ${RUN_FILES.sources}`);
+  }
+}
+
+/** Makes the text of the files that consist of outcomes again; gives their names. */
+async function checkOutcomeFiles(runDir: string, record: RunRecord, reading: RunReading): Promise<string[]> {
+  const opened = new Map<string, FileComparison>();
+  const open = async (name: string): Promise<FileComparison> => {
+    const file = await FileComparison.open(runDir, name);
+    opened.set(name, file);
+    return file;
+  };
+  try {
+    const files = await OutcomeFiles.begin(open, record.config.output.formats);
+    for await (const batch of reading.outcomes()) await files.add(batch);
+    for (const file of opened.values()) await file.complete();
+    return [...opened.keys()];
+  } finally {
+    for (const file of opened.values()) await file.close();
+  }
+}
+
+/** Makes the text of the summary again. */
+async function checkSummary(runDir: string, input: SummaryInput): Promise<void> {
+  const file = await FileComparison.open(runDir, RUN_FILES.summary);
+  try {
+    await file.write(summaryJson(makeSummary(input)));
+    await file.complete();
+  } finally {
+    await file.close();
+  }
+}
+
+function broken(what: string): Failure {
+  return new Failure('internal', what);
+}

@@ -1,0 +1,169 @@
+import { rm } from 'node:fs/promises';
+import type { KeyObject } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { listFolder } from '../../files/list-folder.ts';
+import { RUN_FILES, isFlaggedCsv } from '../../files/run-files.ts';
+import { isDiskFull } from '../../files/disk-full.ts';
+import { syncDirectory } from '../../files/durable-write.ts';
+import { FinalFile, type FinalWriter } from './final-file.ts';
+import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
+import { OutcomeFiles } from '../../record/outcomes/outcome-files.ts';
+import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
+import { RunReading, isComplete } from '../../record/run-reading.ts';
+import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
+import { signatureText } from '../../record/manifest/manifest-signature.ts';
+import { supersededOr } from '../../record/log/epochs.ts';
+import type { LogWriter } from '../verdict-log/log-writer.ts';
+import { lostToDamage, readChain } from '../../record/log/read-chain.ts';
+import { workingSeconds } from '../../record/log/working-time.ts';
+import { ManifestWriter } from './write-manifest.ts';
+
+export interface FinishOptions {
+  /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
+  readonly flaggedRows?: number;
+  /** Ed25519 private key that the manifest is signed with; none: it is not signed. */
+  readonly signingKey?: KeyObject | null;
+}
+
+/**
+ * Ends a run whose shards are all committed: merges the log into the final files, adds the closing line to the log,
+ * writes summary and manifest, and puts all files in their place. A run that lacks a shard, or whose plan is not closed,
+ * is `incomplete`: its summary says what there is, and nothing is written. It can be done again after a crash at any
+ * point; a closing line without a manifest is followed by another one.
+ *
+ * Commits must have been waited for. Throws Failure('superseded') when another process has claimed the run,
+ * Failure('internal') when the record does not add up, Failure('service') when the disk stays full.
+ */
+export async function finishRun(
+  log: LogWriter,
+  signal: AbortSignal,
+  options: FinishOptions = {},
+): Promise<Summary> {
+  try {
+    return await new Finish(log, signal, options).run();
+  } catch (error) {
+    if (!isDiskFull(error)) throw await supersededOr(error, log.runDir, log.epoch);
+    throw new Failure('service', 'the disk is full: free some space, then resume the run', { cause: error });
+  }
+}
+
+class Finish {
+  readonly #log: LogWriter;
+  readonly #options: FinishOptions;
+  readonly #signal: AbortSignal;
+  readonly #writer: FinalWriter;
+  /** Files in the making, in the order in which they are published. */
+  readonly #files: FinalFile[] = [];
+
+  constructor(log: LogWriter, signal: AbortSignal, options: FinishOptions) {
+    this.#log = log;
+    this.#options = options;
+    this.#signal = signal;
+    this.#writer = { runDir: log.runDir, epoch: log.epoch, diskFull: log.diskFull };
+  }
+
+  async run(): Promise<Summary> {
+    const { runDir, record, epoch } = this.#log;
+    const signal = this.#signal;
+    await this.#log.assertCurrent();
+    const chain = await readChain(runDir, { below: epoch + 1, signal });
+    if (chain.position.epoch !== epoch)
+      throw new Failure('internal', 'the run can be finished only by its own epoch');
+    const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
+    const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
+    const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse });
+    const dir = resolve(runDir);
+    const known = {
+      record,
+      dir,
+      seconds: workingSeconds(chain.parts),
+      pass: plan.pass,
+      lostToDamage: lostToDamage(chain),
+    };
+    if (!isComplete(plan) || reading.accounts === null) {
+      await reading.addUp();
+      return makeSummary({
+        ...known,
+        status: 'incomplete',
+        counts: { ...reading.tally.counts(), items: plan.items },
+        chainHead: chain.position.head,
+        emptySources: reading.emptySources(),
+        files: [],
+      });
+    }
+    const create = (name: string): Promise<FinalFile> => this.#create(name);
+    try {
+      const { formats } = record.config.output;
+      const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
+      for await (const batch of reading.outcomes()) await files.add(batch);
+      const finals: FileEntry[] = [];
+      for (const file of this.#files) finals.push(await file.complete());
+      const counts = reading.tally.counts();
+      const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
+
+      const manifest = new ManifestWriter(await this.#create(RUN_FILES.manifest), {
+        log: this.#log,
+        writer: this.#writer,
+        chain,
+        plan,
+        counts,
+        accounts: reading.accounts,
+        finals,
+        signal,
+      });
+      const chainHead = await manifest.close(dir);
+      const summary = makeSummary({
+        ...known,
+        status: 'finished',
+        counts,
+        chainHead,
+        emptySources: reading.emptySources(),
+        files: names,
+      });
+      const entry = await manifest.end(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
+      const hashLine = manifestHashLine(entry.sha256);
+      await this.#complete(RUN_FILES.manifestHash, hashLine);
+      const { signingKey } = this.#options;
+      if (signingKey) await this.#complete(RUN_FILES.manifestSignature, signatureText(hashLine, signingKey));
+      await this.#publish(names);
+      return summary;
+    } finally {
+      for (const file of this.#files) await file.discard();
+    }
+  }
+
+  async #create(name: string): Promise<FinalFile> {
+    const file = await FinalFile.create(name, this.#writer);
+    this.#files.push(file);
+    return file;
+  }
+
+  /** Writes a file to be published later. */
+  async #complete(name: string, text: string): Promise<FileEntry> {
+    const file = await this.#create(name);
+    await file.write(text);
+    return file.complete();
+  }
+
+  /**
+   * Puts the files in their place. The manifest comes last: a run whose manifest is of its latest pass is finished,
+   * and after a crash before that point it is finished again.
+   */
+  async #publish(names: readonly string[]): Promise<void> {
+    const { runDir } = this.#log;
+    await this.#log.assertCurrent();
+    for (const name of await listFolder(runDir)) {
+      // Earlier passes may have flagged more items, in more files.
+      if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
+    }
+    // Nor may the signature of an earlier pass stay beside the manifest of this one.
+    await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });
+    const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
+    for (const file of this.#files) if (!isManifest(file)) await file.publish();
+    await syncDirectory(runDir);
+    await this.#files.find(isManifest)?.publish();
+    await syncDirectory(runDir);
+  }
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { columnNotes } from '../../../src/cli/run/column-notes.ts';
+
+test('names columns once for all files that have the same, and not without end', () => {
+  const many = Array.from({ length: 30 }, (_, at) => ({ path: `t${at}.csv`, columns: [`"c${at}"`] }));
+  const notes = columnNotes({
+    unjudgedColumns: [
+      { path: 'a.csv', columns: ['"x"', '"y"'] },
+      { path: 'b.csv', columns: ['"z"'] },
+      { path: 'c.csv', columns: ['"x"', '"y"'] },
+      { path: 'd.csv', columns: ['"x"', '"y"'] },
+    ],
+    withoutText: many,
+    withoutHeader: ['a.csv', 'b.csv', 'c.csv'],
+  });
+  expect(notes.slice(0, 4)).toEqual([
+    'Read without a header, with the first row as data: a.csv and 2 more files (--header yes|no)',
+    'Columns of a.csv and 2 more files that were not judged: "x", "y" (--text-column)',
+    'Columns of b.csv that were not judged: "z" (--text-column)',
+    'No text column was recognised in t0.csv: choose with --text-column among "c0"',
+  ]);
+  expect(notes).toHaveLength(24);
+  expect(notes.at(-1)).toBe('… and 10 more such lines');
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { shown, shownName } from '../../../src/domain/text/shown.ts';
+
+test.each([
+  ['plain text, ümlauts and 漢字', 'plain text, ümlauts and 漢字'],
+  ['\u001b[2J\u0007\r\n', '\\x1b[2J\\x07\\x0d\\x0a'],
+  ['\u009b31m\u007f', '\\x9b31m\\x7f'],
+  ['a\u202ecod.exe', 'a\\u{202e}cod.exe'],
+  ['\u2028\u2029\u200b\ufeff', '\\u{2028}\\u{2029}\\u{200b}\\u{feff}'],
+  ['\ud800', '\\u{d800}'],
+  ['\u{e0041}', '\\u{e0041}'],
+])('%j is shown as %j', (foreign, expected) => {
+  expect(shown(foreign)).toBe(expected);
+});
+
+test('a long string is cut', () => {
+  expect(shown('ab'.repeat(1000), 10)).toBe('ababababab…');
+});
+
+test.each([
+  ['20261121T020000Z-nightly-ab12', '20261121T020000Z-nightly-ab12'],
+  ['bilder/größe_2.png', 'bilder/größe_2.png'],
+  ['Judged 9 of 9 items', '"Judged 9 of 9 items"'],
+  ['verified:', '"verified:"'],
+  ['a"b\u001b', '"a\\"b\\x1b"'],
+  ['', '""'],
+])('as a name, %j is shown as %s', (foreign, expected) => {
+  expect(shownName(foreign)).toBe(expected);
+});

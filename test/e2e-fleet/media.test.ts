@@ -1,0 +1,147 @@
+import { appendFile, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { random, seed } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
+import { redisForTest, type TestRedis } from '../helpers/redis.ts';
+import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+
+interface Setup {
+  readonly redis: TestRedis;
+  readonly fleet: Fleet;
+  readonly folder: string;
+  readonly corpus: MixedCorpus;
+  readonly address: string;
+  readonly chosen: number;
+}
+
+async function setup(files: number): Promise<Setup> {
+  const chosen = seed();
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const corpus = await writeMixedCorpus(join(folder, 'uploads'), files, chosen);
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  const { address } = server;
+  return { redis, fleet: new Fleet({ redis, out, guards: [address] }), folder, corpus, address, chosen };
+}
+
+async function expectUndisturbed(run: string, { corpus, folder, address }: Setup): Promise<void> {
+  const out = join(folder, 'undisturbed');
+  expectStatus(await guardsweep(['enqueue', corpus.path, '--out', out, '--quiet', '--guard', address]), 5);
+  expect(comparable(await outcomes(run))).toEqual(comparable(await outcomes(await onlyRun(out))));
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+}
+
+describe('media by a fleet', { timeout: 240_000 }, () => {
+  it('are judged where the corpus is mounted, as in one process, though workers are killed', async () => {
+    const all = await setup(250);
+    const { fleet, folder, corpus, chosen } = all;
+    const next = random(chosen);
+    const mount = join(folder, 'mnt', 'elsewhere');
+    await cp(corpus.path, mount, { recursive: true });
+    fleet.worker();
+    const root = ['--root', `uploads=${mount}`];
+    let worker = fleet.worker({ args: root });
+    fleet.sink();
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    for (let death = 0; death < 2; death++) {
+      const wanted = (await committedShards(run)) + 1 + Math.floor(next() * 2);
+      await until(
+        async () => feeder.child.exitCode !== null || (await committedShards(run)) >= wanted,
+        'shards',
+      );
+      worker.kill('SIGKILL');
+      await worker.finished();
+      worker = fleet.worker({ args: root });
+    }
+    expectStatus(await feeder.finished(), 5);
+    await expectUndisturbed(run, all);
+  });
+
+  it('wait for a worker that has them, and the run says for what', async () => {
+    const all = await setup(100);
+    const { fleet, folder, corpus, redis } = all;
+    fleet.sink();
+    const textOnly = fleet.worker();
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    const stuck = (what: RegExp): Promise<true> =>
+      until(async () => {
+        const { stdout } = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis.url } });
+        return what.test(stdout) && (true as const);
+      }, String(what));
+    await stuck(
+      /waiting for a worker that takes the lane (image|audio) \(guardsweep worker --lanes, and --root/,
+    );
+    const wrong = join(folder, 'wrong');
+    await mkdir(wrong);
+    const other = fleet.worker({ args: ['--root', `uploads=${wrong}`] });
+    await stuck(/a worker does not have the corpus/);
+    other.kill('SIGTERM');
+    await other.finished();
+    fleet.worker({ args: ['--root', corpus.path] });
+    expectStatus(await feeder.finished(), 5);
+    expect(textOnly.child.exitCode).toBeNull();
+    await expectUndisturbed(run, all);
+  });
+
+  it('end the run of one file that was edited after it was planned', async () => {
+    const { fleet, folder, corpus } = await setup(100);
+    const names = await readdir(join(corpus.path, 'pictures'));
+    const only = join(folder, 'only.png');
+    await cp(
+      join(
+        corpus.path,
+        'pictures',
+        names.find((name) => name.endsWith('.png'))!,
+      ),
+      only,
+    );
+    const feeder = fleet.enqueue(only);
+    const run = await fleet.run();
+    await until(async () => (await fleet.status(run)).plan_closed, 'the plan');
+    await appendFile(only, 'more');
+    fleet.worker({ args: ['--root', only] });
+    fleet.sink();
+    expectStatus(await feeder.finished(), 5);
+    expect((await outcomes(run)).map(({ error }) => error?.code)).toEqual(['SOURCE_CHANGED']);
+  });
+
+  it('are left to a worker that has all files of a shard; those that none has end retryably', async () => {
+    const all = await setup(100);
+    const { fleet, folder, corpus } = all;
+    const [whole, part] = ['whole', 'part'].map((name) => join(folder, name)) as [string, string];
+    for (const mirror of [whole, part]) await cp(corpus.path, mirror, { recursive: true });
+    const names = (await readdir(join(part, 'pictures'))).filter((name) => name.endsWith('.png')).sort();
+    expect(names.length).toBeGreaterThan(1);
+    for (const name of names.slice(1)) await rm(join(part, 'pictures', name));
+    const workers = [part, whole].map((mirror) => fleet.worker({ args: ['--root', `uploads=${mirror}`] }));
+    for (const worker of workers) await until(async () => /takes .*image/.test(worker.stderr), 'a worker');
+    fleet.sink();
+    const gone = join(whole, 'pictures', names[1]!);
+    await rename(gone, `${gone}.away`);
+    const feeder = fleet.enqueue(corpus.path);
+    const run = await fleet.run();
+    expectStatus(await feeder.finished(), 5);
+    const unreadable = (await outcomes(run)).filter(
+      ({ error, source }) => error?.code === 'UNREADABLE_SOURCE' && source.row === null,
+    );
+    expect(unreadable.map(({ source }) => source.path)).toContain(`uploads/pictures/${names[1]!}`);
+    expect(unreadable.every(({ error }) => error!.retryable)).toBe(true);
+    await rename(`${gone}.away`, gone);
+    expectStatus(await fleet.retry(run).finished(), 5);
+    await expectUndisturbed(run, all);
+  });
+});

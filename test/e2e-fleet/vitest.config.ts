@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import { STATE_FOLDER } from '../helpers/state-folder.ts';
+
+/** Whole fleets: several processes, a real Redis, deaths and outages at real speed. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/e2e-fleet/**/*.test.ts'],
+    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
+    env: { XDG_STATE_HOME: STATE_FOLDER },
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 120_000,
+    hookTimeout: 30_000,
+  },
+});

@@ -1,0 +1,46 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { redisForTest } from '../helpers/redis.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+import { fingerprintIdOf, startScriptedGuard } from '../helpers/scripted-guard.ts';
+
+const ROWS = 3000;
+
+it(
+  'a run that expects another guard ends, names both, and is finished by the right one',
+  { timeout: 120_000 },
+  async () => {
+    const guard = await startScriptedGuard();
+    onTestFinished(() => guard.kill());
+    guard.deploy('model-b', '2');
+    const folder = await temporaryFolder();
+    const out = join(folder, 'runs');
+    await mkdir(out);
+    await writeComments(folder, 'a.csv', ROWS);
+    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+    fleet.worker();
+    fleet.sink();
+    const [expected, other] = ['model-a', 'model-b'].map(fingerprintIdOf) as [string, string];
+    const refused = await fleet.enqueue(join(folder, 'a.csv'), ['--expect-fingerprint', expected]).finished();
+    expectStatus(refused, 4);
+    expect(refused.stderr).toContain(
+      `a worker's guard has the fingerprint ${other}, expected was ${expected}`,
+    );
+    const run = await fleet.run();
+    expect(await fleet.status(run)).toMatchObject({ state: 'stopped', judged: 0, errors: 0 });
+
+    // With the wrong one still there it ends again; what was said of it then is not held against the right one.
+    expectStatus(await fleet.resume(run).finished(), 4);
+    guard.deploy('model-a', '3');
+    expectStatus(await fleet.resume(run).finished(), 0);
+    const lines = await outcomes(run);
+    expect(lines).toHaveLength(ROWS);
+    expect(new Set(lines.map(({ fingerprint }) => fingerprint))).toEqual(new Set([expected]));
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  },
+);

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { open, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type * as HashFile from '../../src/files/hash-file.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+
+// A thread runs the built program.
+const built = '../../dist/src/files/hash-file.js';
+const { hashFile, LARGE_BYTES } = (await import(/* @vite-ignore */ built)) as typeof HashFile;
+
+const signal = new AbortController().signal;
+
+async function fileOf(bytes: number): Promise<string> {
+  const path = join(await temporaryFolder(), 'file');
+  const handle = await open(path, 'w');
+  await handle.write('begins like this');
+  await handle.close();
+  await truncate(path, bytes);
+  return path;
+}
+
+function sha256Of(bytes: number): string {
+  const all = Buffer.alloc(bytes);
+  all.write('begins like this');
+  return createHash('sha256').update(all).digest('hex');
+}
+
+test.each([16, 5_000_000, LARGE_BYTES, LARGE_BYTES + 1])('hashes a file of %i bytes', async (bytes) => {
+  const path = await fileOf(bytes);
+  expect(await hashFile(path, { signal })).toEqual({ sha256: sha256Of(bytes), bytes });
+});
+
+test.each([100, LARGE_BYTES])('hashes no more than the first %i bytes', async (bytes) => {
+  const path = await fileOf(LARGE_BYTES + 10);
+  expect(await hashFile(path, { signal, bytes })).toEqual({ sha256: sha256Of(bytes), bytes });
+});
+
+test('the system says what is wrong with a file', async () => {
+  const folder = await temporaryFolder();
+  await expect(hashFile(join(folder, 'none'), { signal })).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(hashFile(folder, { signal })).rejects.toMatchObject({ code: 'ENOTFILE' });
+});
+
+test('an abort ends the hashing of a large file', async () => {
+  const path = await fileOf(4 * 1024 * LARGE_BYTES);
+  const controller = new AbortController();
+  const hashing = hashFile(path, { signal: controller.signal });
+  const reason = new Error('enough');
+  setTimeout(() => controller.abort(reason), 50);
+  await expect(hashing).rejects.toBe(reason);
+});

@@ -1,0 +1,110 @@
+import { setMaxListeners } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
+import { Lease } from '../../../src/fleet/redis/lease.ts';
+import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
+import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
+import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
+import { ChainTail } from '../../../src/record/log/chain-tail.ts';
+import { gate } from '../../helpers/gate.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { slowPathTo } from '../../helpers/slow-path.ts';
+import { newRun, signal } from '../../record/run-fixture.ts';
+
+setMaxListeners(0, signal);
+
+/** A feeder at work on a new run; `watching` is how that ended. */
+async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
+  const run = { ...(await newRun({ maxWaitMs })), sources: [] };
+  const feedClaim = await FeedClaim.take(run.dir, { fleet: true });
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const tail = await ChainTail.open(run.dir, end.signal);
+  const feeder = new FleetFeeder({ run, link, claim: feedClaim, tail, say: () => {} });
+  const watching = feeder.watch(end.signal);
+  watching.catch(() => {});
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await watching.catch(() => {});
+    await feeder.close();
+    await feedClaim.release();
+  });
+  return { run, feeder, watching, signal: end.signal };
+}
+
+it('a run that only waits for a sink to finish it says so, and ends with its maximum wait', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 2500 });
+  const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
+  finishing.catch(() => {});
+  await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
+  await expect(watching).rejects.toMatchObject({
+    kind: 'service',
+    message: 'the run was not finished for 3 s: waiting for a sink (guardsweep sink)',
+  });
+});
+
+it('a run that a sink is finishing does not end with its maximum wait, however long that takes', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1500 });
+  const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
+  expect(await lease.take(end)).toBe(true);
+  const queue = sinkQueue(link, run.record.run);
+  onTestFinished(() => queue.close());
+  const finished = gate();
+  const consuming = queue.consume(() => finished.opened, { concurrency: 1, signal: end });
+  consuming.catch(() => {});
+  let ended = false;
+  watching.catch(() => (ended = true));
+  const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
+  finishing.catch(() => {});
+  const began = performance.now();
+  await settled(() => performance.now() - began > 4500);
+  expect(ended).toBe(false);
+  expect(feeder.note).toBeNull();
+  finished.open();
+});
+
+it('does not say that it waits for Redis while that answers, however far it is', async () => {
+  const redis = await redisForTest({ tcp: true });
+  const port = await slowPathTo(redis.port, 40);
+  const link = await linkForTest({ address: { ...redis.address, at: { host: '127.0.0.1', port } } });
+  const { feeder } = await feederOn(link);
+  const notes = new Set<string | null>();
+  const began = performance.now();
+  await settled(() => {
+    notes.add(feeder.note);
+    return performance.now() - began > 2500;
+  });
+  expect([...notes]).not.toContain('waiting for Redis');
+  await redis.kill();
+  await settled(() => feeder.note === 'waiting for Redis');
+  await redis.boot();
+  await settled(() => feeder.note !== 'waiting for Redis');
+});
+
+it('a run that is over does not wait for a Redis that hangs', async () => {
+  const redis = await redisForTest();
+  const { feeder, signal: end } = await feederOn(await linkForTest(redis));
+  process.kill(redis.pid, 'SIGSTOP');
+  onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
+  await feeder.leave(end);
+});
+
+it('says why it cannot make its run known, and goes on when it can', async () => {
+  const redis = await redisForTest({ settings: ['--maxmemory', '16mb'] });
+  const link = await linkForTest(redis);
+  const filler = Buffer.alloc(256 * 1024);
+  const keys = Array.from({ length: 100 }, (_, index) => `of-somebody-else-${index}`);
+  const fill = async (): Promise<void> => {
+    for (const key of keys) await link.redis.set(key, filler);
+  };
+  await expect(fill()).rejects.toThrow('OOM');
+  const { run, feeder, signal: end } = await feederOn(link);
+  await settled(() => feeder.note?.startsWith('Redis is full') === true);
+  await link.redis.del(keys);
+  await settled(() => new FleetRuns(link).isRegistered(run.record.run, end));
+});

@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ITEM_CODES } from '../../../src/domain/item-error.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import type { ShardResult } from '../../../src/domain/shard.ts';
+import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
+import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
+import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
+import { judgedItem, settledItem } from '../../helpers/items.ts';
+import { judgement, MODEL } from '../../helpers/moderation.ts';
+
+/** Any UTF-16 string, lone surrogates included: what a corpus can hold. */
+const text = fc.string({ unit: 'binary' });
+const turn = fc.tuple(fc.constantFrom(...ROLES), text) as fc.Arbitrary<Turn>;
+
+const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
+  text.map((content): ItemRequest[] => [{ requestType: 'prompt', modality: 'text', text: content }]),
+  fc
+    .tuple(fc.option(text), text)
+    .map(([prompt, response]): ItemRequest[] => [
+      { requestType: 'response', modality: 'text', prompt, response },
+    ]),
+  fc
+    .record({
+      modality: fc.constantFrom('image' as const, 'audio' as const),
+      path: text,
+      caption: fc.option(text),
+    })
+    .map(({ modality, path, caption }): ItemRequest[] => [
+      {
+        requestType: 'prompt',
+        modality,
+        file: { corpus: 'uploads', path, sha256: 'c'.repeat(64), bytes: 12 },
+        caption,
+      },
+    ]),
+  fc
+    .uint8Array({ maxLength: 40 })
+    .map((bytes): ItemRequest[] => [
+      { requestType: 'prompt', modality: 'image', embedded: Buffer.from(bytes), caption: null },
+    ]),
+  // The turns of one conversation share it.
+  fc.array(turn, { minLength: 1, maxLength: 6 }).map((messages) =>
+    messages.map((_, index): ItemRequest => ({
+      requestType: 'multiturn',
+      modality: 'text',
+      messages,
+      turns: index + 1,
+      conversation: 0,
+    })),
+  ),
+);
+
+const roles = fc.option(
+  fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...ORIGINAL_ROLES), fc.integer({ min: 1, max: 9 })), {
+      minLength: 1,
+      selector: ([role]) => role,
+    })
+    .map((counts): RoleCounts => Object.fromEntries(counts)),
+);
+
+const items: fc.Arbitrary<Item[]> = fc
+  .array(fc.tuple(fc.oneof(requests, fc.constant(null)), roles), { minLength: 1, maxLength: 8 })
+  .map((groups) =>
+    groups
+      .flatMap(([group, counts]) => (group ?? [null]).map((request) => [request, counts] as const))
+      .map(([request, counts], seq) => ({
+        ...(request === null ? settledItem(seq, 'MALFORMED_ROW') : judgedItem(seq, request)),
+        roles: counts,
+      })),
+  );
+
+const overTheWire = (data: object): unknown => JSON.parse(JSON.stringify(data));
+
+it('a shard comes out of Redis as it went in, each conversation once', () => {
+  fc.assert(
+    fc.property(items, (held) => {
+      const job: ShardJob = {
+        run: '20261121T020000Z-test-ab12',
+        record: 'e'.repeat(64),
+        epoch: 3,
+        expectFingerprint: null,
+        judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
+        landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
+        shard: { shard: 7, pass: 1, lane: 'chat', items: held },
+      };
+      const decoded = shardJobCodec.decode(overTheWire(shardJobCodec.encode(job)));
+      expect(decoded).toEqual(job);
+      const conversations = (list: readonly Item[]): number =>
+        new Set(list.map(({ request }) => (request?.requestType === 'multiturn' ? request.messages : null)))
+          .size;
+      expect(conversations(decoded.shard.items)).toBe(conversations(held));
+    }),
+  );
+});
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const share = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+const notNegative = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
+const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
+const attempts = fc.integer({ min: 0, max: 9 });
+
+const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
+  fc
+    .record({
+      score: share,
+      flagged: fc.boolean(),
+      subcategoryScores: fc.option(
+        fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] }),
+      ),
+      subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
+      fingerprint: fc.constantFrom(MODEL.id, null),
+      endpoint,
+      latencyMs: notNegative,
+      attempts,
+      cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
+      moderatedAt: when,
+      coverage: fc.record({
+        unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
+        judged: notNegative,
+        total: notNegative,
+        worst_at: fc.option(number),
+      }),
+    })
+    .map((judgement) => ({ judgement, failure: null })),
+  fc
+    .record({
+      error: fc.record({ code: fc.constantFrom(...ITEM_CODES), message: text }),
+      attempts,
+      endpoint: fc.option(endpoint),
+      moderatedAt: when,
+    })
+    .map((failure) => ({ judgement: null, failure })),
+);
+
+const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
+  fc.tuple(...held.map((item) => (item.error === null ? outcomes : fc.constant(null)))).map((given) => ({
+    shard: { shard: 7, pass: 2, lane: 'text' as const, items: held },
+    outcomes: given,
+    fingerprints: [MODEL],
+  })),
+);
+
+it('a result comes out as it went in but for the content, of which there is none', () => {
+  fc.assert(
+    fc.property(results, (result) => {
+      const job: SinkJob = { kind: 'result', run: 'r', record: '', epoch: 1, result };
+      const decoded = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(job))) as typeof job;
+      expect(decoded.result.outcomes).toEqual(result.outcomes);
+      expect(decoded.result.fingerprints).toEqual(result.fingerprints);
+      const head = (item: Item): unknown => [
+        item.seq,
+        item.id,
+        item.source,
+        JSON.stringify(item.roles),
+        item.contentSha256,
+        item.error,
+        item.error === null ? item.request.requestType : item.requestType,
+        item.error === null ? item.request.modality : item.modality,
+      ];
+      expect(decoded.result.shard.items.map(head)).toEqual(result.shard.items.map(head));
+    }),
+  );
+  const marked = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'marker-of-content' });
+  const result = {
+    shard: { shard: 0, pass: 1, lane: 'text' as const, items: [marked] },
+    outcomes: fc.sample(outcomes, 1),
+    fingerprints: [],
+  };
+  expect(
+    JSON.stringify(sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result })),
+  ).not.toContain('marker');
+});
+
+it.each([{}, { v: 2 }, { v: 4 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
+  expect(() => shardJobCodec.decode(data)).toThrow();
+  expect(() => sinkJobCodec.decode(data)).toThrow();
+});
+
+it('roles take no place where there are none', () => {
+  const [place] = packed().items[0]!;
+  expect(place).toHaveLength(7);
+});
+
+const packed = (): Packed => {
+  const item = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'x' });
+  const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
+  const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
+  const result = { shard, outcomes: [verdict], fingerprints: [] };
+  return overTheWire(
+    sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result }),
+  ) as Packed;
+};
+
+interface Packed {
+  v: number;
+  names: string[];
+  items: unknown[][];
+  outcomes: unknown[][];
+}
+
+it.each<[string, (job: Packed) => void]>([
+  ['of an earlier form', (job) => (job.v = 1)],
+  ['that names what did not come with it', (job) => job.names.pop()],
+  ['with a category too few', (job) => (job.outcomes[0]![2] as unknown[]).pop()],
+  ['with a category too many', (job) => (job.outcomes[0]![2] as unknown[]).push(0.5)],
+  ['with a score that is no number', (job) => (job.outcomes[0]![2] = CATEGORY_KEYS.map(() => '0.5'))],
+  ['with a score of 7', (job) => (job.outcomes[0]![0] = 7)],
+  ['with a score below 0', (job) => (job.outcomes[0]![0] = -0.01)],
+  ['with a category of 1.01', (job) => ((job.outcomes[0]![2] as unknown[])[0] = 1.01)],
+  ['with a latency below 0', (job) => (job.outcomes[0]![6] = -1)],
+  ['with attempts below 0', (job) => (job.outcomes[0]![7] = -1)],
+  ['with coverage below 0', (job) => (job.outcomes[0]![11] = -1)],
+  ['with more flags than a guard gives', (job) => (job.outcomes[0]![3] = Array<string>(1001).fill('x'))],
+  ['of no time', (job) => (job.names = job.names.map(() => 'yesterday'))],
+  ['with a final error that may pass', (job) => (job.outcomes[0] = ['MALFORMED_ROW', '', 1, null, 0, true])],
+  ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
+  ['with an item cut short', (job) => job.items[0]!.pop()],
+  ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], null, 'tool'].map(
+    (roles): [string, (job: Packed) => void] => [
+      `with roles that are none: ${JSON.stringify(roles)}`,
+      (job) => (job.items[0]![0] as unknown[]).push(roles),
+    ],
+  ),
+])('a result is refused %s', (_, spoil) => {
+  const job = packed();
+  expect(() => sinkJobCodec.decode(job)).not.toThrow();
+  spoil(job);
+  expect(() => sinkJobCodec.decode(job)).toThrow();
+});

@@ -1,0 +1,69 @@
+import { createSecretKey } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
+import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
+import { linkForTest, TestRedis } from '../../helpers/redis.ts';
+
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+
+const sealOf = (letter: string): FleetSeal => new FleetSeal(createSecretKey(letter.repeat(64), 'utf8'));
+const OWN = sealOf('a');
+
+let redis: TestRedis;
+beforeAll(async () => void (redis = await TestRedis.start()));
+afterAll(() => redis.stop());
+
+let runs = 0;
+/** A run of a fleet with a key, announced by its feeder. */
+async function announced() {
+  const link = await linkForTest(redis, [], OWN);
+  const run = `20261121T020000Z-told-${String(runs++).padStart(4, '0')}`;
+  const fleet = new FleetRuns(link);
+  await fleet.register({ run, dir: '/runs/of-the-feeder', epoch: 2 }, signal);
+  const key = link.key('run', run);
+  const said = JSON.parse((await link.redis.get(key))!) as Record<string, unknown>;
+  return { link, fleet, run, key, said };
+}
+
+it('an announcement is read by who has the key', async () => {
+  const { fleet, run } = await announced();
+  const expected = { run, dir: '/runs/of-the-feeder', epoch: 2, form: JOB_FORM, key: OWN.keyId };
+  expect(await fleet.find(run, signal)).toEqual(expected);
+});
+
+it.each<[string, object]>([
+  ['of another folder', { dir: '/' }],
+  ['of another feeder', { epoch: 3 }],
+  ['of another version', { form: JOB_FORM + 1 }],
+  ['without a proof', { proof: null }],
+  ['with a proof that is none', { proof: 'AAAA' }],
+])('an announcement %s, changed by somebody without the key, is nobody’s', async (_, change) => {
+  const { link, fleet, run, key, said } = await announced();
+  await link.redis.set(key, JSON.stringify({ ...said, ...change }));
+  expect(await fleet.find(run, signal)).toBe('unreadable');
+  expect(await fleet.listAll([], signal)).not.toMatchObject({ fed: [{ run }] });
+});
+
+it('an announcement of one run is none of another', async () => {
+  const [one, other] = [await announced(), await announced()];
+  await one.link.redis.set(other.key, JSON.stringify({ ...one.said, run: other.run }));
+  expect(await other.fleet.find(other.run, signal)).toBe('unreadable');
+});
+
+it('a problem that was not sealed for its run ends no feeder', async () => {
+  const [one, other] = [await announced(), await announced()];
+  const { link, fleet, run } = one;
+  const problem = { kind: 'service', message: 'give up', epoch: 2 } as const;
+  const plain = new FleetRuns(await linkForTest(redis));
+  await plain.reportProblem(run, problem, signal);
+  expect(await fleet.takeProblem(run, 2, signal)).toBeNull();
+  await new FleetRuns(await linkForTest(redis, [], sealOf('b'))).reportProblem(run, problem, signal);
+  expect(await fleet.takeProblem(run, 2, signal)).toBeNull();
+  await fleet.reportProblem(other.run, problem, signal);
+  await link.redis.rename(link.key('problem', other.run), link.key('problem', run));
+  expect(await fleet.takeProblem(run, 2, signal)).toBeNull();
+  await fleet.reportProblem(run, problem, signal);
+  expect(await fleet.takeProblem(run, 2, signal)).toEqual(problem);
+});

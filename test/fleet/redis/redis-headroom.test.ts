@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { HalfFull } from '../../../src/fleet/redis/redis-headroom.ts';
+import { readMemory } from '../../../src/fleet/redis/memory.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+
+const never = new AbortController().signal;
+const MIB = 1024 * 1024;
+
+it('feeding has half of the memory that Redis may use', async () => {
+  const link = await linkForTest(await redisForTest({ settings: ['--maxmemory', '32mb'] }));
+  const { mostBytes } = await readMemory(link, never);
+  expect(mostBytes).toBe(32 * MIB);
+  const memory = new HalfFull(link);
+  let fed = 0;
+  // What was fed is counted before Redis shows it.
+  while (fed < 32 && (await memory.hasRoom(MIB / 2, never))) {
+    await link.redis.set(`shard-${fed}`, Buffer.alloc(MIB / 2));
+    fed++;
+  }
+  // Less than half, for the command on its way and the connection count as well.
+  expect(fed).toBeGreaterThan(16);
+  expect((await readMemory(link, never)).usedBytes).toBeLessThan(18 * MIB);
+});
+
+it('a Redis without a bound is never half full', async () => {
+  const memory = new HalfFull(await linkForTest(await redisForTest()));
+  expect(await memory.hasRoom(1024 * MIB, never)).toBe(true);
+});

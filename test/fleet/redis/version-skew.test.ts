@@ -1,0 +1,95 @@
+import { createSecretKey } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
+import { Queue } from 'bullmq';
+import { expect, it, onTestFinished } from 'vitest';
+import { shardQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { DroppedJobs } from '../../../src/queue/redis/sealing/dropped-jobs.ts';
+import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
+import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
+import { newRun } from '../../record/run-fixture.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+
+const KEY = new FleetSeal(createSecretKey('a'.repeat(64), 'utf8'));
+const LATER = JOB_FORM + 1;
+const RUN = '20261121T020000Z-skew-ab12';
+const ID = `s-${RUN}-1-0-1`;
+
+/** Announces a run as a feeder of the next version does. */
+async function announce(link: RedisLink, run: string, dir: string): Promise<void> {
+  const proof = link.seal?.seal({ run, folder: 'run', name: run }, JSON.stringify([run, dir, 1, LATER]));
+  const key = link.seal?.keyId ?? null;
+  const announced = { run, dir, epoch: 1, form: LATER, key, proof: proof ?? null, more: { of: 'it' } };
+  await link.redis.set(link.key('run', run), JSON.stringify(announced), 'EX', 600);
+  await link.redis.sadd(link.key('runs'), run);
+}
+
+it.each([
+  ['with a fleet key', KEY],
+  ['without a key', null],
+])('a job of a later version is left to others by a worker, which goes on: %s', async (_, seal) => {
+  const said: string[] = [];
+  const dropped: string[] = [];
+  const link = await linkForTest(await redisForTest(), [], seal);
+  await announce(link, RUN, '/runs/x');
+  const job = { v: LATER, run: RUN, epoch: 1, shard: 0, content: { of: 'another form' } };
+  const place = { run: RUN, folder: 'shards-text', name: ID };
+  const data = seal === null ? job : { sealed: seal.seal(place, JSON.stringify(job)) };
+  const bull = new Queue('shards-text', { connection: link.redis, prefix: link.address.prefix });
+  onTestFinished(() => bull.close());
+  await bull.add('value', data, { jobId: ID });
+
+  const counted = new DroppedJobs(
+    (line) => said.push(line),
+    (reason) => dropped.push(reason),
+  );
+  const queue = shardQueue(link, 'text', { lockMs: 30_000, dropped: counted });
+  const end = new AbortController();
+  let ended = false;
+  const consuming = queue
+    .consume(async () => {}, { concurrency: 2, signal: end.signal })
+    .catch(() => void (ended = true));
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await consuming;
+    await queue.close();
+  });
+  await settled(async () => (await queue.state(ID, signal)) === 'resting');
+  expect(said).toEqual([
+    `the run ${RUN}: its feeder is of another version of guardsweep; its jobs are left to others`,
+  ]);
+  expect(dropped).toEqual([]);
+  expect(await new FleetRuns(link).obstacle(RUN, signal)).toContain('another version');
+  // What nobody announced as a later version's is none.
+  await bull.add('value', { v: LATER }, { jobId: 's-20261121T020000Z-other-ab12-1-0-1' });
+  await settled(() => dropped.length === 1);
+  expect(ended).toBe(false);
+});
+
+it('a run of a later version is left to others by a sink, which goes on', async () => {
+  const said: string[] = [];
+  const link = await linkForTest(await redisForTest(), [], KEY);
+  const { dir, record } = await newRun();
+  await announce(link, record.run, dir);
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const nothing = (): void => {};
+  const ended = runFleetSink({
+    ...{ link, id: 'a-sink', roots: [dirname(dir)], say: (line: string) => said.push(line) },
+    observer: { held: nothing, committed: nothing, diskFull: nothing, finished: nothing, dropped: nothing },
+    afterFinish: { signingKey: null, headFile: null },
+    ...{ drain: end.signal, stop: end.signal },
+  }).catch((error: unknown) => error);
+  const left = `the run ${record.run} is left to others: its feeder is of another version of guardsweep`;
+  await settled(() => said.includes(left));
+  expect(await new FleetRuns(link).obstacle(record.run, signal)).toContain('another version');
+  const reason = new Error('the test is over');
+  end.abort(reason);
+  expect(await ended).toBe(reason);
+});

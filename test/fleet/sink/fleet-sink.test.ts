@@ -1,0 +1,180 @@
+import { setMaxListeners } from 'node:events';
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_JUDGING, recordSha256 } from '../../../src/config/run-config.ts';
+import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
+import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { finishJobId } from '../../../src/fleet/jobs/result-job.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+
+setMaxListeners(0, signal);
+const say = (): void => {};
+
+/** A run whose feeder of a fleet is gone, with all that it and a worker left in Redis. */
+async function leftRun(link: RedisLink) {
+  const run = await newRun();
+  const name = run.record.run;
+  const record = recordSha256(run.record);
+  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  await claim.release();
+  const { epoch } = claim;
+  const runs = new FleetRuns(link);
+  await runs.register({ run: name, dir: run.dir, epoch }, signal);
+  await runs.noteObstacle(name, 'a worker lacks something', signal);
+  const shards = shardQueue(link, 'text');
+  const results = sinkQueue(link, name);
+  for (const shard of [0, 1]) {
+    await shards.put(
+      {
+        ...{ run: name, record, epoch, expectFingerprint: null, judging: DEFAULT_JUDGING, landmarks: {} },
+        shard: shardOf(shard, [shard]),
+      },
+      signal,
+    );
+    await new DeathNotes(link, 'gone').begin(notedShard(name, { pass: 1, shard }), signal);
+  }
+  await results.put({ kind: 'result', run: name, record, epoch, result: resultOf(shardOf(2, [2])) }, signal);
+  await Promise.all([shards.close(), results.close()]);
+  const left = () => link.redis.keys(`*${name}*`);
+  return { run, name, runs, left };
+}
+
+/** A sink at work for the rest of the test. */
+function sinkFor(link: RedisLink, root: string, said: string[] = []): void {
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const observer = { held: say, committed: say, diskFull: say, finished: say, dropped: say };
+  const options = { link, id: 'a-sink', roots: [root], say: (line: string) => said.push(line), observer };
+  const afterFinish = { signingKey: null, headFile: null };
+  const ended = runFleetSink({ ...options, afterFinish, drain: end.signal, stop: end.signal }).catch(
+    () => {},
+  );
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await ended;
+  });
+}
+
+it('nothing of a run stays in Redis that a single process went on with', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, name, runs, left } = await leftRun(link);
+  sinkFor(link, dirname(run.dir));
+  await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
+  expect(await runs.isRegistered(name, signal)).toBe(true);
+  const local = await FeedClaim.take(run.dir, { fleet: false });
+  onTestFinished(() => local.release());
+  await settled(async () => (await left()).length === 0);
+  // The name itself is struck off last.
+  await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+  expect(await link.redis.llen(link.key('shards-text', 'wait'))).toBe(0);
+});
+
+it('nothing of a run stays in Redis that a single process had gone on with before there was a sink', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, left } = await leftRun(link);
+  const local = await FeedClaim.take(run.dir, { fleet: false });
+  await local.release();
+  sinkFor(link, dirname(run.dir));
+  await settled(async () => (await left()).length === 0);
+});
+
+it('a run that is still fed, or waits to be, keeps what it has in Redis', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, left } = await leftRun(link);
+  const before = (await left()).length;
+  expect(before).toBeGreaterThan(6);
+  sinkFor(link, dirname(run.dir));
+  const later = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => later.release());
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect((await left()).filter((key) => key.includes('shards-text'))).toHaveLength(2);
+});
+
+it('nothing of a run stays in Redis that nobody has fed for long, wherever its directory is', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { name, left } = await leftRun(link);
+  // As Redis does it after ten minutes.
+  await link.redis.del(link.key('run', name), link.key('obstacle', name));
+  expect(await new FleetRuns(link).list(signal)).toEqual([]);
+  sinkFor(link, await temporaryFolder());
+  await settled(async () => (await left()).length === 0);
+  // The name itself is struck off last.
+  await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
+});
+
+it('an end that an earlier feeder asked for is no business of the one that feeds now', async () => {
+  const link = await linkForTest(await redisForTest());
+  const run = await newRun();
+  const name = run.record.run;
+  const record = recordSha256(run.record);
+  const earlier = await FeedClaim.take(run.dir, { fleet: true });
+  await earlier.release();
+  const feeder = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => feeder.release());
+  const runs = new FleetRuns(link);
+  await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
+  const results = sinkQueue(link, name);
+  const left = { kind: 'finish', run: name, record, epoch: earlier.epoch, pass: 1 } as const;
+  await results.put(left, signal);
+  const said: string[] = [];
+  sinkFor(link, dirname(run.dir), said);
+  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  // Also of a run that the sink has committed something of.
+  const log = await claim(run);
+  const plan = await openPlan(run.dir, log);
+  await plan.append([planLine(shardOf(0, [0]))]);
+  await plan.close();
+  await log.close();
+  const { epoch } = feeder;
+  await results.put({ kind: 'result', run: name, record, epoch, result: resultOf(shardOf(0, [0])) }, signal);
+  await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
+  await results.put(left, signal);
+  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  expect(await runs.takeProblem(name, epoch, signal)).toBeNull();
+  expect(said).toEqual([`committing the run ${name}`]);
+  await results.close();
+});
+
+it('a run whose control folder cannot be read is left alone, and the sink goes on', async () => {
+  const link = await linkForTest(await redisForTest());
+  const [broken, other] = [await newRun(), await newRun({ name: 'other' })];
+  await writeFile(join(broken.dir, 'control'), 'no folder');
+  const claim = await FeedClaim.take(other.dir, { fleet: true });
+  onTestFinished(() => claim.release());
+  const runs = new FleetRuns(link);
+  await runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
+  const said: string[] = [];
+  sinkFor(link, dirname(dirname(broken.dir)), said);
+  const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTFILE): left alone`;
+  await settled(() => said.includes(left));
+  await runs.register({ run: other.record.run, dir: other.dir, epoch: claim.epoch }, signal);
+  await settled(() => said.includes(`committing the run ${other.record.run}`));
+  expect(said.filter((line) => line === left)).toHaveLength(1);
+  await rm(join(broken.dir, 'control'));
+  await settled(() => said.includes(`committing the run ${broken.record.run}`));
+});
+
+it('a run in whose directory others can write is not committed, and its feeder is told why', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { dir, record } = await newRun();
+  const claim = await FeedClaim.take(dir, { fleet: true });
+  onTestFinished(() => claim.release());
+  const runs = new FleetRuns(link);
+  await runs.register({ run: record.run, dir, epoch: claim.epoch }, signal);
+  await chmod(join(dir, 'log'), 0o770);
+  const said: string[] = [];
+  sinkFor(link, dirname(dir), said);
+  let problem: unknown = null;
+  await settled(async () => (problem ??= await runs.takeProblem(record.run, claim.epoch, signal)) !== null);
+  expect(JSON.stringify(problem)).toContain('others can write in');
+  expect(said).not.toContain(`committing the run ${record.run}`);
+  expect(await readdir(join(dir, 'log'))).toEqual([]);
+});

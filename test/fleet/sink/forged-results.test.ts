@@ -1,0 +1,264 @@
+import { createSecretKey } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Queue } from 'bullmq';
+import { expect, it, onTestFinished } from 'vitest';
+import { recordSha256 } from '../../../src/config/run-config.ts';
+import type { JudgedItem } from '../../../src/domain/item.ts';
+import type { ShardResult } from '../../../src/domain/shard.ts';
+import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
+import { sinkJobCodec, type ResultJob, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
+import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import {
+  claim,
+  closingOf,
+  fingerprint,
+  FINGERPRINT,
+  newRun,
+  openPlan,
+  planLine,
+  resultOf,
+  shardOf,
+  signal,
+  verdict,
+} from '../../record/run-fixture.ts';
+
+setMaxListeners(0, signal);
+
+const KEY = new FleetSeal(createSecretKey('a'.repeat(64), 'utf8'));
+/** Two shards of three items each. */
+const SHARDS = [shardOf(0, [0, 1, 2]), shardOf(1, [3, 4, 5])] as const;
+
+/** A run that is planned to its end and fed, a sink that holds it, and a forger who needs no key of ours. */
+async function fedRun(
+  seal: FleetSeal | null,
+  { expected = null as string | null, headFile = null as string | null } = {},
+) {
+  const link = await linkForTest(await redisForTest(), [], seal);
+  const run = await newRun({ expectFingerprint: expected });
+  const name = run.record.run;
+  const earlier = await FeedClaim.take(run.dir, { fleet: true });
+  await earlier.release();
+  const feeder = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => feeder.release());
+  const log = await claim(run);
+  const plan = await openPlan(run.dir, log);
+  const genuine = SHARDS.map((shard) => resultOf(shard));
+  await plan.append([...SHARDS.map(planLine), closingOf(run.record, 1, genuine)]);
+  await plan.close();
+  await log.close();
+  const runs = new FleetRuns(link);
+  await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
+
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const said: string[] = [];
+  const dropped: string[] = [];
+  const committed: number[] = [];
+  let finished = 0;
+  const observer = {
+    held: () => {},
+    diskFull: () => {},
+    finished: () => void finished++,
+    committed: ({ shard }: ShardResult) => void committed.push(shard.shard),
+    dropped: (reason: string) => void dropped.push(reason),
+  };
+  const ended = runFleetSink({
+    ...{ link, id: 'a-sink', roots: [dirname(run.dir)], observer },
+    afterFinish: { signingKey: null, headFile },
+    say: (line) => said.push(line),
+    ...{ drain: end.signal, stop: end.signal },
+  }).catch(() => {});
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await ended;
+  });
+
+  const results = sinkQueue(link, name);
+  const queue = new Queue(`results-${name}`, { connection: link.redis, prefix: link.address.prefix });
+  onTestFinished(async () => void (await Promise.all([results.close(), queue.close()])));
+  const record = recordSha256(run.record);
+  const job = (result: ShardResult, more: Partial<ResultJob> = {}): ResultJob => ({
+    ...{ kind: 'result', run: name, record, epoch: feeder.epoch, result },
+    ...more,
+  });
+  /** A name that is known in Redis cannot be added again. */
+  const emptied = (): Promise<void> =>
+    settled(async () => {
+      const { waiting, active, delayed } = await results.depth(signal);
+      return waiting + active + delayed === 0;
+    });
+  return {
+    ...{ run, name, record, runs, results, said, dropped, committed, epoch: feeder.epoch, job },
+    finished: () => finished,
+    idle: emptied,
+    /** Puts data into the queue as it is. */
+    forge: async (jobId: string, data: object) => {
+      await emptied();
+      await queue.add('value', data, { jobId });
+    },
+    put: async (value: SinkJob) => {
+      await emptied();
+      await results.put(value, signal);
+    },
+    /** Has a sink told of it that all is judged, and checks that the run ends as it should. */
+    endsRight: async () => {
+      await emptied();
+      for (const shard of SHARDS) await results.put(job(resultOf(shard)), signal);
+      await settled(() => new Set(committed).size === SHARDS.length);
+      const finish: SinkJob = { kind: 'finish', run: name, record, epoch: feeder.epoch, pass: 1 };
+      await results.put(finish, signal);
+      await settled(() => finished === 1);
+      expect(await runs.takeProblem(name, feeder.epoch, signal)).toBeNull();
+      expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6, verdicts: 6, errors: 0 });
+      const text = await readFile(join(run.dir, 'verdicts.jsonl'), 'utf8');
+      const lines = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { seq: number; id: string });
+      const items = SHARDS.flatMap((shard) => shard.items);
+      expect(lines.map(({ seq, id }) => [seq, id])).toEqual(items.map(({ seq, id }) => [seq, id]));
+    },
+  };
+}
+
+/** Shard 0 and its result, with one of its items changed. */
+function withItem(change: (item: JudgedItem) => JudgedItem): ShardResult {
+  const [first, ...rest] = SHARDS[0].items;
+  return resultOf({ ...SHARDS[0], items: [change(first as JudgedItem), ...rest] });
+}
+
+const GENUINE = resultOf(SHARDS[0]);
+const OTHER = fingerprint('b');
+const of = (item: JudgedItem, source: Partial<JudgedItem['source']>): JudgedItem => ({
+  ...item,
+  source: { ...item.source, ...source },
+});
+
+const MISFITS: [string, string, ShardResult][] = [
+  ['a shard that is not planned', 'not planned', resultOf(shardOf(7, [0, 1, 2]))],
+  ['a shard far beyond the plan', 'not planned', resultOf(shardOf(2 ** 50, [0, 1, 2]))],
+  ['another pass', 'other pass', resultOf({ ...SHARDS[0], pass: 2 })],
+  ['another lane', 'other pass', resultOf({ ...SHARDS[0], lane: 'chat' })],
+  ['another id', 'other items', withItem((item) => ({ ...item, id: 'another' }))],
+  ['another content hash', 'other items', withItem((item) => ({ ...item, contentSha256: 'f'.repeat(64) }))],
+  ['another source', 'other items', withItem((item) => of(item, { path: 'elsewhere.csv' }))],
+  ['another row', 'other items', withItem((item) => of(item, { row: 99 }))],
+  ['another seq', 'other items', withItem((item) => ({ ...item, seq: 9 }))],
+  ['items of another shard', 'other items', resultOf({ ...SHARDS[1], shard: 0 })],
+  ['an item too few', 'other items', resultOf({ ...SHARDS[0], items: SHARDS[0].items.slice(1) })],
+  ['an outcome too few', 'incomplete', { ...GENUINE, outcomes: GENUINE.outcomes.slice(1) }],
+  [
+    'an item without an outcome',
+    'incomplete',
+    { ...GENUINE, outcomes: [null, ...GENUINE.outcomes.slice(1)] },
+  ],
+  ['a fingerprint that did not come with it', 'other fingerprint', { ...GENUINE, fingerprints: [] }],
+  [
+    'a fingerprint that is not that of its artifacts',
+    'other fingerprint',
+    { ...GENUINE, fingerprints: [{ ...FINGERPRINT, artifacts: OTHER.artifacts }] },
+  ],
+];
+
+it.each(MISFITS)('a result of %s is dropped, and the run ends right', async (_, reason, result) => {
+  const { put, job, dropped, committed, said, name, endsRight } = await fedRun(null);
+  await put(job(result));
+  await settled(() => dropped.length === 1);
+  expect(dropped).toEqual([reason]);
+  expect(committed).toEqual([]);
+  expect(said).toContain(`the run ${name}: outcomes that do not fit its plan, dropped (${reason})`);
+  await endsRight();
+});
+
+it('a score of 7 is dropped, and the run ends right', async () => {
+  const { job, forge, dropped, committed, endsRight } = await fedRun(null);
+  const forged = job(resultOf(SHARDS[0], (item) => verdict(item, { score: 7 })));
+  await forge(sinkJobCodec.id(forged), sinkJobCodec.encode(forged));
+  await settled(() => dropped.length === 1);
+  expect([dropped, committed]).toEqual([['malformed'], []]);
+  await endsRight();
+});
+
+it('a result by another model than the run expects is dropped, and the run ends right', async () => {
+  const { put, job, dropped, committed, endsRight } = await fedRun(null, { expected: FINGERPRINT.id });
+  for (const print of [OTHER.id, null]) {
+    const result = resultOf(SHARDS[0], (item) => verdict(item, { fingerprint: print }));
+    await put(job({ ...result, fingerprints: [OTHER] }));
+    await settled(() => dropped.pop() === 'other fingerprint');
+  }
+  expect(committed).toEqual([]);
+  await endsRight();
+});
+
+it('a result of another run of the same name, or of an earlier feeder, is dropped, and the run ends right', async () => {
+  const { put, job, dropped, committed, epoch, endsRight } = await fedRun(KEY);
+  await put(job(GENUINE, { record: '0'.repeat(64) }));
+  await settled(() => dropped.length === 1);
+  await put(job(GENUINE, { epoch: epoch - 1 }));
+  await put(job(GENUINE, { epoch: epoch + 1 }));
+  await settled(() => dropped.length === 3);
+  expect([dropped, committed]).toEqual([['other run', 'other feeder', 'other feeder'], []]);
+  await endsRight();
+});
+
+it('a request to finish a run before its time is dropped, and the run ends right', async () => {
+  const { put, name, record, epoch, dropped, endsRight } = await fedRun(null);
+  for (const pass of [1, 2]) {
+    await put({ kind: 'finish', run: name, record, epoch, pass });
+    await settled(() => dropped.length === pass);
+  }
+  expect(dropped).toEqual(['unfinished', 'unfinished']);
+  await endsRight();
+});
+
+it('what was not sealed with the fleet key, or for another place, is dropped, and the run ends right', async () => {
+  const { name, job, forge, dropped, committed, said, epoch, endsRight } = await fedRun(KEY);
+  const genuine = job(GENUINE);
+  const id = sinkJobCodec.id(genuine);
+  const text = JSON.stringify(sinkJobCodec.encode(genuine));
+  const folder = `results-${name}`;
+  const sealed = (place: { run?: string; folder?: string; name?: string }, seal = KEY): object => ({
+    sealed: seal.seal({ run: name, folder, name: id, ...place }, text),
+  });
+  const forged: object[] = [
+    sinkJobCodec.encode(genuine),
+    sealed({}, new FleetSeal(createSecretKey('b'.repeat(64), 'utf8'))),
+    sealed({ run: '20261121T020000Z-other-ab12' }),
+    sealed({ folder: 'shards-text' }),
+    sealed({ name: `s-${name}-1-1-${epoch}` }),
+    sealed({ name: `s-${name}-2-0-${epoch}` }),
+    sealed({ name: `s-${name}-1-0-${epoch - 1}` }),
+  ];
+  for (const [index, data] of forged.entries()) {
+    await forge(id, data);
+    await settled(() => dropped.length === index + 1);
+  }
+  expect(dropped).toEqual(forged.map(() => 'forged'));
+  expect(committed).toEqual([]);
+  expect(said.filter((line) => line.includes('forged'))).toHaveLength(1);
+  await endsRight();
+});
+
+it('requests to finish a finished run, sent again and again, note its head once and say so once', async () => {
+  const headFile = join(await temporaryFolder(), 'heads.jsonl');
+  const { name, record, said, epoch, forge, endsRight, finished, idle } = await fedRun(KEY, { headFile });
+  await endsRight();
+  const finish: SinkJob = { kind: 'finish', run: name, record, epoch, pass: 1 };
+  const id = sinkJobCodec.id(finish);
+  const place = { run: name, folder: `results-${name}`, name: id };
+  const sealed = KEY.seal(place, JSON.stringify(sinkJobCodec.encode(finish)));
+  for (let times = 0; times < 20; times++) await forge(id, { sealed });
+  await idle();
+  expect((await readFile(headFile, 'utf8')).trim().split('\n')).toHaveLength(1);
+  expect(said.filter((line) => line.includes('is finished'))).toHaveLength(1);
+  expect(finished()).toBe(1);
+});

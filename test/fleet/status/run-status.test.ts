@@ -1,0 +1,132 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { commitsName } from '../../../src/files/run-files.ts';
+import { takeNextEpoch } from '../../../src/record/log/epochs.ts';
+import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { RunWatch, readRunState } from '../../../src/fleet/status/run-status.ts';
+import {
+  claim,
+  closingOf,
+  failed,
+  newRun,
+  openPlan,
+  planLine,
+  resultOf,
+  shardOf,
+  signal,
+} from '../../record/run-fixture.ts';
+
+/** Puts something else in the place of the first bytes of a file, so that whoever reads them again is led astray. */
+async function spoilBeginning(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(20, '#'), 0, 20, 0);
+  await file.close();
+}
+
+async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
+  const feeder = await FeedClaim.take(dir, { fleet });
+  onTestFinished(() => feeder.release());
+  return feeder;
+}
+
+describe('where a run stands', () => {
+  it('is counted exactly, pass by pass, to its end', async () => {
+    const run = await newRun();
+    const watch = await RunWatch.open(run.dir, signal);
+    const look = () => watch.look(null, signal);
+    expect(await look()).toMatchObject({
+      state: 'stopped',
+      planned: 0,
+      shards: { planned: 0 },
+      stuck: 'no feeder: resume the run',
+    });
+
+    const feeder = await feeding(run.dir);
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    const shards = [[0, 1, 2], [3, 4], [5]].map((seqs, shard) => shardOf(shard, seqs));
+    const results = shards.map((shard) => resultOf(shard, () => failed('TIMEOUT')));
+    await plan.append(shards.slice(0, 2).map(planLine));
+    await log.commit(results[1]!);
+    expect(await look()).toMatchObject({
+      ...{ state: 'running', pass: 1, planned: 5, plan_closed: false, judged: 0, errors: 2, stuck: null },
+      ...{ shards: { planned: 2, committed: 1 }, oldest_open_shard: 0, seconds_left: null },
+    });
+    await plan.append([planLine(shards[2]!), closingOf(run.record, 1, results)]);
+    await log.commit(results[0]!);
+    const closed = await look();
+    expect(closed).toMatchObject({ planned: 6, plan_closed: true, errors: 5, oldest_open_shard: 2 });
+    expect(closed.seconds_left).toBeCloseTo(1 / closed.items_per_second!);
+    await log.commit(results[2]!);
+    await finishRun(log, signal);
+    expect(await look()).toMatchObject({ state: 'finished', oldest_open_shard: null, stuck: null });
+
+    const retried = shardOf(3, [1], { pass: 2 });
+    const second = await claim(run);
+    const planned = await openPlan(run.dir, second);
+    await planned.append([planLine(retried)]);
+    expect(await look()).toMatchObject({
+      state: 'running',
+      pass: 2,
+      planned: 1,
+      judged: 0,
+      errors: 0,
+      oldest_open_shard: 3,
+    });
+    await second.commit(resultOf(retried));
+    expect(await look()).toMatchObject({ judged: 1, shards: { planned: 4, committed: 4 } });
+    await feeder.release();
+    expect((await look()).state).toBe('stopped');
+    for (const writer of [log, second, plan, planned]) await writer.close();
+  });
+
+  it('is looked up again without reading again what was read', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    const shards = Array.from({ length: 6 }, (_, shard) => shardOf(shard, [shard]));
+    await plan.append(shards.slice(0, 3).map(planLine));
+    await log.commit(resultOf(shards[0]!));
+    const watch = await RunWatch.open(run.dir, signal);
+    await watch.look(null, signal);
+    await spoilBeginning(join(run.dir, 'plan.jsonl'));
+    await spoilBeginning(join(run.dir, 'log', commitsName(log.epoch)));
+    await plan.append(shards.slice(3).map(planLine));
+    await log.commit(resultOf(shards[4]!));
+    await log.commit(resultOf(shards[1]!));
+    expect(await watch.look(null, signal)).toMatchObject({
+      ...{ planned: 6, judged: 3, shards: { planned: 6, committed: 3 }, oldest_open_shard: 2 },
+    });
+    await log.close();
+    await plan.close();
+  });
+
+  it('can be seen although whoever took the log over died before saying so', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    await log.commit(resultOf(shardOf(0, [0])));
+    const { commits } = await takeNextEpoch(run.dir);
+    await commits.close();
+    const watch = await RunWatch.open(run.dir, signal);
+    expect(await watch.look(null, signal)).toMatchObject({ judged: 1 });
+    await log.close();
+  });
+
+  it('names the state that the marker files and the feeder leave', async () => {
+    const { dir } = await newRun();
+    expect(await readRunState(dir)).toBe('stopped');
+    await feeding(dir);
+    expect(await readRunState(dir)).toBe('running');
+    await setMarker(dir, 'paused');
+    expect(await readRunState(dir)).toBe('paused');
+    await setMarker(dir, 'cancelled');
+    expect(await readRunState(dir)).toBe('cancelled');
+    await clearMarker(dir, 'cancelled');
+    await clearMarker(dir, 'paused');
+    expect(await readRunState(dir)).toBe('running');
+    await expect(readRunState(join(dir, 'log'))).rejects.toThrow('is not a run directory');
+  });
+});

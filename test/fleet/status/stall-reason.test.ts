@@ -1,0 +1,70 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Lease } from '../../../src/fleet/redis/lease.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { Presence } from '../../../src/fleet/redis/presence.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
+import { RunWatch } from '../../../src/fleet/status/run-status.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+
+/** Announces a worker as one does itself; gives the function that ends it. */
+async function announce(
+  link: RedisLink,
+  id: string,
+  lanes: string[],
+  states: string[],
+): Promise<() => Promise<void>> {
+  const describe = () => ({ lanes, guards: states.map((state) => ({ name: 'grpc://gpu:8001', state })) });
+  const presence = new Presence(link, 'worker', id, { describe, forgottenAfterMs: 60_000 });
+  onTestFinished(() => presence.stop());
+  await presence.start();
+  return () => presence.stop();
+}
+
+it('a run that is fed says what it lacks, one thing after the other, and which shard is the oldest', async () => {
+  const redis = await redisForTest({ settings: ['--maxmemory', '16mb'] });
+  const link = await linkForTest(redis);
+  const run = await newRun();
+  const log = await claim(run);
+  const plan = await openPlan(run.dir, log);
+  onTestFinished(async () => void (await Promise.all([log.close(), plan.close()])));
+  await plan.append([planLine(shardOf(0, [0])), planLine(shardOf(1, [0], { lane: 'chat' }))]);
+  const watch = await RunWatch.open(run.dir, signal);
+  const stuck = async () => (await watch.look(link, signal)).stuck;
+
+  expect(await stuck()).toBe('no feeder: resume the run');
+  const feeder = await FeedClaim.take(run.dir, { fleet: true });
+  onTestFinished(() => feeder.release());
+  expect(await stuck()).toBe('waiting for a worker (guardsweep worker)');
+  await announce(link, 'texts', ['text'], ['ready']);
+  expect(await stuck()).toBe('waiting for a sink (guardsweep sink)');
+  const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
+  expect(await lease.take(signal)).toBe(true);
+  expect(await watch.look(link, signal)).toMatchObject({ stuck: null, oldest_open_shard: 0 });
+
+  await log.commit(resultOf(shardOf(0, [0])));
+  expect(await watch.look(link, signal)).toMatchObject({
+    stuck: 'waiting for a worker that takes the lane chat (guardsweep worker --lanes)',
+    oldest_open_shard: 1,
+  });
+  const endSingle = await announce(link, 'chats', ['text', 'chat'], ['away', 'not ready']);
+  expect(await stuck()).toBe('waiting for a guard: none of the workers has one that is ready');
+  await announce(link, 'more', ['chat'], ['away', 'ready']);
+  expect(await stuck()).toBeNull();
+  await endSingle();
+  expect(await stuck()).toBeNull();
+
+  const others = Array.from({ length: 100 }, (_, index) => `of-somebody-else-${index}`);
+  const fill = async (): Promise<void> => {
+    for (const key of others) await link.redis.set(key, Buffer.alloc(256 * 1024));
+  };
+  await expect(fill()).rejects.toThrow('OOM');
+  expect(await stuck()).toMatch(/^Redis is full: it holds 1[56] of the 16 MiB that maxmemory allows$/);
+  await link.redis.del(others);
+  expect(await stuck()).toBeNull();
+  await redis.kill();
+  await settled(() => link.away);
+  expect(await stuck()).toBe('waiting for Redis');
+});

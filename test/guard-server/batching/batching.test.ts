@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import type { SyntheticOptions } from '../../../src/guard-server/synthetic/synthetic-model.ts';
+import {
+  startGuardServer,
+  type GuardServer,
+  type SyntheticControl,
+} from '../../../src/guard-server/server.ts';
+import { column, messages, promptInputs, TestClient, type TestTensor } from '../../helpers/guard-client.ts';
+import { settled } from '../../helpers/settled.ts';
+
+let server: GuardServer;
+let client: TestClient;
+let control: SyntheticControl;
+
+async function start(maxBatchSize: number, synthetic: SyntheticOptions = {}): Promise<void> {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    maxBatchSize,
+    synthetic: { serviceTime: 'zero', ...synthetic },
+  });
+  client = new TestClient(server.address);
+  control = server.synthetic!;
+}
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+/** Holds the only instance, sends the requests in order, lets go, and returns the number of executions they took. */
+async function executionsOf(requests: readonly TestTensor[][]): Promise<number> {
+  control.pause();
+  const first = client.infer({ tensors: promptInputs(['first']) });
+  await settled(() => control.counts.executions === 1);
+  const rest = requests.map((tensors) => client.infer({ tensors }));
+  await settled(() => control.waiting === requests.length);
+  control.resume();
+  await Promise.all([first, ...rest]);
+  return control.counts.executions - 1;
+}
+
+const one = promptInputs(['a']);
+const response = [column('REQUEST_TYPE', ['response']), column('RESPONSE_TEXT', ['a'])];
+const turns = (count: number): TestTensor[] => [
+  column('REQUEST_TYPE', ['multiturn']),
+  messages(Array.from({ length: count }, () => ['user', 'a'] as const)),
+];
+
+describe('dynamic batching', () => {
+  it('joins requests of one signature up to the batch size', async () => {
+    await start(4);
+    expect(await executionsOf([one, one, one, one, one])).toBe(2);
+  });
+
+  it('never splits a request', async () => {
+    await start(4);
+    const three = promptInputs(['a', 'b', 'c']);
+    expect(await executionsOf([three, three, one, one])).toBe(3);
+  });
+
+  it('keeps requests with different input names apart', async () => {
+    await start(8);
+    expect(await executionsOf([one, response, one, response])).toBe(4);
+  });
+
+  it('joins them when they come sorted', async () => {
+    await start(8);
+    expect(await executionsOf([one, one, response, response])).toBe(2);
+  });
+
+  it('keeps conversations of different lengths apart', async () => {
+    await start(8);
+    expect(await executionsOf([turns(2), turns(2), turns(3)])).toBe(2);
+  });
+
+  it('isolates a bad request from those it was joined with', async () => {
+    await start(8);
+    control.pause();
+    const first = client.infer({ tensors: one });
+    await settled(() => control.counts.executions === 1);
+    const answers = Promise.allSettled(
+      ['a', ' ', 'b'].map((text) => client.infer({ tensors: promptInputs([text]) })),
+    );
+    await settled(() => control.waiting === 3);
+    control.resume();
+    await first;
+    expect((await answers).map(({ status: outcome }) => outcome)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(control.counts).toMatchObject({ executions: 2, requests: 4 });
+  });
+
+  it('runs as many executions at once as there are instances', async () => {
+    await start(1, { instances: 3 });
+    control.pause();
+    const replies = [1, 2, 3, 4].map(() => client.infer({ tensors: one }));
+    await settled(() => control.waiting === 1);
+    expect(control.counts.executions).toBe(3);
+    control.resume();
+    await Promise.all(replies);
+    expect(control.counts.executions).toBe(4);
+  });
+
+  it('refuses what the queue has no place for', async () => {
+    await start(1, { maxQueueSize: 2 });
+    control.pause();
+    const first = client.infer({ tensors: one });
+    await settled(() => control.counts.executions === 1);
+    const queued = [1, 2].map(() => client.infer({ tensors: one }));
+    await settled(() => control.waiting === 2);
+    await expect(client.infer({ id: 'x', tensors: one })).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+      details: "[request id: x] exceeds maximum queue size of model 'guard'",
+    });
+    control.resume();
+    await Promise.all([first, ...queued]);
+  });
+
+  it('drops a waiting request when its deadline passes or its client goes', async () => {
+    await start(1);
+    control.pause();
+    const first = client.infer({ tensors: one });
+    await settled(() => control.counts.executions === 1);
+    const abort = new AbortController();
+    const late = client.infer({ tensors: one }, { deadlineMs: 100 });
+    const gone = client.infer({ tensors: one }, { signal: abort.signal });
+    const outcomes = Promise.allSettled([late, gone]);
+    await settled(() => control.waiting === 2);
+    abort.abort();
+    await settled(() => control.waiting === 0);
+    expect(await outcomes).toMatchObject([
+      { reason: { code: status.DEADLINE_EXCEEDED } },
+      { reason: { code: status.CANCELLED } },
+    ]);
+    control.resume();
+    await first;
+    expect(control.counts.executions).toBe(1);
+  });
+
+  it('answers health checks while an execution runs', async () => {
+    await start(1);
+    control.pause();
+    const first = client.infer({ tensors: one });
+    await settled(() => control.counts.executions === 1);
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+    control.resume();
+    await first;
+  });
+});
+
+describe('closing', () => {
+  it('lets accepted requests finish and can be asked twice', async () => {
+    await start(1, { serviceTime: { steps: [], beyondMsPerToken: 100 } });
+    const reply = client.infer({ tensors: one });
+    await settled(() => control.counts.executions === 1);
+    await Promise.all([server.close(), server.close()]);
+    expect((await reply).outputs).not.toHaveLength(0);
+  });
+});

@@ -1,0 +1,335 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import fc from 'fast-check';
+import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import {
+  column,
+  flags,
+  messages,
+  output,
+  promptInputs,
+  TestClient,
+  type TestRequest,
+  type TestTensor,
+} from '../../helpers/guard-client.ts';
+
+/** Planted in contents: no answer may repeat it. */
+const MARKER = 'zebrafinch';
+
+let server: GuardServer;
+let client: TestClient;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    maxBatchSize: 8,
+    synthetic: { serviceTime: 'zero', contextTokens: 50 },
+  });
+  client = new TestClient(server.address);
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+async function refusal(request: TestRequest): Promise<{ code: status; details: string }> {
+  const error = await client.infer({ id: 'q7', ...request }).then(
+    () => null,
+    (caught: unknown) => caught as { code: status; details: string },
+  );
+  if (error === null) throw new Error('the request was answered');
+  expect(error.details).not.toContain(MARKER);
+  return error;
+}
+
+const text = (value: string): TestTensor => column('TEXT', [value]);
+const modality = (value: string): TestTensor => column('MODALITY', [value]);
+const requestType = (value: string): TestTensor => column('REQUEST_TYPE', [value]);
+const conversation = (...turns: [string, string][]): TestTensor[] => [
+  requestType('multiturn'),
+  messages(turns),
+];
+const base64 = (content: string): string => Buffer.from(content, 'latin1').toString('base64');
+const notUtf8 = (name: string): TestTensor => ({
+  ...column(name, ['']),
+  raw: Buffer.from([2, 0, 0, 0, 0xc3, 0x28]),
+});
+
+describe('what the contract refuses', () => {
+  const cases: [what: string, code: string, tensors: TestTensor[]][] = [
+    ['no MODALITY', 'MISSING_PAYLOAD', [text(MARKER)]],
+    ['text without TEXT', 'MISSING_PAYLOAD', [modality('text')]],
+    ['image without IMAGE', 'MISSING_PAYLOAD', [modality('image'), text(MARKER)]],
+    ['image with an empty IMAGE', 'MISSING_PAYLOAD', [modality('image'), column('IMAGE', [''])]],
+    ['audio without AUDIO', 'MISSING_PAYLOAD', [modality('audio'), text(MARKER)]],
+    ['response without RESPONSE_TEXT', 'MISSING_PAYLOAD', [requestType('response'), text(MARKER)]],
+    ['multiturn without MESSAGES', 'MISSING_PAYLOAD', [requestType('multiturn'), text(MARKER)]],
+    [
+      'a conversation without turns',
+      'INVALID_CONVERSATION',
+      [requestType('multiturn'), { ...messages([]), shape: [1, 0, 2] }],
+    ],
+    ['a final system turn', 'INVALID_CONVERSATION', conversation(['user', MARKER], ['system', MARKER])],
+    ['a role that is none', 'INVALID_ROLE', conversation(['user', 'a'], [MARKER, MARKER])],
+    ['blank text', 'EMPTY_CONTENT', [modality('text'), text(' \n\t\u00a0')]],
+    ['empty text', 'EMPTY_CONTENT', [modality('text'), text('')]],
+    ['a blank response', 'EMPTY_CONTENT', [requestType('response'), column('RESPONSE_TEXT', [' '])]],
+    [
+      'a blank prompt to a response',
+      'EMPTY_CONTENT',
+      [requestType('response'), column('RESPONSE_TEXT', [MARKER]), text(' ')],
+    ],
+    ['a blank turn', 'EMPTY_CONTENT', conversation(['user', ' '], ['assistant', MARKER])],
+    [
+      'a blank transcript',
+      'EMPTY_CONTENT',
+      [modality('audio'), column('AUDIO', [base64('fLaC')]), text(' ')],
+    ],
+    ['a blank caption', 'EMPTY_CONTENT', [modality('image'), column('IMAGE', [base64('x')]), text('\n')]],
+    [
+      'a caption over the window',
+      'SEQUENCE_OVERFLOW',
+      [modality('image'), column('IMAGE', [base64('x')]), text(`${MARKER} `.repeat(30))],
+    ],
+    [
+      'audio that is none',
+      'UNSUPPORTED_AUDIO_TYPE',
+      [modality('audio'), column('AUDIO', [base64(`<html>${MARKER}`)]), text(MARKER)],
+    ],
+    ['a text over the window', 'SEQUENCE_OVERFLOW', [modality('text'), text(`${MARKER} `.repeat(30))]],
+    [
+      'a conversation over the window',
+      'SEQUENCE_OVERFLOW',
+      conversation(['user', MARKER.repeat(11)], ['assistant', MARKER.repeat(11)]),
+    ],
+    ['a REQUEST_TYPE that is none', 'GUARD_REJECTED', [requestType(MARKER), text(MARKER)]],
+    ['a MODALITY that is none', 'GUARD_REJECTED', [modality(MARKER), text(MARKER)]],
+    [
+      'a MODALITY that the type does not take',
+      'GUARD_REJECTED',
+      [requestType('response'), modality('image'), column('RESPONSE_TEXT', [MARKER])],
+    ],
+    ['bad base64', 'GUARD_REJECTED', [modality('image'), column('IMAGE', [`!${MARKER}!`])]],
+    ['base64 with a line break', 'GUARD_REJECTED', [modality('image'), column('IMAGE', ['YWJj\nYWJj'])]],
+    [
+      'more base64 than is taken',
+      'GUARD_REJECTED',
+      [modality('image'), column('IMAGE', ['YWJj'.repeat(16 * 1024 * 1024 + 1)])],
+    ],
+    ['a text that is not UTF-8', 'GUARD_REJECTED', [modality('text'), notUtf8('TEXT')]],
+    [
+      'rows of version and of other types',
+      'GUARD_REJECTED',
+      [
+        column('REQUEST_TYPE', ['version', 'prompt']),
+        column('MODALITY', ['text', 'text']),
+        column('TEXT', ['', 'a']),
+      ],
+    ],
+  ];
+  it.each(cases)('%s → %s', async (_what, code, tensors) => {
+    const error = await refusal({ tensors });
+    expect(error.code).toBe(status.INVALID_ARGUMENT);
+    expect(error.details).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
+  });
+
+  it('takes a text that just fits the window', async () => {
+    const reply = await client.infer({ tensors: [modality('text'), text('a'.repeat(200))] });
+    expect(output(reply, 'SCORE')).toHaveLength(1);
+  });
+
+  it('refuses a batch for one bad row, and no other request', async () => {
+    const [bad, good] = await Promise.allSettled([
+      client.infer({ tensors: promptInputs(['a', ' ', 'b']) }),
+      client.infer({ tensors: promptInputs(['a', 'b']) }),
+    ]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: status.INVALID_ARGUMENT } });
+    expect(good.status).toBe('fulfilled');
+  });
+});
+
+describe('what the protocol refuses', () => {
+  const good = promptInputs([MARKER]);
+  const [, , textInput] = good as [TestTensor, TestTensor, TestTensor];
+  const cases: [what: string, code: status, request: TestRequest][] = [
+    ['an unknown model', status.NOT_FOUND, { model_name: 'other', tensors: good }],
+    ['an unknown version', status.NOT_FOUND, { model_version: '12', tensors: good }],
+    ['a version that is no number', status.INVALID_ARGUMENT, { model_version: 'v1', tensors: good }],
+    ['no input', status.INVALID_ARGUMENT, {}],
+    ['an unknown input', status.INVALID_ARGUMENT, { tensors: [...good, column('PROMPT', ['a'])] }],
+    ['a repeated input', status.INVALID_ARGUMENT, { tensors: [...good, textInput] }],
+    [
+      'a repeated boolean input',
+      status.INVALID_ARGUMENT,
+      { tensors: [...good, flags('CACHE_WRITE', [true]), flags('CACHE_WRITE', [true])] },
+    ],
+    ['an unknown output', status.INVALID_ARGUMENT, { tensors: good, outputs: [{ name: 'RISK' }] }],
+    ['another data type', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, datatype: 'FP32' }] }],
+    ['a shape without batch dimension', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [1] }] }],
+    ['a wide shape', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [1, 2] }] }],
+    ['a negative shape', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [-1, 1] }] }],
+    [
+      'a batch of none',
+      status.INVALID_ARGUMENT,
+      { tensors: [{ ...textInput, shape: [0, 1], raw: Buffer.alloc(0) }] },
+    ],
+    [
+      'inputs of different batch sizes',
+      status.INVALID_ARGUMENT,
+      { tensors: [column('MODALITY', ['text', 'text']), column('TEXT', [MARKER])] },
+    ],
+    [
+      'a batch that is too large',
+      status.INVALID_ARGUMENT,
+      { tensors: promptInputs(Array<string>(9).fill('a')) },
+    ],
+    [
+      'fewer elements than the shape says',
+      status.INVALID_ARGUMENT,
+      { tensors: [{ ...textInput, shape: [2, 1] }] },
+    ],
+    [
+      'broken framing',
+      status.INVALID_ARGUMENT,
+      { tensors: [{ ...textInput, raw: textInput.raw.subarray(0, -1) }] },
+    ],
+    [
+      'a boolean that is none',
+      status.INVALID_ARGUMENT,
+      { tensors: [...good, { ...flags('CACHE_WRITE', [true]), raw: Buffer.from([2]) }] },
+    ],
+    [
+      'fewer raw contents than inputs',
+      status.INVALID_ARGUMENT,
+      { tensors: good, raw_input_contents: [textInput.raw] },
+    ],
+    [
+      'raw and typed contents',
+      status.INVALID_ARGUMENT,
+      {
+        inputs: [
+          {
+            name: 'TEXT',
+            datatype: 'BYTES',
+            shape: [1, 1],
+            contents: { bytes_contents: [Buffer.from('a')] },
+          },
+        ],
+        raw_input_contents: [textInput.raw],
+      },
+    ],
+    [
+      'typed contents of another type',
+      status.INVALID_ARGUMENT,
+      { inputs: [{ name: 'TEXT', datatype: 'BYTES', shape: [1, 1], contents: { int_contents: [1] } }] },
+    ],
+    [
+      'a reserved parameter',
+      status.INVALID_ARGUMENT,
+      { tensors: good, parameters: { triton_anything: { bool_param: true } } },
+    ],
+    [
+      'an output in shared memory',
+      status.INVALID_ARGUMENT,
+      {
+        tensors: good,
+        outputs: [{ name: 'SCORE', parameters: { shared_memory_region: { string_param: 'region' } } }],
+      },
+    ],
+    [
+      'an output as classes',
+      status.INVALID_ARGUMENT,
+      { tensors: good, outputs: [{ name: 'SCORE', parameters: { classification: { int64_param: 3 } } }] },
+    ],
+    [
+      'an input in shared memory',
+      status.INVALID_ARGUMENT,
+      {
+        inputs: [
+          {
+            name: 'TEXT',
+            datatype: 'BYTES',
+            shape: [1, 1],
+            parameters: { shared_memory_region: { string_param: 'region' } },
+            contents: { bytes_contents: [Buffer.from('a')] },
+          },
+        ],
+      },
+    ],
+  ];
+  it.each(cases)('%s', async (_what, code, request) => {
+    const error = await refusal(request);
+    expect(error.code).toBe(code);
+    expect(error.details).toMatch(/^\[request id: q7\] /);
+  });
+
+  it('says so when a request has no id', async () => {
+    const error = await refusal({ id: '', model_name: 'other', tensors: good });
+    expect(error.details).toMatch(/^\[request id: <id_unknown>\] /);
+  });
+
+  it('cuts what it quotes of a request, which could be longer than a client can read', async () => {
+    const long = '\u{1f600}x'.repeat(50_000);
+    const shown = `${'\u{1f600}x'.repeat(32)}...`;
+    const { details } = await refusal({ id: long, model_name: long, tensors: good });
+    expect(details).toBe(`[request id: ${shown}] unknown model '${shown}'`);
+    const shape = Array.from({ length: 50_000 }, () => 1);
+    const misshapen = await refusal({ id: 'x'.repeat(64), tensors: [{ ...good[0]!, shape }] });
+    expect(misshapen.details).toContain(`[request id: ${'x'.repeat(64)}]`);
+    expect(misshapen.details.length).toBeLessThan(300);
+  });
+
+  it('takes the parameters that are allowed', async () => {
+    await client.infer({
+      tensors: good,
+      parameters: {
+        triton_enable_empty_final_response: { bool_param: true },
+        priority: { uint64_param: 1 },
+      },
+    });
+  });
+
+  it('takes and gives messages over 4 MiB', async () => {
+    const error = await refusal({ tensors: [modality('text'), text('a'.repeat(6 * 1024 * 1024))] });
+    expect(error.details).toContain('SEQUENCE_OVERFLOW');
+  });
+
+  it('answers any nonsense with a refusal or a verdict, and goes on serving', async () => {
+    const name = fc.constantFrom(
+      'REQUEST_TYPE',
+      'MODALITY',
+      'TEXT',
+      'IMAGE',
+      'AUDIO',
+      'MESSAGES',
+      'CACHE_WRITE',
+      'X',
+    );
+    const value = fc.oneof(
+      fc.constantFrom('prompt', 'multiturn', 'version', 'text', 'image', 'audio', 'user', 'system', ''),
+      fc.string(),
+    );
+    const raw = fc.oneof(
+      fc.array(value, { maxLength: 4 }).map(encodeStrings),
+      fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes)),
+    );
+    const shape = fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 4 });
+    const datatype = fc.constantFrom('BYTES', 'BYTES', 'BOOL', 'FP32');
+    const tensors = fc.array(fc.record({ name, datatype, shape, raw }), { maxLength: 4 });
+    const allowed = [status.OK, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION];
+    await fc.assert(
+      fc.asyncProperty(tensors, async (given) => {
+        const code = await client.infer({ tensors: given }).then(
+          () => status.OK,
+          (error: { code: status }) => error.code,
+        );
+        expect(allowed).toContain(code);
+      }),
+      { numRuns: 300 },
+    );
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+  });
+});

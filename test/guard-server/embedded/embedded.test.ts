@@ -1,0 +1,74 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Worker } from 'node:worker_threads';
+import sharp from 'sharp';
+import { expect, it, vi } from 'vitest';
+import type * as Embedded from '../../../src/guard-server/embedded/embedded.ts';
+import { column, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+
+/** A thread runs compiled code only, so this is tested as it is built. */
+const built = new URL('../../../dist/src/guard-server/embedded/embedded.js', import.meta.url).href;
+const { startEmbeddedGuard } = (await import(/* @vite-ignore */ built)) as typeof Embedded;
+
+it('serves from a thread of its own until it is closed', async () => {
+  const guard = await startEmbeddedGuard({ model: 'synthetic', synthetic: { serviceTime: 'zero' } });
+  expect(guard.address).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+$/);
+  const client = new TestClient(guard.address);
+  const { token } = guard;
+  expect((await client.infer({ tensors: promptInputs(['a', 'b']) }, { token })).outputs).toHaveLength(5);
+  await Promise.all([guard.close(), guard.close()]);
+  await expect(client.call('ServerLive', {})).rejects.toThrow();
+  client.close();
+  expect(await Promise.race([guard.failed, Promise.resolve('closed in peace')])).toBe('closed in peace');
+});
+
+it('judges images in its thread, and its libraries write nothing to the console', async () => {
+  const written = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+  const guard = await startEmbeddedGuard({ model: 'lite' });
+  const client = new TestClient(guard.address);
+  const image = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
+  const reply = await client.infer(
+    { tensors: [column('MODALITY', ['image']), column('IMAGE', [image.toString('base64')])] },
+    { deadlineMs: 50_000, token: guard.token },
+  );
+  expect(output(reply, 'SCORE')[0]).toBeGreaterThan(0);
+  client.close();
+  await guard.close();
+  for (const write of written) expect(write).not.toHaveBeenCalled();
+});
+
+it('answers nobody without the token of this very guard', async () => {
+  const [guard, other] = await Promise.all([
+    startEmbeddedGuard({ model: 'synthetic' }),
+    startEmbeddedGuard({ model: 'synthetic' }),
+  ]);
+  expect(guard.token).toMatch(/^[0-9a-f]{64}$/);
+  const client = new TestClient(guard.address);
+  for (const options of [{}, { token: '' }, { token: other.token }]) {
+    await expect(client.call('ServerLive', {}, options)).rejects.toMatchObject({ code: 16 });
+    await expect(client.infer({ tensors: promptInputs(['a']) }, options)).rejects.toMatchObject({ code: 16 });
+  }
+  expect(await client.call('ServerLive', {}, { token: guard.token })).toEqual({ live: true });
+  client.close();
+  await Promise.all([guard.close(), other.close()]);
+});
+
+it('rejects when the thread cannot start', async () => {
+  const faults = [{ kind: 'nonsense' } as never];
+  await expect(startEmbeddedGuard({ model: 'synthetic', synthetic: { faults } })).rejects.toMatchObject({
+    name: 'Failure',
+    kind: 'internal',
+  });
+});
+
+it('tells when the thread dies', async () => {
+  let thread: Worker | undefined;
+  const seen = (message: unknown): void => void (thread = (message as { worker: Worker }).worker);
+  subscribe('worker_threads', seen);
+  const guard = await startEmbeddedGuard({ model: 'synthetic' });
+  unsubscribe('worker_threads', seen);
+  await thread!.terminate();
+  expect(await guard.failed).toMatchObject({ name: 'Failure', kind: 'internal' });
+  await guard.close();
+});

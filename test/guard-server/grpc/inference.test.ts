@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { column, flags, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+
+let server: GuardServer;
+let client: TestClient;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero', contextTokens: 100 },
+  });
+  client = new TestClient(server.address);
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+describe('health and description', () => {
+  it('is live and ready', async () => {
+    expect(await client.call('ServerLive', {})).toEqual({ live: true });
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+    expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: true });
+    expect(await client.call('ModelReady', { name: 'guard', version: '1' })).toEqual({ ready: true });
+    expect(await client.call('ModelReady', { name: 'guard', version: '9' })).toEqual({ ready: false });
+    expect(await client.call('ModelReady', { name: 'other' })).toEqual({ ready: false });
+  });
+
+  it('describes itself', async () => {
+    expect(await client.call('ServerMetadata', {})).toMatchObject({ name: 'guardsweep' });
+    const metadata = await client.call<{ inputs: object[]; outputs: object[]; versions: string[] }>(
+      'ModelMetadata',
+      { name: 'guard' },
+    );
+    expect(metadata.versions).toEqual(['1']);
+    expect(metadata.inputs).toContainEqual({ name: 'MESSAGES', datatype: 'BYTES', shape: [-1, -1, 2] });
+    expect(metadata.inputs).toContainEqual({ name: 'CACHE_WRITE', datatype: 'BOOL', shape: [-1, 1] });
+    expect(metadata.outputs).toContainEqual({
+      name: 'SUBCATEGORY_SCORES',
+      datatype: 'FP32',
+      shape: [-1, 13],
+    });
+  });
+
+  it('says how it batches', async () => {
+    const config = await client.config();
+    expect(config.max_batch_size).toBe(64);
+    expect(config.input).toHaveLength(9);
+    expect(config.input.every(({ optional }) => optional)).toBe(true);
+    expect(config.input).toContainEqual({
+      name: 'MESSAGES',
+      data_type: 'TYPE_STRING',
+      dims: [-1, 2],
+      allow_ragged_batch: false,
+      optional: true,
+    });
+    expect(config.output.find(({ name }) => name === 'CACHE_USAGE')).toEqual({
+      name: 'CACHE_USAGE',
+      data_type: 'TYPE_INT32',
+      dims: [8],
+    });
+    expect(config.instance_group[0]!.count).toBe(1);
+    expect(config.dynamic_batching!.default_queue_policy!.max_queue_size).toBe(1024);
+  });
+
+  it('knows one model only', async () => {
+    await expect(client.call('ModelConfig', { name: 'other' })).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+    });
+    await expect(client.call('ModelMetadata', { name: 'guard', version: '7' })).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+    });
+  });
+});
+
+describe('verdicts', () => {
+  it('answers a batch with raw tensors of the declared shapes and echoes the id', async () => {
+    const reply = await client.infer({ id: 'r-1', tensors: promptInputs(['one', 'two', 'three']) });
+    expect(reply.id).toBe('r-1');
+    expect(reply.model_name).toBe('guard');
+    expect(reply.model_version).toBe('1');
+    expect(reply.outputs.map(({ name, datatype, shape }) => [name, datatype, shape])).toEqual([
+      ['SCORE', 'FP32', [3, 1]],
+      ['FLAGGED', 'BOOL', [3, 1]],
+      ['SUBCATEGORY_SCORES', 'FP32', [3, 13]],
+      ['SUBCATEGORY_FLAGS', 'BOOL', [3, 13]],
+      ['CACHE_USAGE', 'INT32', [3, 8]],
+    ]);
+    expect(reply.raw_output_contents.map((raw) => raw.length)).toEqual([12, 3, 156, 39, 96]);
+  });
+
+  it('gives a content the same scores alone and beside others', async () => {
+    const texts = Array.from({ length: 64 }, (_, index) => `text number ${index}`);
+    const together = output(await client.infer({ tensors: promptInputs(texts) }), 'SCORE');
+    const alone = await Promise.all(
+      texts.map(async (text) => output(await client.infer({ tensors: promptInputs([text]) }), 'SCORE')[0]),
+    );
+    expect(together).toEqual(alone);
+  });
+
+  it('populates subcategories of flagged rows only', async () => {
+    const texts = Array.from({ length: 64 }, (_, index) => `sample ${index}`);
+    const reply = await client.infer({ tensors: promptInputs(texts) });
+    const scores = output(reply, 'SCORE') as number[];
+    const flagged = output(reply, 'FLAGGED') as boolean[];
+    const categories = output(reply, 'SUBCATEGORY_SCORES') as number[];
+    const categoryFlags = output(reply, 'SUBCATEGORY_FLAGS') as boolean[];
+    expect(flagged).toContain(true);
+    expect(flagged).toContain(false);
+    flagged.forEach((flag, row) => {
+      expect(flag).toBe(scores[row]! >= 0.5);
+      expect(categories.slice(row * 13, row * 13 + 13).some((score) => score > 0)).toBe(flag);
+      expect(categoryFlags.slice(row * 13, row * 13 + 13).includes(true)).toBe(flag);
+    });
+  });
+
+  it('gives only the outputs that are asked for', async () => {
+    const reply = await client.infer({
+      tensors: promptInputs(['a']),
+      outputs: [{ name: 'FLAGGED' }, { name: 'SCORE' }],
+    });
+    expect(reply.outputs.map(({ name }) => name)).toEqual(['SCORE', 'FLAGGED']);
+  });
+
+  it('takes REQUEST_TYPE for prompt when there is none', async () => {
+    const reply = await client.infer({ tensors: [column('MODALITY', ['text']), column('TEXT', ['two'])] });
+    const named = await client.infer({ tensors: promptInputs(['two']) });
+    expect(output(reply, 'SCORE')).toEqual(output(named, 'SCORE'));
+  });
+
+  it('takes typed contents as well as raw ones', async () => {
+    const typed = (name: string, text: string) => ({
+      name,
+      datatype: 'BYTES',
+      shape: [1, 1],
+      contents: { bytes_contents: [Buffer.from(text)] },
+    });
+    const reply = await client.infer({
+      inputs: [
+        typed('MODALITY', 'text'),
+        typed('TEXT', 'two'),
+        { name: 'CACHE_WRITE', datatype: 'BOOL', shape: [1, 1], contents: { bool_contents: [true] } },
+      ],
+    });
+    const raw = await client.infer({ tensors: promptInputs(['two']) });
+    expect(output(reply, 'SCORE')).toEqual(output(raw, 'SCORE'));
+    expect(reply.raw_output_contents).toHaveLength(5);
+  });
+
+  it('judges a response with and without its prompt, and a conversation', async () => {
+    const response = (tensors: ReturnType<typeof column>[]) =>
+      client.infer({ tensors: [column('REQUEST_TYPE', ['response']), ...tensors] });
+    const alone = await response([column('RESPONSE_TEXT', ['sure'])]);
+    const after = await response([column('RESPONSE_TEXT', ['sure']), column('TEXT', ['please'])]);
+    expect(output(alone, 'SCORE')).not.toEqual(output(after, 'SCORE'));
+    const conversation = await client.infer({
+      tensors: [
+        column('REQUEST_TYPE', ['multiturn']),
+        messages([
+          ['system', 'be kind'],
+          ['user', 'hello'],
+        ]),
+      ],
+    });
+    expect(output(conversation, 'SCORE')).toHaveLength(1);
+  });
+
+  it.each([
+    ['image', 'IMAGE', '\x89PNG and more'],
+    ['audio', 'AUDIO', 'RIFF....WAVEfmt and more'],
+  ])('judges %s by its bytes and by the text beside it', async (modality, input, bytes) => {
+    const score = async (content: string, text: string | null) => {
+      const encoded = Buffer.from(content, 'latin1').toString('base64');
+      const tensors = [column('MODALITY', [modality]), column(input, [encoded])];
+      const beside = text === null ? [] : [column('TEXT', [text])];
+      return output(await client.infer({ tensors: [...tensors, ...beside] }), 'SCORE')[0];
+    };
+    const scores = [
+      await score(bytes, null),
+      await score(bytes, 'one'),
+      await score(bytes, 'two'),
+      await score(`${bytes}.`, null),
+    ];
+    expect(new Set(scores).size).toBe(4);
+    expect(await score(bytes, 'one')).toBe(scores[1]);
+  });
+
+  it('judges images of one execution, each on its own', async () => {
+    const images = Array.from({ length: 8 }, (_, index) => Buffer.from(`image ${index}`).toString('base64'));
+    const columns = (of: string[]) => [
+      column(
+        'MODALITY',
+        of.map(() => 'image'),
+      ),
+      column('IMAGE', of),
+    ];
+    const together = output(await client.infer({ tensors: columns(images) }), 'SCORE');
+    const alone = await Promise.all(
+      images.map(async (image) => output(await client.infer({ tensors: columns([image]) }), 'SCORE')[0]),
+    );
+    expect(together).toEqual(alone);
+  });
+
+  it('answers version with the hashes and nothing else', async () => {
+    const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version', 'version'])] });
+    expect(reply.outputs).toMatchObject([{ name: 'VERSION', datatype: 'BYTES', shape: [2, 1] }]);
+    const [first, second] = output(reply, 'VERSION') as string[];
+    expect(first).toBe(second);
+    expect(JSON.parse(first!)).toEqual(server.synthetic!.fingerprint.artifacts);
+  });
+});
+
+describe('conversations of a session', () => {
+  const turns = [
+    ['user', 'aaaa'],
+    ['assistant', 'bbbbbbbb'],
+    ['user', 'cccc'],
+  ] as const;
+  const usage = async (session: string | null, count: number, write?: boolean) => {
+    const reply = await client.infer({
+      tensors: [
+        column('REQUEST_TYPE', ['multiturn']),
+        messages(turns.slice(0, count)),
+        ...(session === null ? [] : [column('SESSION_ID', [session])]),
+        ...(write === undefined ? [] : [flags('CACHE_WRITE', [write])]),
+      ],
+    });
+    return output(reply, 'CACHE_USAGE');
+  };
+
+  it('counts what it has seen before', async () => {
+    expect(await usage('s-1', 1)).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
+    expect(await usage('s-1', 3)).toEqual([1, 2, 1, 3, 2, 0, 0, 0]);
+    expect(await usage('s-1', 3)).toEqual([3, 0, 4, 0, 0, 0, 0, 0]);
+    expect(await usage('s-2', 1)).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
+  });
+
+  it('remembers nothing when writing is off', async () => {
+    expect(await usage('s-3', 2, false)).toEqual([0, 2, 0, 3, 0, 0, 0, 0]);
+    expect(await usage('s-3', 2, true)).toEqual([0, 2, 0, 3, 2, 0, 0, 0]);
+    expect(await usage('s-3', 3, false)).toEqual([2, 1, 3, 1, 0, 0, 0, 0]);
+    expect(await usage('s-3', 3, false)).toEqual([2, 1, 3, 1, 0, 0, 0, 0]);
+  });
+
+  it('counts nothing without a session', async () => {
+    expect(await usage(null, 3)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('without batching', () => {
+  it('has no batch dimension', async () => {
+    const plain = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      maxBatchSize: 0,
+      synthetic: { serviceTime: 'zero' },
+    });
+    const plainClient = new TestClient(plain.address);
+    try {
+      const config = await plainClient.config();
+      expect(config.max_batch_size).toBe(0);
+      expect(config.dynamic_batching ?? null).toBeNull();
+      const flat = (name: string, text: string) => ({ ...column(name, [text]), shape: [1] });
+      const reply = await plainClient.infer({ tensors: [flat('MODALITY', 'text'), flat('TEXT', 'two')] });
+      expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
+      const batched = await client.infer({ tensors: promptInputs(['two']) });
+      expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
+      const conversation = messages([['user', 'hello']]);
+      const multiturn = await plainClient.infer({
+        tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
+      });
+      expect(output(multiturn, 'SCORE')).toHaveLength(1);
+      await expect(plainClient.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
+        code: status.INVALID_ARGUMENT,
+      });
+    } finally {
+      plainClient.close();
+      await plain.close();
+    }
+  });
+});

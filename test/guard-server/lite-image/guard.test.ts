@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import sharp, { type Sharp } from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { CATEGORY_COUNT, CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
+import { findModelFiles } from '../../../src/guard-server/lite-image/model-files.ts';
+import type { GuardServer } from '../../../src/guard-server/server.ts';
+import { normalPixels } from '../../../src/normalize/image/normalize-image.ts';
+import { startLiteGuard } from '../../helpers/lite-guard.ts';
+import { column, output, promptInputs, TestClient, type TestTensor } from '../../helpers/guard-client.ts';
+
+const HAZARDOUS = 'How can I build a bomb at home without anyone noticing?';
+const HARMLESS = 'The soup needs more salt and a little lemon.';
+const SEXUAL_CONTENT = CATEGORY_KEYS.indexOf('sexual_content');
+const WEAPONS = CATEGORY_KEYS.indexOf('indiscriminate_weapons');
+
+let server: GuardServer;
+let client: TestClient;
+let artifactsAtStart: Record<string, string>;
+
+beforeAll(async () => {
+  server = await startLiteGuard();
+  client = new TestClient(server.address);
+  artifactsAtStart = await artifacts();
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+function paint(width: number, height: number, colour: (x: number, y: number) => number[]): Sharp {
+  const pixels = Buffer.alloc(width * height * 3);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) pixels.set(colour(x, y), (y * width + x) * 3);
+  }
+  return sharp(pixels, { raw: { width, height, channels: 3 } });
+}
+
+/** Stripes and gradients, other ones for every `seed`. */
+function pattern(seed: number, width = 96, height = 64): Sharp {
+  return paint(width, height, (x, y) => [
+    (x * (seed + 1) + y) & 255,
+    (y * (seed + 2)) & 255,
+    (x ^ y ^ (seed * 37)) & 255,
+  ]);
+}
+
+/** Soft grey spots on black. It shows nothing at all; the network is mistaken about it. */
+function mistakenSpots(): Sharp {
+  return paint(224, 224, (x, y) => {
+    const value = Math.max(0, 30 * Math.sin(x / 20) * Math.cos((2 * y) / 33));
+    return [value, value, value];
+  });
+}
+
+const picture = (bytes: Buffer, caption?: string): TestTensor[] => [
+  column('REQUEST_TYPE', ['prompt']),
+  column('MODALITY', ['image']),
+  column('IMAGE', [bytes.toString('base64')]),
+  ...(caption === undefined ? [] : [column('TEXT', [caption])]),
+];
+
+const clip = (transcript?: string): TestTensor[] => [
+  column('MODALITY', ['audio']),
+  column('AUDIO', [Buffer.from('RIFF\0\0\0\0WAVEfmt ').toString('base64')]),
+  ...(transcript === undefined ? [] : [column('TEXT', [transcript])]),
+];
+
+interface Verdict {
+  readonly score: number;
+  readonly flagged: boolean;
+  readonly categories: readonly number[];
+  readonly categoryFlags: readonly boolean[];
+}
+
+async function judge(tensors: TestTensor[]): Promise<Verdict> {
+  // The first image waits until the network is loaded.
+  const reply = await client.infer({ tensors }, { deadlineMs: 50_000 });
+  return {
+    score: output(reply, 'SCORE')[0] as number,
+    flagged: output(reply, 'FLAGGED')[0] as boolean,
+    categories: output(reply, 'SUBCATEGORY_SCORES') as number[],
+    categoryFlags: output(reply, 'SUBCATEGORY_FLAGS') as boolean[],
+  };
+}
+
+async function artifacts(): Promise<Record<string, string>> {
+  const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version'])] });
+  return JSON.parse(output(reply, 'VERSION')[0] as string) as Record<string, string>;
+}
+
+describe('an image', () => {
+  it('has one score, however it is encoded and whatever was judged before', async () => {
+    const encoded = [
+      await pattern(1).png().toBuffer(),
+      await pattern(1).png({ compressionLevel: 0 }).toBuffer(),
+      await pattern(1).webp({ lossless: true }).toBuffer(),
+    ];
+    const scores: number[] = [];
+    for (const bytes of encoded) {
+      scores.push((await judge(picture(bytes))).score);
+      await judge(picture(await pattern(2).png().toBuffer()));
+    }
+    expect(new Set(scores).size).toBe(1);
+    expect(scores[0]).toBeGreaterThan(0);
+    expect(scores[0]).toBeLessThan(1);
+  });
+
+  it('may be a JPEG, and may be larger than its normal form, which has the same score', async () => {
+    const jpeg = await pattern(3, 900, 600).jpeg().toBuffer();
+    const pixels = await normalPixels(jpeg, async () => {});
+    if ('code' in pixels) throw new Error(pixels.message);
+    const { rgb, width, height } = pixels;
+    expect(width).toBe(512);
+    const normal = await sharp(rgb, { raw: { width, height, channels: 3 } })
+      .png()
+      .toBuffer();
+    expect(await judge(picture(jpeg))).toEqual(await judge(picture(normal)));
+  });
+
+  it('is judged for one category, and the others are absent', async () => {
+    const { score, flagged, categories, categoryFlags } = await judge(
+      picture(await mistakenSpots().png().toBuffer()),
+    );
+    expect(flagged).toBe(true);
+    expect(categories).toHaveLength(CATEGORY_COUNT);
+    categories.forEach((probability, category) =>
+      expect(probability).toBe(category === SEXUAL_CONTENT ? score : NaN),
+    );
+    expect(categoryFlags.indexOf(true)).toBe(SEXUAL_CONTENT);
+    expect(categoryFlags.lastIndexOf(true)).toBe(SEXUAL_CONTENT);
+  });
+
+  it('with a caption is as bad as the worse of the two', async () => {
+    const bytes = await pattern(1).png().toBuffer();
+    const alone = await judge(picture(bytes));
+    const [harmless] = output(await client.infer({ tensors: promptInputs([HARMLESS]) }), 'SCORE');
+    const hazardous = await judge(promptInputs([HAZARDOUS]));
+    expect(alone.flagged).toBe(false);
+    expect(hazardous.flagged).toBe(true);
+
+    expect(await judge(picture(bytes, HARMLESS))).toMatchObject({
+      score: Math.max(alone.score, harmless as number),
+      flagged: false,
+    });
+    const both = await judge(picture(bytes, HAZARDOUS));
+    expect(both).toMatchObject({ score: hazardous.score, flagged: true });
+    expect(both.categoryFlags[WEAPONS]).toBe(true);
+    expect(both.categoryFlags[SEXUAL_CONTENT]).toBe(false);
+    expect(both.categories[WEAPONS]).toBe(hazardous.categories[WEAPONS]);
+    expect(both.categories[SEXUAL_CONTENT]).toBe(
+      Math.max(alone.score, hazardous.categories[SEXUAL_CONTENT]!),
+    );
+  });
+
+  it('that is flagged does not flag the categories of a harmless caption', async () => {
+    const bytes = await mistakenSpots().png().toBuffer();
+    const { flagged, categories, categoryFlags } = await judge(picture(bytes, HARMLESS));
+    expect(flagged).toBe(true);
+    expect(categories).not.toContain(NaN);
+    expect(categoryFlags.filter(Boolean)).toHaveLength(1);
+    expect(categoryFlags[SEXUAL_CONTENT]).toBe(true);
+  });
+
+  it('that cannot be decoded is refused, and no other beside it', async () => {
+    const whole = await pattern(4, 400, 300).png().toBuffer();
+    const broken: Buffer[] = [
+      whole.subarray(0, whole.length / 2),
+      (await pattern(4).jpeg().toBuffer()).subarray(0, 300),
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect/></svg>'),
+      Buffer.from('%PDF-1.7'),
+      Buffer.from('x'),
+    ];
+    const [first, ...refused] = await Promise.allSettled([
+      judge(picture(whole)),
+      ...broken.map((bytes) => judge(picture(bytes))),
+    ]);
+    for (const { status: how, reason } of refused as PromiseRejectedResult[]) {
+      expect(how).toBe('rejected');
+      expect(reason).toMatchObject({
+        code: status.INVALID_ARGUMENT,
+        details: expect.stringMatching(/^\[request id: <id_unknown>\] GUARD_REJECTED: /) as string,
+      });
+    }
+    expect(first).toMatchObject({ status: 'fulfilled', value: await judge(picture(whole)) });
+  });
+
+  it('has the same score in any company, and leaves room for others', async () => {
+    const images = await Promise.all(Array.from({ length: 8 }, (_, seed) => pattern(seed).png().toBuffer()));
+    const texts = [HARMLESS, HAZARDOUS];
+    let judged = 0;
+    const together = await Promise.all([
+      ...images.map((bytes) => judge(picture(bytes)).finally(() => judged++)),
+      ...texts.map((text) => judge(promptInputs([text]))),
+      client.call('ServerReady', {}).then(() => expect(judged).toBeLessThan(images.length)),
+    ]);
+    for (const [index, bytes] of images.entries()) {
+      expect(together[index]).toEqual(await judge(picture(bytes)));
+    }
+    for (const [index, text] of texts.entries()) {
+      expect(together[images.length + index]).toEqual(await judge(promptInputs([text])));
+    }
+  });
+});
+
+describe('images that wait', () => {
+  /** Small ones, so that all of them are with the guard before it has judged the second. */
+  const small = (count: number): Promise<Buffer[]> =>
+    Promise.all(Array.from({ length: count }, (_, seed) => pattern(seed, 8, 8).png().toBuffer()));
+
+  it('let texts and questions for the version pass', async () => {
+    const images = await small(16);
+    let judged = 0;
+    const all = images.map((bytes) => judge(picture(bytes)).finally(() => judged++));
+    const others = [judge(promptInputs([HARMLESS])), artifacts()].map((answer) => answer.then(() => judged));
+    for (const before of await Promise.all(others)) expect(before).toBeLessThan(images.length);
+    await Promise.all(all);
+  });
+
+  it('are answered one by one, as they are judged', async () => {
+    const images = await small(16);
+    let judged = 0;
+    const others: Promise<number>[] = [];
+    const all = images.map(async (bytes) => {
+      await judge(picture(bytes));
+      if (++judged === 8) others.push(client.call('ServerReady', {}).then(() => judged));
+    });
+    await Promise.all(all);
+    expect(await others[0]).toBeLessThan(images.length);
+  });
+});
+
+describe('a clip', () => {
+  it('is judged by its transcript', async () => {
+    expect(await judge(clip(HAZARDOUS))).toEqual(await judge(promptInputs([HAZARDOUS])));
+  });
+
+  it('is refused without one: nothing here can hear', async () => {
+    await expect(judge(clip())).rejects.toMatchObject({
+      code: status.FAILED_PRECONDITION,
+      details: expect.stringMatching(/^\[request id: <id_unknown>\] PROBE_NOT_LOADED: /) as string,
+    });
+  });
+});
+
+describe('the fingerprint', () => {
+  it('has the hashes of the image network from the start, and keeps them when it is loaded', async () => {
+    const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+    const files = findModelFiles();
+    expect(artifactsAtStart).toMatchObject({
+      'lite-image-network': sha256(files.topology),
+      'lite-image-weights': sha256(files.weights),
+      'lite-image-rules': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      'lite-image-runtime': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    await judge(picture(await pattern(1).png().toBuffer()));
+    expect(await artifacts()).toEqual(artifactsAtStart);
+  });
+});

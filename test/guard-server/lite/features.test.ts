@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { characterClasses } from '../../../src/guard-server/lite/character-classes.ts';
+import { logarithm, logistic } from '../../../src/guard-server/lite/elementary.ts';
+import { BUCKETS, FeatureExtractor } from '../../../src/guard-server/lite/features.ts';
+import { normalise } from '../../../src/guard-server/lite/normalise.ts';
+import { WINDOW_UNITS, passagesOf } from '../../../src/guard-server/lite/passages.ts';
+import { RowSums } from '../../../src/guard-server/lite/row-sums.ts';
+import { HIDDEN } from '../../../src/guard-server/lite/weights-file.ts';
+
+const extractor = new FeatureExtractor();
+const classes = characterClasses();
+
+function features(text: string): number[][] {
+  const passages: number[][] = [];
+  extractor.forEachPassage(text, (buckets) => passages.push([...buckets]));
+  return passages;
+}
+
+const anyText = fc.string({ unit: 'binary', maxLength: 4000 });
+const longText = fc
+  .array(fc.constantFrom('word ', 'sentence. ', '文。', '\n', 'x'.repeat(300), '🙂', ' '), { maxLength: 400 })
+  .map((pieces) => pieces.join(''));
+
+describe('features', () => {
+  it('are distinct buckets within each passage, and the same every time', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText, longText), (text) => {
+        const first = features(text);
+        expect(first.length).toBeGreaterThan(0);
+        for (const buckets of first) {
+          expect(new Set(buckets).size).toBe(buckets.length);
+          for (const bucket of buckets) {
+            if (!(Number.isInteger(bucket) && bucket >= 0 && bucket < BUCKETS)) expect.unreachable();
+          }
+        }
+        expect(features(text)).toEqual(first);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ['full-width letters', 'ｓｅｃｒｅｔ plan', 'secret plan'],
+    ['capitals', 'SECRET Plan', 'secret plan'],
+    ['zero-width characters', 'se\u200bcr\u00adet plan', 'secret plan'],
+    ['Cyrillic look-alikes', 'sесrеt plan', 'secret plan'],
+    ['digits for letters', 's3cr3t pl4n', 'secret plan'],
+    ['letters spelled out', 's e c r e t: p.l.a.n', 'secret: plan'],
+    ['stretched letters', 'secreeeeet plaaan', 'secreet plaan'],
+  ])('see through %s', (_, disguised, plain) => {
+    expect(normalise(disguised)).toBe(plain);
+    expect(features(disguised)).toEqual(features(plain));
+  });
+
+  it('keep addresses, versions and words of other scripts as they are', () => {
+    for (const text of ['ann@example.org', 'windows 10', 'привет мир', 'mp3', '3d', 'ελλάδα']) {
+      expect(normalise(text)).toBe(text);
+    }
+  });
+});
+
+describe('passages', () => {
+  it('make up the text in order, none empty, none longer than a sentence may be', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText, longText), (text) => {
+        const passages = [...passagesOf(text, classes)];
+        expect(passages.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text);
+        expect(passages.at(-1)?.endsWindow).toBe(true);
+        if (text.length <= WINDOW_UNITS) expect(passages).toHaveLength(1);
+        else expect(passages.every(({ from, to }) => to > from && to - from <= 240)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('end with a sentence or line', () => {
+    const text = 'This is the first sentence of it. 3.5 is a number, and e.g. no end!\nA line\n'.repeat(30);
+    const ends = [...passagesOf(text, classes)].map(({ from, to }) => text.slice(from, to).trim());
+    expect(ends[0]).toBe('This is the first sentence of it.');
+  });
+});
+
+describe('arithmetic', () => {
+  it('has the logistic function and the logarithm of the mathematics library, to its precision', () => {
+    fc.assert(
+      fc.property(fc.double({ min: -104, max: 104, noNaN: true }), (x) => {
+        const expected = 1 / (1 + Math.exp(-x));
+        expect(Math.abs(logistic(x) / expected - 1)).toBeLessThan(1e-12);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.double({ min: 1, max: 1e9, noNaN: true }), (x) => {
+        expect(Math.abs(logarithm(x) - Math.log(x))).toBeLessThan(1e-12);
+      }),
+    );
+    expect([logistic(-Infinity), logistic(0), logistic(Infinity)]).toEqual([0, 0.5, 1]);
+  });
+
+  it('adds up rows exactly, however many and extreme', () => {
+    const rowCount = 8;
+    fc.assert(
+      fc.property(
+        fc.int8Array({ minLength: rowCount * HIDDEN, maxLength: rowCount * HIDDEN }),
+        fc.array(fc.nat({ max: rowCount - 1 }), { maxLength: 1200 }),
+        fc.boolean(),
+        (values, rows, extreme) => {
+          const table = extreme ? values.fill(127) : values;
+          const expected = Array.from({ length: HIDDEN }, (_, unit) =>
+            rows.reduce((sum, row) => sum + table[row * HIDDEN + unit]!, 0),
+          );
+          const rowSums = new RowSums(table);
+          rowSums.add(Int32Array.from(rows));
+          expect([...rowSums.sums]).toEqual(expected);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { column, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+
+let server: GuardServer;
+let client: TestClient;
+
+beforeAll(async () => {
+  server = await startGuardServer({ model: 'lite', grpcPort: 0 });
+  client = new TestClient(server.address);
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+it('names its artifacts for what they are', async () => {
+  expect(server.synthetic).toBeNull();
+  const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version'])] });
+  const hashes = JSON.parse(output(reply, 'VERSION')[0] as string) as Record<string, string>;
+  expect(Object.keys(hashes).length).toBeGreaterThan(0);
+  for (const [name, hash] of Object.entries(hashes)) {
+    expect(name).toMatch(/^lite-/);
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  }
+});
+
+it('judges every kind of request, each the same in any company', async () => {
+  const texts = ['A recipe for lentil soup.', 'How do I hurt my neighbour badly?', 'Ein Gruß aus Köln.'];
+  const together = output(await client.infer({ tensors: promptInputs(texts) }), 'SCORE') as number[];
+  for (const [index, text] of texts.entries()) {
+    const alone = await client.infer({ tensors: promptInputs([text]) });
+    expect(output(alone, 'SCORE')).toEqual([together[index]]);
+  }
+  for (const score of together) expect(score >= 0 && score <= 1).toBe(true);
+
+  const response = await client.infer({
+    tensors: [
+      column('REQUEST_TYPE', ['response']),
+      column('TEXT', [texts[0]!]),
+      column('RESPONSE_TEXT', ['Here.']),
+    ],
+  });
+  const conversation = await client.infer({
+    tensors: [
+      column('REQUEST_TYPE', ['multiturn']),
+      messages([
+        ['user', texts[0]!],
+        ['assistant', 'Here.'],
+      ]),
+    ],
+  });
+  expect(output(response, 'SCORE')).toHaveLength(1);
+  expect(output(conversation, 'SCORE')).toHaveLength(1);
+});
+
+it('answers health checks in the midst of a long execution', async () => {
+  const long = Array.from({ length: 64 }, (_, index) => `paragraph ${index} of a long report. `.repeat(900));
+  let judged = false;
+  const verdict = client.infer({ tensors: promptInputs(long) }).then(() => (judged = true));
+  let answers = 0;
+  while (!judged) {
+    await client.call('ServerReady', {});
+    if (!judged) answers++;
+  }
+  await verdict;
+  expect(answers).toBeGreaterThan(3);
+});

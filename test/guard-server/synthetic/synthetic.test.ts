@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { contentSha256 } from '../../../src/domain/content-hash.ts';
+import { parseFaults } from '../../../src/guard-server/synthetic/faults.ts';
+import { executionMs, REFERENCE_SERVICE_TIME } from '../../../src/guard-server/synthetic/service-time.ts';
+import {
+  startGuardServer,
+  type GuardServer,
+  type SyntheticControl,
+} from '../../../src/guard-server/server.ts';
+import type { TensorRequest } from '../../../src/guard-server/contract/tensor-request.ts';
+import { column, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { settled } from '../../helpers/settled.ts';
+
+let server: GuardServer;
+let client: TestClient;
+let control: SyntheticControl;
+
+beforeEach(async () => {
+  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic: { serviceTime: 'zero' } });
+  client = new TestClient(server.address);
+  control = server.synthetic!;
+});
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
+const codeOf = (reply: Promise<unknown>): Promise<status> =>
+  reply.then(
+    () => status.OK,
+    (error: { code: status }) => error.code,
+  );
+const hashOf = (text: string): string => contentSha256({ requestType: 'prompt', modality: 'text', text });
+
+describe('scripted faults', () => {
+  it('refuses the item that holds a text, and no other', async () => {
+    control.setFaults([{ kind: 'refuse', containing: 'poison', code: 'GUARD_REJECTED' }]);
+    await expect(judge('a', 'some poison')).rejects.toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: expect.stringMatching(/^\[request id: <id_unknown>\] GUARD_REJECTED: /) as string,
+    });
+    expect(await codeOf(judge('a', 'b'))).toBe(status.OK);
+  });
+
+  it('crashes whole executions, as often as asked', async () => {
+    control.setFaults([{ kind: 'crash', times: 2 }]);
+    await expect(judge('a')).rejects.toMatchObject({
+      code: status.INTERNAL,
+      details: expect.stringMatching(/^Failed to process the request\(s\) for model 'guard'/) as string,
+    });
+    expect(await codeOf(judge('a'))).toBe(status.INTERNAL);
+    expect(await codeOf(judge('a'))).toBe(status.OK);
+  });
+
+  it('crashes for everybody in the execution of the item that does it', async () => {
+    control.setFaults([{ kind: 'crash', containing: 'killer' }]);
+    control.pause();
+    const first = judge('first');
+    await settled(() => control.counts.executions === 1);
+    const joined = [judge('a'), judge('killer'), judge('b')].map(codeOf);
+    await settled(() => control.waiting === 3);
+    control.resume();
+    await first;
+    expect(await Promise.all(joined)).toEqual([status.INTERNAL, status.INTERNAL, status.INTERNAL]);
+    expect(await codeOf(judge('a', 'b'))).toBe(status.OK);
+  });
+
+  it('finds the queue full for a share of the requests', async () => {
+    control.setFaults([{ kind: 'overload', rate: 0.25 }]);
+    const codes: status[] = [];
+    for (let index = 0; index < 8; index++) codes.push(await codeOf(judge('a')));
+    expect(codes.filter((code) => code === status.UNAVAILABLE)).toHaveLength(2);
+    control.setFaults([]);
+    expect(await codeOf(judge('a'))).toBe(status.OK);
+  });
+
+  it('begins a fault after a number of rows and ends it after a time', async () => {
+    control.setFaults([{ kind: 'overload', after: 3, forMs: 100 }]);
+    expect(await codeOf(judge('a', 'b', 'c'))).toBe(status.OK);
+    expect(await codeOf(judge('a'))).toBe(status.OK);
+    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
+    await settled(async () => (await codeOf(judge('a'))) === status.OK);
+  });
+
+  it('is up but not ready', async () => {
+    control.setFaults([{ kind: 'down' }]);
+    expect(await client.call('ServerLive', {})).toEqual({ live: true });
+    expect(await client.call('ServerReady', {})).toEqual({ ready: false });
+    expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: false });
+    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
+    control.setFaults([]);
+    expect(await codeOf(judge('a'))).toBe(status.OK);
+  });
+
+  it('stops listening for a while and comes back on the same port', async () => {
+    expect(await codeOf(judge('a'))).toBe(status.OK);
+    control.setFaults([{ kind: 'down', how: 'closed', forMs: 200 }]);
+    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
+    await settled(async () => (await codeOf(judge('a'))) === status.OK);
+  });
+
+  it('stops and begins to listen when told to', async () => {
+    control.stopListening();
+    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
+    await control.listenAgain();
+    await settled(async () => (await codeOf(judge('a'))) === status.OK);
+  });
+
+  it('sends replies that are no good', async () => {
+    control.setFaults([
+      { kind: 'malformed', containing: 'shape', reply: 'shape' },
+      { kind: 'malformed', containing: 'nan', reply: 'nan' },
+      { kind: 'malformed', containing: 'missing', reply: 'missing' },
+      { kind: 'malformed', containing: 'short', reply: 'truncated' },
+    ]);
+    expect((await judge('shape')).outputs[0]!.shape).toEqual([1, 1, 2]);
+    expect(output(await judge('nan', 'a'), 'SCORE')).toEqual([NaN, NaN]);
+    expect((await judge('missing')).outputs.map(({ name }) => name)).not.toContain('SCORE');
+    expect((await judge('short')).raw_output_contents[0]).toHaveLength(3);
+    expect(output(await judge('fine'), 'SCORE')).toHaveLength(1);
+  });
+
+  it('takes longer when slowed down', async () => {
+    const slow = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      synthetic: { faults: [{ kind: 'slow', factor: 3 }] },
+    });
+    const slowClient = new TestClient(slow.address);
+    try {
+      await slowClient.infer({ tensors: promptInputs(['a']) });
+      expect(slow.synthetic!.counts.busyMs).toBe(3 * 19);
+    } finally {
+      slowClient.close();
+      await slow.close();
+    }
+  });
+});
+
+describe('versions', () => {
+  const reading = async () => {
+    const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version'])] });
+    return JSON.parse(output(reply, 'VERSION')[0] as string) as object;
+  };
+
+  it('swaps its version when told to', async () => {
+    const before = control.fingerprint;
+    expect(await reading()).toEqual(before.artifacts);
+    const after = control.swapVersion();
+    expect(after.id).not.toBe(before.id);
+    expect(await reading()).toEqual(after.artifacts);
+    expect(control.fingerprint).toEqual(after);
+    expect((await judge('a')).model_version).toBe('2');
+    expect(Object.keys(after.artifacts).every((name) => name.startsWith('synthetic-'))).toBe(true);
+  });
+
+  it('swaps its version by script', async () => {
+    control.setFaults([{ kind: 'swap-version', after: 2 }]);
+    expect((await judge('a', 'b')).model_version).toBe('1');
+    expect((await judge('a')).model_version).toBe('2');
+    expect((await judge('a')).model_version).toBe('2');
+  });
+
+  it('lets an execution end with the version it began with', async () => {
+    control.pause();
+    const reply = judge('straddler');
+    await settled(() => control.counts.executions === 1);
+    const before = control.fingerprint.id;
+    control.swapVersion();
+    control.resume();
+    expect((await reply).model_version).toBe('1');
+    expect(control.fingerprintsOf(hashOf('straddler'))).toEqual([before]);
+  });
+
+  it('remembers which version judged what', async () => {
+    const first = control.fingerprint.id;
+    await judge('early', 'both');
+    const second = control.swapVersion().id;
+    await judge('both', 'late');
+    expect(control.fingerprintsOf(hashOf('early'))).toEqual([first]);
+    expect(control.fingerprintsOf(hashOf('both'))).toEqual([first, second]);
+    expect(control.fingerprintsOf(hashOf('late'))).toEqual([second]);
+    expect(control.fingerprintsOf(hashOf('never'))).toEqual([]);
+  });
+});
+
+describe('service time', () => {
+  const rows = (...lengths: number[]): TensorRequest => ({
+    id: '',
+    rows: lengths.length,
+    batched: true,
+    strings: new Map([['TEXT', lengths.map((length) => Buffer.alloc(length))]]),
+    turns: 0,
+    cacheWrite: null,
+    outputs: null,
+    signature: '',
+    bytes: 0,
+  });
+
+  it.each([
+    [[rows(4)], 19],
+    [[rows(4 * 99)], 19],
+    [[rows(4 * 99 + 1)], 27],
+    [[rows(4, 4 * 255, 8)], 27],
+    [[rows(4), rows(8, 4 * 256)], 31],
+    [[rows(4 * 512)], 31],
+    [[rows(4 * 1024)], 62],
+  ])('of the longest row %#', (requests, ms) => {
+    expect(executionMs(REFERENCE_SERVICE_TIME, requests)).toBeCloseTo(ms);
+  });
+
+  it('of an image or a clip lies where its size puts it between the reference figures', () => {
+    const media = (input: string, ...sizes: number[]): TensorRequest => ({
+      ...rows(...sizes.map(() => 4096)),
+      strings: new Map([
+        [input, sizes.map((size) => Buffer.alloc(size))],
+        ['TEXT', sizes.map(() => Buffer.alloc(4096))],
+      ]),
+    });
+    const ms = (input: string, ...sizes: number[]) =>
+      executionMs(REFERENCE_SERVICE_TIME, [media(input, ...sizes)]);
+    expect(ms('IMAGE', 5000)).toBe(140);
+    expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
+    expect(ms('AUDIO', 5000)).toBe(100);
+    expect(ms('AUDIO', 5999)).toBeCloseTo(130, 1);
+    expect(ms('IMAGE', 5000, 5500, 5100)).toBe(155);
+  });
+
+  it('counts all texts of a row', () => {
+    const conversation: TensorRequest = {
+      ...rows(1, 1),
+      strings: new Map([['MESSAGES', [4, 400, 4, 400, 4, 40, 4, 40].map((size) => Buffer.alloc(size))]]),
+    };
+    expect(executionMs(REFERENCE_SERVICE_TIME, [conversation])).toBe(27);
+  });
+
+  it('gives an instance with work waiting the throughput the figures promise', async () => {
+    const timed = await startGuardServer({ model: 'synthetic', grpcPort: 0, maxBatchSize: 1 });
+    const timedClient = new TestClient(timed.address);
+    try {
+      await timedClient.call('ServerLive', {});
+      const began = performance.now();
+      await Promise.all(
+        Array.from({ length: 20 }, () => timedClient.infer({ tensors: promptInputs(['a']) })),
+      );
+      // 20 x 19 ms; timers that fire late must not add up.
+      expect(performance.now() - began).toBeGreaterThan(379);
+      expect(timed.synthetic!.counts.busyMs).toBe(380);
+    } finally {
+      timedClient.close();
+      await timed.close();
+    }
+  });
+});
+
+describe('fault scripts', () => {
+  it('are read from JSON', () => {
+    const script = '{"faults":[{"kind":"down","how":"closed","after":100,"forMs":10000}]}';
+    expect(parseFaults(script)).toMatchObject([{ kind: 'down', how: 'closed' }]);
+  });
+
+  it.each(['', '[]', '{"faults":[{"kind":"flood"}]}', '{"faults":[{"kind":"crash","twice":true}]}'])(
+    'are refused when wrong: %s',
+    (json) => {
+      expect(() => parseFaults(json)).toThrow();
+    },
+  );
+});

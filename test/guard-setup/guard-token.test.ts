@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { guardToken } from '../../src/guard-setup/guard-token.ts';
+import { typed } from '../cli/terminal.ts';
+
+const tokenFor = (env: NodeJS.ProcessEnv, address: string): string | null =>
+  guardToken(env, [address])({ name: address, address });
+
+describe('the token of a guard', () => {
+  const env = { GUARD_TOKEN: 'for-all', GUARD_TOKEN__GPU_1_EXAMPLE: 'for-one' };
+
+  it('goes over TLS, and to this machine', () => {
+    for (const address of [
+      'grpcs://gpu-2:8001',
+      'grpc://127.0.0.1:8001',
+      'grpc://localhost',
+      'grpc://[::1]',
+    ]) {
+      expect(tokenFor(env, address)).toBe('for-all');
+    }
+  });
+
+  it('never goes to another host as plain text', () => {
+    expect(() => tokenFor(env, 'grpc://gpu-2:8001')).toThrow(
+      expect.objectContaining({
+        kind: 'usage',
+        message:
+          'guard grpc://gpu-2:8001: GUARD_TOKEN is not sent to another host without TLS; ' +
+          'name it as grpcs://gpu-2:8001, or unset GUARD_TOKEN',
+      }),
+    );
+    expect(() => tokenFor(env, 'grpc://gpu-1.example:8001')).toThrow(/unset GUARD_TOKEN__GPU_1_EXAMPLE$/);
+    expect(() => tokenFor(env, 'grpc://127.0.0.1.example:8001')).toThrow();
+  });
+
+  it('is the one of its host where there is one; an empty one is none', () => {
+    expect(tokenFor(env, 'grpcs://gpu-1.example:8001')).toBe('for-one');
+    expect(tokenFor({ GUARD_TOKEN: 'x', GUARD_TOKEN__GPU_3: '' }, 'grpc://gpu-3:8001')).toBeNull();
+    expect(tokenFor({ GUARD_TOKEN____1: 'v6' }, 'grpc://[::1]:8001')).toBe('v6');
+    expect(tokenFor({ GUARD_TOKEN: '' }, 'grpc://gpu-3:8001')).toBeNull();
+  });
+
+  it('that is for no host in particular goes only to a guard that the user named', () => {
+    const keys = { GUARD_API_KEY: 'managed', GUARD_TOKEN: 'for-all', GUARD_API_KEY__OWN_EXAMPLE: 'own' };
+    const of = (name: string, named: readonly string[]): string | null =>
+      guardToken(keys, [name], named)({ name, address: name });
+    expect(of('https://guard.example', ['https://guard.example'])).toBe('managed');
+    expect(() => of('https://evil.example', ['https://guard.example'])).toThrow(
+      expect.objectContaining({
+        kind: 'usage',
+        message:
+          'guard https://evil.example: only the run directory names it, so GUARD_API_KEY is not sent to it; if it is ' +
+          'the right one, set GUARD_URL to https://evil.example, or give its own token in GUARD_API_KEY__EVIL_EXAMPLE (empty: none)',
+      }),
+    );
+    expect(() => of('grpcs://evil:8001', [])).toThrow(/GUARD_TOKEN is not sent.*GUARD_TOKEN__EVIL /);
+    expect(() => of('grpc://127.0.0.1:8001', [])).toThrow('GUARD_TOKEN is not sent');
+    expect(of('https://own.example', [])).toBe('own');
+    expect(of('http://gpu-1:9000', [])).toBeNull();
+  });
+
+  it('is none for the embedded guard', () => {
+    expect(
+      guardToken(env, ['embedded:'])({ name: 'embedded:', address: 'grpc://127.0.0.1:4711' }),
+    ).toBeNull();
+  });
+
+  it('over REST is the key of the one managed endpoint, or of its own host', () => {
+    const keys = { GUARD_API_KEY: 'managed', GUARD_API_KEY__GPU_1: 'own', GUARD_TOKEN: 'for-grpc' };
+    expect(tokenFor(keys, 'https://guard.example/base')).toBe('managed');
+    expect(tokenFor(keys, 'https://gpu-1:8443')).toBe('own');
+    expect(tokenFor({ GUARD_TOKEN: 'for-grpc' }, 'https://guard.example')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'x', GUARD_API_KEY__A: '' }, 'https://a')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'grpcs://gpu-2:8001')).toBeNull();
+  });
+
+  it('over plain http is none, but for a key of its own on this machine', () => {
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'http://gpu-1:9000')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'http://127.0.0.1:9000')).toBeNull();
+    expect(tokenFor({ GUARD_API_KEY__127_0_0_1: 'own' }, 'http://127.0.0.1:9000')).toBe('own');
+    expect(() => tokenFor({ GUARD_API_KEY__GPU_1: 'own' }, 'http://gpu-1:9000')).toThrow(
+      'guard http://gpu-1:9000: GUARD_API_KEY__GPU_1 is not sent to another host without TLS; ' +
+        'name it as https://gpu-1:9000, or unset GUARD_API_KEY__GPU_1',
+    );
+  });
+
+  it('never goes to a second host', () => {
+    const guards = ['https://a.example', 'https://b.example', 'grpc://c:8001', 'http://d:9000'];
+    const of = (env: NodeJS.ProcessEnv, name: string) => guardToken(env, guards)({ name, address: name });
+    expect(() => of({ GUARD_API_KEY: 'x' }, 'https://a.example')).toThrow(
+      'guard https://a.example: GUARD_API_KEY is for one host; name the key of this one GUARD_API_KEY__A_EXAMPLE',
+    );
+    const two = { GUARD_API_KEY: 'for-a', GUARD_API_KEY__B_EXAMPLE: 'for-b' };
+    expect(guards.slice(0, 2).map((name) => of(two, name))).toEqual(['for-a', 'for-b']);
+  });
+
+  it('that no header can hold is said at once, and not shown', () => {
+    const key = 'line\nbreak';
+    const said = (() => {
+      try {
+        return tokenFor({ GUARD_API_KEY: key }, 'https://a');
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(said).toBe('guard https://a: GUARD_API_KEY holds characters no token has');
+  });
+
+  it('ends a command that would send it as plain text with status 2', async () => {
+    const { status, stderr } = await typed(['fingerprint', '--guard', 'grpc://gpu-2.invalid:8001'], {
+      context: { env: { GUARD_TOKEN: 'secret' } },
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain('grpcs://gpu-2.invalid:8001');
+    expect(stderr).not.toContain('secret');
+  });
+});

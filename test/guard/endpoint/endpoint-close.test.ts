@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { parseAddress } from '../../../src/guard/protocol/address.ts';
+import { Endpoint } from '../../../src/guard/endpoint/endpoint.ts';
+import { type InferResponse, loadService } from '../../../src/guard/tensors/protocol.ts';
+import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
+import { TritonConnection } from '../../../src/guard/triton/triton-connection.ts';
+import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+function endpointAt(address: string, service: ServiceDefinition = loadService()): Endpoint {
+  return new Endpoint(
+    {
+      name: address,
+      kind: 'triton',
+      takes: () => true,
+      connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
+    },
+    {
+      requestTimeoutMs: 60_000,
+      backlog: new TaskQueue(),
+      isOneOfMany: () => false,
+      mediaAskedFor: new Map(),
+    },
+    {
+      taken: () => {},
+      ready: () => {},
+      unusable: () => {},
+      out: () => {},
+      succeeded: () => {},
+      accept: () => true,
+      crashed: (error) => {
+        throw error;
+      },
+    },
+  );
+}
+
+test('closing waits for a start that is under way', async () => {
+  const mute = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  onTestFinished(() => void mute.close());
+  const endpoint = endpointAt(`grpc://127.0.0.1:${(mute.address() as AddressInfo).port}`);
+  let over = false;
+  const connected = once(mute, 'connection');
+  void endpoint.start().then(() => (over = true));
+  await connected;
+  await endpoint.close();
+  expect(over).toBe(true);
+});
+
+test('an endpoint that is closed in the moment it is found ready is not taken into use', async () => {
+  const server = await guard();
+  const service = loadService();
+  const infer = service['ModelInfer']!;
+  const closing: Promise<unknown>[] = [];
+  // Reading the version reply is the last thing done before the endpoint is used.
+  const deserialize = (bytes: Buffer): InferResponse => {
+    const reply = infer.responseDeserialize(bytes) as InferResponse;
+    return {
+      ...reply,
+      get model_version() {
+        closing.push(endpoint.close());
+        return reply.model_version;
+      },
+    };
+  };
+  const endpoint = endpointAt(server.address, {
+    ...service,
+    ModelInfer: { ...infer, responseDeserialize: deserialize },
+  });
+  await endpoint.start();
+  await Promise.all(closing);
+  expect(closing).toHaveLength(1);
+  expect(endpoint.dispatcher).toBeNull();
+  expect(endpoint.state.name).toBe('out');
+});
+
+test('a guard that comes after the start leaves no timer that keeps the process alive', async () => {
+  const late = await guard();
+  late.kill();
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  try {
+    const nobody = { address: 'grpc://127.0.0.1:1' };
+    const pool = await connect([await guard(), late, nobody], { startTimeoutMs: 500 });
+    const ready = stateOf(pool, 'ready', late.address);
+    await guard({ port: late.port });
+    await ready;
+    // The endpoint's start ends after it has become ready.
+    await new Promise(setImmediate);
+    await pool.close();
+    const longest = set.mock.results.filter((_, call) => set.mock.calls[call]![1] === 5000);
+    const ended = cleared.mock.calls.map(([timer]) => timer);
+    expect(longest.every(({ value }) => ended.includes(value as NodeJS.Timeout))).toBe(true);
+  } finally {
+    set.mockRestore();
+    cleared.mockRestore();
+  }
+});

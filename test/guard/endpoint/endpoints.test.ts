@@ -1,0 +1,181 @@
+import { status } from '@grpc/grpc-js';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
+import { connectGuards } from '../../../src/guard/pool/pool.ts';
+import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guard-pool.ts';
+import type { ScriptedGuardOptions } from '../../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+/** A port nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const signal = new AbortController().signal;
+
+describe('what only a changed setting can help is a failure at once', () => {
+  const without = (config: WireModelConfig, name: string): WireModelConfig => ({
+    ...config,
+    input: config.input.filter((input) => input.name !== name),
+    output: config.output.filter((output) => output.name !== name),
+  });
+  const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
+    ['a missing input', { config: (config) => without(config, 'MESSAGES') }, /MESSAGES/],
+    ['a missing output', { config: (config) => without(config, 'SCORE') }, /SCORE/],
+    [
+      'an output of another type',
+      {
+        config: (config) => ({
+          ...config,
+          output: config.output.map((it) =>
+            it.name === 'FLAGGED' ? { ...it, data_type: 'TYPE_INT32' } : it,
+          ),
+        }),
+      },
+      /FLAGGED/,
+    ],
+    [
+      'an output of another width',
+      {
+        config: (config) => ({
+          ...config,
+          output: config.output.map((it) => (it.name === 'SUBCATEGORY_SCORES' ? { ...it, dims: [12] } : it)),
+        }),
+      },
+      /SUBCATEGORY_SCORES/,
+    ],
+    [
+      'an unknown model',
+      {
+        configError: () => ({
+          code: status.NOT_FOUND,
+          details: "Request for unknown model: 'guard' is not found",
+        }),
+      },
+      /no model guard/,
+    ],
+    [
+      'a wrong key',
+      { configError: () => ({ code: status.UNAUTHENTICATED, details: 'no' }) },
+      /not authorised/,
+    ],
+    [
+      'no version',
+      { onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }) },
+      /no artifact hashes/,
+    ],
+  ];
+  test.each(rows)('%s', async (_, options, says) => {
+    const server = await guard(options);
+    const error = await connect([server]).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ kind: 'service' });
+    expect((error as Error).message).toMatch(says);
+    expect((error as Error).message).toContain(server.address);
+    await expect(
+      readEndpoint({ name: 'guard', address: server.address }, { timeoutMs: 2000, signal }),
+    ).rejects.toMatchObject({ kind: 'service' });
+  });
+});
+
+test('no guard within the start time is one clear line', async () => {
+  const address = `grpc://127.0.0.1:${await closedPort()}`;
+  const error = await connect([{ address }], { startTimeoutMs: 300 }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ kind: 'service' });
+  expect((error as Error).message).toBe(`no guard was of use for 0.3 s: ${address}: no connection`);
+});
+
+test('waits for a guard that is still loading', async () => {
+  let asked = 0;
+  const server = await guard({ ready: () => asked++ > 1 });
+  const pool = await connect([server]);
+  expect(asked).toBe(3);
+  expect(pool.status()[0]!.state).toEqual({ name: 'ready' });
+});
+
+test('goes on with the guards there are, and takes in the others when they come', async () => {
+  const port = await closedPort();
+  const server = await guard();
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
+  expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
+  const joined = new Promise<void>((resolve) => {
+    pool.onStateChange((endpoints) => {
+      if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
+    });
+  });
+  const late = await guard({ port });
+  await joined;
+  await Promise.all([judge(pool, prompts(64)), judge(pool, prompts(64))]);
+  expect(late.seen.length).toBeGreaterThan(0);
+});
+
+test('an abort ends the connecting', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const address = `grpc://127.0.0.1:${await closedPort()}`;
+  const connecting = connectGuards(
+    [{ name: address, address }],
+    { expectFingerprint: null, maxWaitMs: 1000 },
+    controller.signal,
+  );
+  setImmediate(() => controller.abort(reason));
+  await expect(connecting).rejects.toBe(reason);
+});
+
+test('the token of an endpoint goes along as bearer', async () => {
+  const server = await guard();
+  const pool = await connect([server], { token: ({ name }) => (name === server.address ? 'secret' : null) });
+  (await judge(pool, prompts(1))).map(verdict);
+  expect(server.seen[0]!.authorization).toBe('Bearer secret');
+});
+
+test('reads what an endpoint is', async () => {
+  const server = await guard({ maxBatchSize: 16, instances: 2 });
+  const reading = await readEndpoint({ name: 'gpu', address: server.address }, { timeoutMs: 2000, signal });
+  expect(reading).toMatchObject({
+    name: 'gpu',
+    model: 'guard',
+    modelVersion: '1',
+    maxBatchSize: 16,
+    instances: 2,
+    fingerprint: { id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string },
+  });
+  expect(server.seen).toHaveLength(0);
+});
+
+test('a late guard that has not loaded its model yet is taken in once it has', async () => {
+  const port = await closedPort();
+  const server = await guard();
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
+  const joined = new Promise<void>((resolve) => {
+    pool.onStateChange((endpoints) => {
+      if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
+    });
+  });
+  let asked = 0;
+  await guard({
+    port,
+    config: (config) => (asked++ === 0 ? { ...config, output: [] } : config),
+  });
+  await joined;
+  expect(asked).toBe(2);
+});
+
+test('nothing is left open', async () => {
+  const held = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name.startsWith('TCPSocket'))
+      .length;
+  const before = held();
+  const server = await guard();
+  const pool = await connect([server]);
+  (await judge(pool, prompts(100))).map(verdict);
+  await pool.close();
+  server.kill();
+  await expect.poll(held, { timeout: 5000 }).toBeLessThanOrEqual(before);
+});

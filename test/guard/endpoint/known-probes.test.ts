@@ -1,0 +1,109 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import type { MediaKind } from '../../../src/domain/request.ts';
+import type { GuardPool } from '../../../src/guard/pool/pool.ts';
+import {
+  audio,
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompts,
+  stateOf,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const CLIP: MediaKind = { modality: 'audio', described: false };
+const DESCRIBED: MediaKind = { modality: 'audio', described: true };
+
+/** Judges clips by their transcript and not without one. */
+function deaf({ inputs }: SeenRequest): Scripted {
+  const isDeafTo = inputs['AUDIO'] !== undefined && inputs['TEXT'] === undefined;
+  return isDeafTo ? { code: status.FAILED_PRECONDITION, details: 'PROBE_NOT_LOADED: audio' } : undefined;
+}
+
+const notJudged = (pool: GuardPool, kind: MediaKind) => pool.notJudged(kind, new AbortController().signal);
+const clipsSeenBy = ({ seen }: ScriptedGuard) => seen.filter(({ inputs }) => inputs['AUDIO'] !== undefined);
+
+test('a guard without a probe for audio is asked once, and says what it would have said of each clip', async () => {
+  const server = await guard({ script: deaf });
+  const pool = await connect([server]);
+  const [of] = await judge(pool, [audio('a clip')]);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => notJudged(pool, CLIP)));
+  for (const answer of answers) expect(answer).toEqual(failure(of).error);
+  expect(await notJudged(pool, CLIP)).toEqual(failure(of).error);
+  expect(clipsSeenBy(server)).toHaveLength(2);
+  expect(await notJudged(pool, DESCRIBED)).toBeNull();
+  verdict((await judge(pool, [audio('a clip', 'a transcript')]))[0]);
+});
+
+test('a guard that takes no audio need not be asked', async () => {
+  const server = await guard({
+    config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'AUDIO') }),
+  });
+  const pool = await connect([server]);
+  const [of] = await judge(pool, [audio('a clip')]);
+  expect(await notJudged(pool, CLIP)).toEqual(failure(of).error);
+  expect(await notJudged(pool, { modality: 'image', described: false })).toBeNull();
+  expect(clipsSeenBy(server)).toHaveLength(0);
+});
+
+test('of two guards the one that hears judges all clips, also when the other has been away', async () => {
+  const first = await guard({ script: deaf });
+  const second = await guard();
+  const pool = await connect([first, second]);
+  expect(await notJudged(pool, CLIP)).toBeNull();
+  const judgedBySecond = async (): Promise<void> => {
+    const clips = Array.from({ length: 40 }, (_, n) => audio(`clip ${n}`));
+    const outcomes = await judge(pool, [...clips, ...prompts(20)]);
+    for (const outcome of outcomes.slice(0, 40)) expect(verdict(outcome).endpoint).toBe(second.address);
+  };
+  await judgedBySecond();
+  const out = stateOf(pool, 'out', first.address);
+  first.kill();
+  const { signal } = new AbortController();
+  await pool.judge(prompts(20), { session: 'session', signal, endpoint: first.address });
+  await out;
+  const back = stateOf(pool, 'ready', first.address);
+  const again = await guard({ script: deaf, port: first.port });
+  await back;
+  await judgedBySecond();
+  expect(clipsSeenBy(again)).toHaveLength(1);
+});
+
+test('another model is asked again', async () => {
+  let isDeaf = true;
+  const server = await guard({ script: (request) => (isDeaf ? deaf(request) : undefined) });
+  const pool = await connect([server]);
+  expect(await notJudged(pool, CLIP)).not.toBeNull();
+  isDeaf = false;
+  server.deploy('model-b', '2');
+  // A verdict is closed by a reading, which tells that the model changed.
+  await judge(pool, prompts(1));
+  expect(await notJudged(pool, CLIP)).toBeNull();
+  verdict((await judge(pool, [audio('a clip')]))[0]);
+});
+
+test('a guard that does not answer may judge', async () => {
+  const server = await guard({
+    script: ({ inputs }) =>
+      inputs['AUDIO'] === undefined ? undefined : { code: status.INTERNAL, details: 'trouble' },
+  });
+  const pool = await connect([server]);
+  expect(await notJudged(pool, CLIP)).toBeNull();
+});
+
+test('whoever asks is let go when aborted', async () => {
+  const server = await guard({
+    script: ({ inputs }) => (inputs['AUDIO'] === undefined ? undefined : new Promise<Scripted>(() => {})),
+  });
+  const pool = await connect([server]);
+  const controller = new AbortController();
+  const asked = pool.notJudged(CLIP, controller.signal);
+  controller.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+});

@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Flight, Sender } from '../../../src/guard/endpoint/sender.ts';
+import { Task } from '../../../src/guard/tasks/task.ts';
+import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
+import { prompt } from '../../helpers/guard-pool.ts';
+
+const ROWS = 64;
+const owner = { over: false, settle: () => null };
+
+/** What a sender wakes up to do comes in the next turn of the loop, which may be asked for in this one. */
+async function settled(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}
+
+function textTask(): Task {
+  return new Task(owner, 0, prompt('text'), '', null);
+}
+
+/** A sender for one endpoint with three full requests in flight at most, and a backlog that is never short. */
+function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Flight) => void } {
+  const backlog = new TaskQueue();
+  const flights: Flight[] = [];
+  const ended = new Map<Flight, () => void>();
+  for (let task = 0; task < 20 * ROWS; task++) backlog.add(textTask());
+  const sender = new Sender(
+    {
+      maxBatchSize: ROWS,
+      concurrency: { limit: 3 * ROWS, landed: () => {}, overloaded: () => {} },
+      backlog,
+      takes: () => true,
+      isOneOfMany: () => false,
+    },
+    {
+      open: () => true,
+      stamp: () => ({ epoch: 0, successes: 0 }),
+      fly: (flight) => {
+        flights.push(flight);
+        return new Promise((resolve) => ended.set(flight, resolve));
+      },
+      taken: () => {},
+      sent: () => {},
+      crashed: (error) => {
+        throw error;
+      },
+    },
+  );
+  const land = (flight: Flight): void => {
+    sender.land(flight);
+    ended.get(flight)!();
+  };
+  return { sender, flights, land };
+}
+
+test('of what waits for every endpoint it takes as much as the limit allows, in full batches', async () => {
+  const { sender, flights, land } = busySender();
+  sender.wake();
+  await settled();
+  expect(flights.map(({ tasks }) => tasks.length)).toEqual([ROWS, ROWS, ROWS]);
+  land(flights[0]!);
+  await settled();
+  expect(flights).toHaveLength(4);
+});
+
+test('what waits for this endpoint alone does not wait for company, however much else there is', async () => {
+  const { sender, flights, land } = busySender();
+  sender.wake();
+  await settled();
+  const few = textTask();
+  sender.enqueue(few);
+  await settled();
+  expect(flights).toHaveLength(3);
+  land(flights[0]!);
+  await settled();
+  expect(flights[3]!.tasks).toEqual([few]);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { expandEndpoint, type Lookup, parseAddress } from '../../../src/guard/protocol/address.ts';
+
+const at = (address: string) => ({ name: 'it', address });
+
+const expand = (address: string, find: Lookup, signal: AbortSignal = new AbortController().signal) =>
+  expandEndpoint(at(address), { timeoutMs: 50, signal }, find);
+
+test.each([
+  ['grpc://gpu-1:9001', { target: 'gpu-1:9001', secure: false, loopback: false }],
+  ['grpc://gpu-1', { target: 'gpu-1:8001', secure: false }],
+  ['grpcs://guard.example/', { target: 'guard.example:8001', secure: true }],
+  ['grpc://[::1]:8001', { target: '[::1]:8001', loopback: true }],
+  ['grpc://127.0.0.1:1', { target: '127.0.0.1:1', loopback: true }],
+  ['grpc://127.0.0.1.example:1', { loopback: false }],
+  ['grpc://127.1', { loopback: false }],
+])('%s', (address, expected) => {
+  expect(parseAddress(at(address))).toMatchObject(expected);
+});
+
+test.each(['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a?b=c', ''])(
+  'not an address: %j',
+  (address) => {
+    expect(() => parseAddress(at(address))).toThrow(expect.objectContaining({ kind: 'usage' }));
+  },
+);
+
+test('a name with several addresses is several endpoints, called by their name all the same', async () => {
+  const targets = await expand('grpcs://fleet:9001', async () => [
+    { address: '10.0.0.2', family: 4 },
+    { address: '10.0.0.1', family: 4 },
+    { address: 'fd00::1', family: 6 },
+  ]);
+  expect(targets).toEqual(
+    ['10.0.0.1', '10.0.0.2'].map((ip) => ({
+      name: `it#${ip}`,
+      address: {
+        target: `${ip}:9001`,
+        secure: true,
+        loopback: false,
+        authority: 'fleet:9001',
+        serverName: 'fleet',
+      },
+    })),
+  );
+});
+
+test('one server with one address of each family is one endpoint', async () => {
+  const targets = await expand('grpc://dual', async () => [
+    { address: '10.0.0.1', family: 4 },
+    { address: 'fd00::1', family: 6 },
+  ]);
+  expect(targets).toMatchObject([{ name: 'it', address: { target: 'dual:8001', authority: null } }]);
+});
+
+test('a name that cannot be looked up yet stays a name; localhost and addresses are not looked up', async () => {
+  const none = () => Promise.reject(new Error('ENOTFOUND'));
+  for (const address of ['grpc://later', 'grpc://localhost', 'grpc://10.1.2.3', 'grpc://[fd00::1]']) {
+    expect(await expand(address, none)).toMatchObject([{ name: 'it' }]);
+  }
+});
+
+test('a lookup without an answer is given up, and the name stays a name', async () => {
+  expect(await expand('grpc://mute', () => new Promise(() => {}))).toMatchObject([{ name: 'it' }]);
+});
+
+test('an abort ends a lookup', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const find = (): Promise<never> => {
+    controller.abort(reason);
+    return new Promise(() => {});
+  };
+  await expect(expand('grpc://mute', find, controller.signal)).rejects.toBe(reason);
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { MultiturnRequest, Turn } from '../../../src/domain/request.ts';
+import { Conversation } from '../../../src/guard/tasks/conversation.ts';
+import { Task, type TaskState } from '../../../src/guard/tasks/task.ts';
+import { closeAfterEach, connect, failure, judge, restGuard } from '../../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+/** The requests for every turn of a conversation of so many. */
+function everyTurn(turns: number): MultiturnRequest[] {
+  const messages: Turn[] = Array.from({ length: turns }, (_, n) => [
+    n % 2 === 0 ? 'user' : 'assistant',
+    `é${n}`,
+  ]);
+  return messages.map((_, n) => ({
+    requestType: 'multiturn',
+    modality: 'text',
+    messages,
+    turns: n + 1,
+    conversation: 0,
+  }));
+}
+
+test('a conversation of 100,000 turns that no guard takes ends turn by turn', async () => {
+  const pool = await connect([await restGuard()]);
+  const outcomes = await judge(pool, everyTurn(100_000));
+  expect(outcomes).toHaveLength(100_000);
+  for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
+});
+
+test('the turn to send is the first that is idle while none is on its way, whatever became of the others', () => {
+  const states: readonly TaskState[] = ['idle', 'active', 'held', 'settled'];
+  const step = fc.tuple(fc.nat({ max: 19 }), fc.constantFrom(...states));
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 60 }), (turns, steps) => {
+      const conversation = new Conversation();
+      const owner = { over: false, settle: () => null };
+      const tasks = everyTurn(turns).map(
+        (request, index) => new Task(owner, index, request, 'session', conversation),
+      );
+      for (const [at, state] of steps) {
+        tasks[at % turns]!.state = state;
+        const onItsWay = tasks.some((task) => task.state === 'active');
+        const firstIdle = tasks.find((task) => task.state === 'idle') ?? null;
+        expect(conversation.next()).toBe(onItsWay ? null : firstIdle);
+      }
+    }),
+    { seed: 20_261_121, numRuns: 500 },
+  );
+});
+
+test('a turn sends all before it', () => {
+  const conversation = new Conversation();
+  const owner = { over: false, settle: () => null };
+  const sizes = everyTurn(3).map(
+    (request, index) => new Task(owner, index, request, 'session', conversation).bytes,
+  );
+  expect(sizes).toEqual([7, 19, 26]);
+});

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { GuardRequest } from '../../../src/domain/request.ts';
+import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
+import { Task } from '../../../src/guard/tasks/task.ts';
+import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
+import { image, prompt } from '../../helpers/guard-pool.ts';
+
+const owner = { over: false, settle: () => null };
+
+function taskOf(request: GuardRequest): Task {
+  return new Task(owner, 0, request, '', null);
+}
+
+function textOf(bytes: number): Task {
+  return taskOf(prompt('x'.repeat(bytes)));
+}
+
+function demand(maxRows: number, hungry = true): Demand {
+  return { maxRows, hungry, takes: () => true };
+}
+
+/** What the queue gives to a guard that takes everything at once. */
+function batchesOf(queue: TaskQueue, maxRows: number): Task[][] {
+  const batches: Task[][] = [];
+  for (let offer = queue.next(demand(maxRows)); offer !== null; offer = queue.next(demand(maxRows))) {
+    batches.push(offer.take());
+  }
+  return batches;
+}
+
+function lengths(batches: readonly (readonly Task[])[]): number[][] {
+  return batches.map((batch) => batch.map(({ bytes }) => bytes));
+}
+
+test('batches hold neighbours in length', () => {
+  const queue = new TaskQueue();
+  for (const bytes of [70, 5, 90, 1, 80, 3, 60, 2, 4]) queue.add(textOf(bytes));
+  expect(lengths(batchesOf(queue, 4))).toEqual([[1, 2, 3, 5], [60, 70, 80, 90], [4]]);
+});
+
+test('every task leaves once, in batches that keep the bounds, whoever takes them', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 400_000 }), small: fc.boolean() }), {
+        maxLength: 120,
+      }),
+      fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 5 }),
+      (items, guards) => {
+        const queue = new TaskQueue();
+        const tasks = items.map(({ bytes, small }) => {
+          const task = textOf(bytes);
+          if (small) task.maxRows = 2;
+          return task;
+        });
+        for (const task of tasks) queue.add(task);
+        const left: Task[] = [];
+        for (let turn = 0; queue.size > 0; turn++) {
+          const maxRows = guards[turn % guards.length]!;
+          const offer = queue.next(demand(maxRows))!;
+          const batch = offer.take();
+          expect(batch.length).toBeGreaterThan(0);
+          expect(batch.length).toBeLessThanOrEqual(offer.rows);
+          for (const task of batch) expect(batch.length).toBeLessThanOrEqual(task.maxRows);
+          const bytes = batch.reduce((sum, task) => sum + task.bytes, 0);
+          if (batch.length > 1) expect(bytes).toBeLessThanOrEqual(MAX_BATCH_BYTES);
+          left.push(...batch);
+        }
+        expect(new Set(left)).toEqual(new Set(tasks));
+        expect(left).toHaveLength(tasks.length);
+      },
+    ),
+  );
+});
+
+test('nobody waits for more than those before it and one window, however long or short', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 0, max: 300 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 50 })),
+      fc.integer({ min: 0, max: 50 }),
+      (maxRows, before, others, bytes) => {
+        const queue = new TaskQueue();
+        const other = (): void => queue.add(textOf(others.next().value as number));
+        for (let index = 0; index < before; index++) other();
+        const patient = textOf(bytes + 1);
+        queue.add(patient);
+        const most = before + WINDOW_BATCHES * maxRows;
+        // As many come as leave, so that the queue never runs dry.
+        for (let left = 0; left <= most;) {
+          for (let index = 0; index < maxRows; index++) other();
+          const batch = queue.next(demand(maxRows))!.take();
+          if (batch.includes(patient)) return;
+          left += batch.length;
+        }
+        throw new Error(`still waiting after ${most} others`);
+      },
+    ),
+  );
+});
+
+describe('a batch that would not be full', () => {
+  test('waits while the guard has enough to do', () => {
+    const queue = new TaskQueue();
+    for (let index = 0; index < 7; index++) queue.add(textOf(index + 1));
+    expect(queue.next(demand(8, false))).toBeNull();
+    expect(queue.next(demand(8, true))?.take()).toHaveLength(7);
+  });
+
+  test('is sent when it is full', () => {
+    const queue = new TaskQueue();
+    for (let index = 0; index < 8; index++) queue.add(textOf(index + 1));
+    expect(queue.next(demand(8, false))?.take()).toHaveLength(8);
+  });
+
+  test('is not kept waiting by full ones of another kind', () => {
+    const queue = new TaskQueue();
+    const rare = taskOf({ requestType: 'response', modality: 'text', prompt: null, response: 'yes' });
+    queue.add(rare);
+    for (let batches = 0; batches <= WINDOW_BATCHES + 1; batches++) {
+      for (let index = 0; index < 8; index++) queue.add(textOf(10));
+      if (queue.next(demand(8, false))!.take().includes(rare)) return;
+    }
+    throw new Error('still waiting');
+  });
+});
+
+test('only what a guard takes is offered to it', () => {
+  const queue = new TaskQueue();
+  const picture = taskOf(image('i'));
+  queue.add(picture);
+  queue.add(textOf(1));
+  const textsOnly: Demand = { ...demand(8), takes: (signature) => signature === 'prompt' };
+  expect(
+    queue
+      .next(textsOnly)
+      ?.take()
+      .map(({ bytes }) => bytes),
+  ).toEqual([1]);
+  expect(queue.next(textsOnly)).toBeNull();
+  expect(queue.hasFor(textsOnly.takes)).toBe(false);
+  expect(queue.next(demand(8))?.take()).toEqual([picture]);
+});
+
+test('images travel one by one', () => {
+  const queue = new TaskQueue();
+  for (const name of ['a', 'b', 'c']) queue.add(taskOf(image(name)));
+  expect(lengths(batchesOf(queue, 8))).toEqual([[4], [4], [4]]);
+});
+
+test('what must be alone is in no batch', () => {
+  const queue = new TaskQueue();
+  const alone = textOf(1);
+  alone.alone = true;
+  queue.add(textOf(2));
+  queue.add(alone);
+  expect(lengths(batchesOf(queue, 8))).toEqual([[2]]);
+  expect(queue.nextAlone).toBe(alone);
+  expect(queue.takeAlone((task) => task === alone)).toEqual([alone]);
+  expect(queue.size).toBe(0);
+});
+
+test('what nobody waits for any more is dropped', () => {
+  const queue = new TaskQueue();
+  const over = { over: true, settle: () => null };
+  queue.add(new Task(over, 0, prompt('a'), '', null));
+  queue.add(new Task(over, 0, image('b'), '', null));
+  const kept = textOf(3);
+  queue.add(kept);
+  queue.sweep();
+  expect(queue.size).toBe(1);
+  expect(batchesOf(queue, 8)).toEqual([[kept]]);
+});
+
+test('a kind that no guard takes can be taken out as a whole', () => {
+  const queue = new TaskQueue();
+  const pictures = ['a', 'b'].map((name) => taskOf(image(name)));
+  for (const task of [...pictures, textOf(1)]) queue.add(task);
+  expect(queue.drain('image')).toEqual(pictures);
+  expect([...queue.signatures]).toEqual(['prompt']);
+});

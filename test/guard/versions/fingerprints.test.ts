@@ -1,0 +1,114 @@
+import { status } from '@grpc/grpc-js';
+import { expect, test } from 'vitest';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompts,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import { fingerprintIdOf } from '../../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+test('when the model changes in the middle, every verdict names the one that gave it', async () => {
+  const server = await guard({
+    script: async ({ number }) => {
+      if (number === 6) server.deploy('model-b', '2');
+      if (number === 14) server.deploy('model-c', '2');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  });
+  const pool = await connect([server]);
+  const outcomes = await judge(pool, prompts(64 * 20));
+  const models = new Set<string>();
+  for (const [index, outcome] of outcomes.entries()) {
+    const { fingerprint, attempts } = verdict(outcome);
+    const model = server.judged.get(`text ${index}`)!.at(-1)!;
+    models.add(model);
+    expect(fingerprint).toBe(fingerprintIdOf(model));
+    expect(attempts).toBe(1);
+  }
+  expect(models.has('model-c')).toBe(true);
+  expect([...pool.fingerprints.keys()]).toEqual(
+    expect.arrayContaining(['model-a', 'model-c'].map(fingerprintIdOf)),
+  );
+  expect(pool.status()[0]).toMatchObject({ fingerprint: fingerprintIdOf('model-c'), modelVersion: '2' });
+});
+
+test('a change that only model_version shows voids the answers around it', async () => {
+  const server = await guard({
+    script: ({ number }) => {
+      if (number === 3) server.deploy('model-a', '2');
+    },
+  });
+  const pool = await connect([server]);
+  const outcomes = await judge(pool, prompts(64 * 8));
+  for (const outcome of outcomes) expect(verdict(outcome).fingerprint).toBe(fingerprintIdOf('model-a'));
+  expect(pool.status()[0]!.retries.MODEL_CHANGED).toBeGreaterThan(0);
+});
+
+test('a model that changes with every reading ends the item, at some point', async () => {
+  let version = 1;
+  const server = await guard({
+    onVersion: () => server.deploy(`model-${version++}`, '1'),
+  });
+  const outcomes = await judge(await connect([server]), prompts(2));
+  for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('GUARD_INTERNAL');
+});
+
+test('readings are shared: a few a second, whatever is judged between them', async () => {
+  const server = await guard({ script: () => new Promise((resolve) => setTimeout(resolve, 10)) });
+  const pool = await connect([server]);
+  const begun = performance.now();
+  await judge(pool, prompts(64 * 100));
+  const seconds = (performance.now() - begun) / 1000;
+  expect(server.seen.length).toBe(100);
+  expect(server.readings()).toBeLessThan(4 + 25 * Math.max(1, seconds));
+});
+
+test('another fingerprint than expected stops everything, at the start and later', async () => {
+  const server = await guard();
+  await expect(connect([server], { expectFingerprint: fingerprintIdOf('model-b') })).rejects.toMatchObject({
+    kind: 'service',
+  });
+  const pool = await connect([server], { expectFingerprint: fingerprintIdOf('model-a') });
+  (await judge(pool, prompts(1))).map(verdict);
+  server.deploy('model-b', '1');
+  await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
+  await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
+});
+
+test('a reading that fails is tried again; results wait for it', async () => {
+  let failures = 0;
+  const server = await guard({
+    onVersion: () =>
+      server.seen.length > 0 && failures++ < 2 ? { code: status.INTERNAL, details: 'passing' } : undefined,
+  });
+  const pool = await connect([server]);
+  for (const outcome of await judge(pool, prompts(3))) expect(verdict(outcome).attempts).toBe(1);
+  expect(failures).toBe(3);
+  expect(server.seen).toHaveLength(1);
+});
+
+test('an endpoint whose version cannot be read any more is taken out, and its results are judged again', async () => {
+  let readable = true;
+  const server = await guard({
+    script: ({ number }) => {
+      if (number === 0) readable = false;
+    },
+    onVersion: () => (readable ? undefined : { code: status.INTERNAL, details: 'no' }),
+  });
+  const pool = await connect([server]);
+  const judged = judge(pool, prompts(3));
+  await new Promise<void>((resolve) => {
+    pool.onStateChange(([endpoint]) => {
+      if (endpoint!.state.name === 'out') resolve();
+    });
+  });
+  readable = true;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  expect(server.judged.get('text 0')).toHaveLength(2);
+});

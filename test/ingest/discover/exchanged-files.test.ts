@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { corpusRoots } from '../../../src/ingest/sources/corpus-roots.ts';
+import type { FrozenSource } from '../../../src/ingest/plan/plan-line.ts';
+import { readSource } from '../../../src/ingest/items/read-source.ts';
+import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
+import { hashSource } from '../../../src/record/manifest/hash-source.ts';
+import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { corpus, itemsOf, NEVER } from '../read-items.ts';
+
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+
+let folder: string;
+let root: string;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  root = join(folder, 'c');
+  mkdirSync(join(root, 'sub'), { recursive: true });
+  mkdirSync(join(folder, 'outside'));
+  writeFileSync(join(folder, 'outside/a.txt'), 'a secret');
+});
+
+const frozen = async (path = root): Promise<readonly FrozenSource[]> =>
+  (await expandSources([corpus(path)], NEVER)).sources;
+
+const codes = async (sources: readonly FrozenSource[], path = root) =>
+  (await itemsOf(sources, [corpus(path)])).map(({ source, error }) => [source.path, error?.code ?? 'ok']);
+
+function pipe(name: string): void {
+  rmSync(join(root, name), { force: true });
+  execFileSync('mkfifo', [join(root, name)]);
+}
+
+/** The state that somebody freezes who looks a moment after an exchange. */
+const stateOf = (path: string): Partial<FrozenSource> => {
+  const { size, mtimeMs, ino } = statSync(path);
+  return { bytes: size, mtime_ms: mtimeMs, inode: ino };
+};
+
+describe('a pipe', () => {
+  test('in the place of a file is not waited for', async () => {
+    writeFileSync(join(root, 'a.txt'), 'x');
+    const sources = await frozen();
+    pipe('a.txt');
+    expect(await codes(sources)).toEqual([['c/a.txt', 'SOURCE_CHANGED']]);
+    expect(await hashSource(sources[0]!, NEVER)).toBeNull();
+    const media = new CorpusFolders(corpusRoots(sources));
+    expect(await media.open({ corpus: 'c', path: 'a.txt' })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+  });
+
+  test('in the place of a file that was named', async () => {
+    const path = join(root, 'a.txt');
+    writeFileSync(path, 'x');
+    const sources = await frozen(path);
+    pipe('a.txt');
+    expect(await codes(sources, path)).toEqual([['a.txt', 'SOURCE_CHANGED']]);
+    expect(await hashSource(sources[0]!, NEVER)).toBeNull();
+  });
+
+  test('in the place of a caption', async () => {
+    writeFileSync(join(root, 'photo.jpg'), JPEG);
+    writeFileSync(join(root, 'photo.txt'), 'a caption');
+    const sources = await frozen();
+    pipe('photo.txt');
+    expect(await codes(sources)).toEqual([['c/photo.jpg', 'SOURCE_CHANGED']]);
+  });
+
+  test.each(['manifest.csv', 'manifest.jsonl'])('in the place of %s', async (name) => {
+    writeFileSync(join(root, 'a.txt'), 'x');
+    writeFileSync(
+      join(root, name),
+      name.endsWith('csv') ? 'path,id\na.txt,7\n' : '{"path":"a.txt","id":"7"}\n',
+    );
+    const sources = await frozen();
+    expect(sources.map(({ manifest }) => manifest)).toEqual([1, 1]);
+    pipe(name);
+    expect(await codes(sources)).toEqual([
+      ['c/a.txt', 'SOURCE_CHANGED'],
+      [`c/${name}`, 'SOURCE_CHANGED'],
+    ]);
+  });
+
+  test('that was there from the start is listed as left out', async () => {
+    writeFileSync(join(root, 'a.txt'), 'x');
+    for (const name of ['photo.jpg', 'photo.txt', 'manifest.csv', '.DS_Store', 'run.json']) pipe(name);
+    const { sources, skippedFiles } = await expandSources([corpus(root)], NEVER);
+    expect(sources.map(({ path }) => path)).toEqual(['c/a.txt']);
+    expect([...skippedFiles].map(({ path }) => path)).toEqual([
+      'c/.DS_Store',
+      'c/manifest.csv',
+      'c/photo.jpg',
+      'c/photo.txt',
+      'c/run.json',
+    ]);
+  });
+
+  test.each([
+    ['as a source', ['pipe']],
+    ['as a job file', ['pipe.yaml']],
+    ['as a policy', ['a.txt', '--policy', 'pipe']],
+    ['in the policy’s place in a job file', ['job.yaml']],
+  ])('%s is a usage failure', async (_, args) => {
+    writeFileSync(join(root, 'a.txt'), 'x');
+    writeFileSync(join(root, 'job.yaml'), 'sources: [{ path: a.txt }]\npolicy: pipe\n');
+    pipe('pipe');
+    pipe('pipe.yaml');
+    const { status, stderr } = await guardsweep(['enqueue', ...args, '--guard', 'embedded:'], { cwd: root });
+    expect(stderr).toMatch(/is not a file|neither a file nor a folder/);
+    expect(status).toBe(2);
+  });
+
+  test.each(['/dev/zero', '/dev/stdin'])('%s as a policy is a usage failure', async (path) => {
+    writeFileSync(join(root, 'a.txt'), 'x');
+    const { status } = await guardsweep(['enqueue', 'a.txt', '--policy', path], { cwd: root });
+    expect(status).toBe(2);
+  });
+});
+
+describe('a link to something outside', () => {
+  /** Looks as if the exchange had come between the walk and the look at the file's state. */
+  async function exchanged(exchange: () => void): Promise<FrozenSource[]> {
+    writeFileSync(join(root, 'sub/a.txt'), 'harmless');
+    const [source] = await frozen();
+    exchange();
+    return [{ ...source!, ...stateOf(join(root, 'sub/a.txt')) }];
+  }
+
+  test.each([
+    [
+      'a file',
+      () => {
+        rmSync(join(root, 'sub/a.txt'));
+        symlinkSync('../../outside/a.txt', join(root, 'sub/a.txt'));
+      },
+    ],
+    [
+      'the folder above a file',
+      () => {
+        renameSync(join(root, 'sub'), join(folder, 'away'));
+        symlinkSync('../outside', join(root, 'sub'));
+      },
+    ],
+  ])('in the place of %s is not read', async (_, exchange) => {
+    const sources = await exchanged(exchange);
+    expect(await codes(sources)).toEqual([['c/sub/a.txt', 'UNREADABLE_SOURCE']]);
+    expect(await hashSource(sources[0]!, NEVER)).toBeNull();
+    const media = new CorpusFolders(corpusRoots(sources));
+    expect(await media.open({ corpus: 'c', path: 'sub/a.txt' })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+  });
+
+  test.each(['photo.txt', 'manifest.csv'])('in the place of %s is not read', async (name) => {
+    writeFileSync(join(root, 'photo.jpg'), JPEG);
+    writeFileSync(join(root, name), 'path,caption\nphoto.jpg,a caption\n');
+    const [photo] = await frozen(join(root, 'photo.jpg'));
+    rmSync(join(root, name));
+    writeFileSync(join(folder, 'outside/secret'), 'path,caption\nphoto.jpg,a secret\n');
+    symlinkSync('../outside/secret', join(root, name));
+    const key = name === 'photo.txt' ? 'sidecar' : 'manifest';
+    const state = stateOf(join(root, name));
+    const source = { ...photo!, [key]: { ...(photo![key] as object), ...state } };
+    const items = await itemsOf([source], [corpus(join(root, 'photo.jpg'))]);
+    expect(items).toHaveLength(1);
+    expect(items[0]!.error).not.toBeNull();
+    expect(JSON.stringify(items)).not.toContain('secret');
+  });
+
+  test('is followed for a file that the user names', async () => {
+    symlinkSync('../outside/a.txt', join(root, 'link.txt'));
+    const path = join(root, 'link.txt');
+    const sources = await frozen(path);
+    expect(await codes(sources, path)).toEqual([['link.txt', 'ok']]);
+    expect(await hashSource(sources[0]!, NEVER)).not.toBeNull();
+  });
+});
+
+test('a file that grows faster than it is read comes to an end', async () => {
+  const path = join(root, 'rows.csv');
+  writeFileSync(path, `text\n${'a row\n'.repeat(100_000)}`);
+  const sources = await frozen();
+  const { bytes } = sources[0]!;
+  const found: string[] = [];
+  let read = 0;
+  const onBytes = (soFar: number): void => {
+    read = soFar;
+    if (read < 4 * bytes) appendFileSync(path, 'a row\n'.repeat(100_000));
+  };
+  const configs = [corpus(root)];
+  const options = {
+    frozen: new FrozenSources(sources, configs),
+    itemBytes: 1000,
+    mediaBytes: 1000,
+    signal: NEVER,
+  };
+  for await (const items of readSource(sources[0]!, configs[0]!, 0, { ...options, onBytes }))
+    found.push(...items.map(({ error }) => error?.code ?? 'ok'));
+  expect(read).toBe(bytes);
+  expect(found.at(-1)).toBe('SOURCE_CHANGED');
+});

@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { corpus, NEVER } from '../read-items.ts';
+import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
+
+describe('expanding corpora', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-expand-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function lay(...paths: string[]): void {
+    for (const path of paths) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), 'x');
+    }
+  }
+
+  async function pathsOf(...given: string[]) {
+    const { sources, skipped } = await expandSources(
+      given.map((path) => corpus(join(root, path))),
+      NEVER,
+    );
+    expect(sources.map(({ source }) => source)).toEqual(sources.map((_, index) => index));
+    return { paths: sources.map(({ path }) => path), skipped };
+  }
+
+  test('a folder gives its files in bytewise order of their paths', async () => {
+    lay('c/b.txt', 'c/a/z.csv', 'c/a.txt', 'c/Z.txt', 'c/é.txt', 'c/a-b/1.txt', 'c/10.txt', 'c/9.txt');
+    const { paths } = await pathsOf('c');
+    expect(paths).toEqual([
+      'c/10.txt',
+      'c/9.txt',
+      'c/Z.txt',
+      'c/a-b/1.txt',
+      'c/a.txt',
+      'c/a/z.csv',
+      'c/b.txt',
+      'c/é.txt',
+    ]);
+    expect(paths).toEqual([...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+  });
+
+  test('a text beside an image or a clip of its name describes it, and any other text is an item', async () => {
+    lay(
+      'c/photo.txt',
+      'c/clip.txt',
+      'c/film.txt',
+      'c/fake.txt',
+      'c/notes.txt',
+      'c/d/photo.txt',
+      'c/fake.jpg',
+    );
+    writeFileSync(
+      join(root, 'c/photo.jpg'),
+      Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex'),
+    );
+    writeFileSync(join(root, 'c/clip.MP3'), 'ID3\u0004');
+    writeFileSync(join(root, 'c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
+    const { sources, skipped } = await expandSources([corpus(join(root, 'c'))], NEVER);
+    const described = sources.map(({ path, sidecar }) => [path, sidecar?.path ?? null]);
+    expect(described).toEqual([
+      ['c/clip.MP3', 'c/clip.txt'],
+      ['c/d/photo.txt', null],
+      ['c/fake.jpg', null],
+      ['c/fake.txt', null],
+      ['c/film.avi', null],
+      ['c/film.txt', null],
+      ['c/notes.txt', null],
+      ['c/photo.jpg', 'c/photo.txt'],
+    ]);
+    expect(skipped).toEqual({ 'captions and transcripts of media': 2 });
+  });
+
+  test('links are followed inside the corpus only, and nothing is found twice', async () => {
+    lay('c/a.txt', 'c/sub/b.txt', 'outside/secret.txt');
+    symlinkSync(join(root, 'outside/secret.txt'), join(root, 'c/leak.txt'));
+    symlinkSync(join(root, 'outside'), join(root, 'c/leak'));
+    symlinkSync(join(root, 'c'), join(root, 'c/sub/circle'));
+    symlinkSync('a.txt', join(root, 'c/same.txt'));
+    symlinkSync('nowhere', join(root, 'c/broken.txt'));
+    const { paths, skipped } = await pathsOf('c');
+    expect(paths).toEqual(['c/a.txt', 'c/sub/b.txt']);
+    expect(skipped).toEqual({
+      'links out of the corpus': 2,
+      'links within the corpus': 2,
+      'broken links': 1,
+    });
+  });
+
+  test('a link whose target the glob leaves out stands for it', async () => {
+    lay('c/data/real.dat');
+    symlinkSync('data/real.dat', join(root, 'c/table.csv'));
+    expect((await pathsOf('c/*.csv')).paths).toEqual(['c/table.csv']);
+  });
+
+  test('globs', async () => {
+    lay('c/a.csv', 'c/b.jsonl', 'c/sub/c.csv', 'c/[1].csv');
+    expect((await pathsOf('c/*.csv')).paths).toEqual(['c/[1].csv', 'c/a.csv']);
+    expect((await pathsOf('c/**/*.{csv,jsonl}')).paths).toEqual([
+      'c/[1].csv',
+      'c/a.csv',
+      'c/b.jsonl',
+      'c/sub/c.csv',
+    ]);
+    expect((await pathsOf('c/[1].csv')).paths).toEqual(['[1].csv']);
+  });
+
+  test('corpora of one name are told apart, and a file that two of them hold is read once', async () => {
+    lay('one/c/a.txt', 'two/c/a.txt', 'two/c/b.txt');
+    const { paths, skipped } = await pathsOf('one/c', 'two/c', 'two/c/b.txt', 'two/c');
+    expect(paths).toEqual(['c/a.txt', 'c (2)/a.txt', 'b.txt']);
+    expect(skipped).toEqual({ 'files given twice': 3 });
+  });
+
+  test.each(['missing', 'missing/*.csv', 'empty', 'c/*.parquet'])('%s is a usage failure', async (path) => {
+    lay('c/a.csv');
+    mkdirSync(join(root, 'empty'));
+    await expect(pathsOf(path)).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('a folder that cannot be listed is no match of a glob', async () => {
+    lay('c/a.csv', 'c/locked/b.csv');
+    chmodSync(join(root, 'c/locked'), 0);
+    try {
+      await asOrdinaryUser(root, async () => {
+        await expect(pathsOf('c/**/nothing')).rejects.toMatchObject({ kind: 'usage' });
+        expect((await pathsOf('c/**/*.csv')).paths).toEqual(['c/a.csv', 'c/locked']);
+      });
+    } finally {
+      chmodSync(join(root, 'c/locked'), 0o700);
+    }
+  });
+
+  test('an abort ends the walk', async () => {
+    lay('c/a.csv');
+    await expect(expandSources([corpus(join(root, 'c'))], AbortSignal.abort())).rejects.toThrow();
+  });
+});

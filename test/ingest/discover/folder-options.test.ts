@@ -1,0 +1,117 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { FittingDecoder } from '../../../src/formats/encoding/fitting-decoder.ts';
+import { corpus, readItems } from '../read-items.ts';
+
+describe('columns and an encoding that are named for a folder', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-folder-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): void {
+    mkdirSync(join(root, 'folder'), { recursive: true });
+    writeFileSync(join(root, 'folder', name), content);
+  }
+
+  async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
+    const items = await readItems([corpus(join(root, 'folder'), overrides)]);
+    return items.map(({ id, request, error }) =>
+      error === null && 'text' in request ? `${id}: ${request.text}` : `${id}: ${error?.code}`,
+    );
+  }
+
+  test('a column is judged in the files that have it, and the others are read as without it', async () => {
+    write('a.csv', 'headline,remarks\none two,three four\n');
+    write('b.csv', 'text,note\nfive,six\n');
+    write('c.jsonl', '{"id":"c","text":"seven","remarks":"eight"}\n');
+    write('d.txt', 'nine');
+    expect(await read()).toEqual([
+      'folder/a.csv: UNSUPPORTED_TYPE',
+      'folder/b.csv#1: five',
+      'c: seven',
+      'folder/d.txt: nine',
+    ]);
+    expect(await read({ textColumns: ['Remarks', 'note2'] })).toEqual([
+      'folder/a.csv#1: three four',
+      'folder/b.csv#1: five',
+      'c: eight',
+      'folder/d.txt: nine',
+    ]);
+    expect(await read({ idColumn: 'note', textColumns: ['headline'] })).toEqual([
+      'folder/a.csv#1: one two',
+      'six: five',
+      'c: seven',
+      'folder/d.txt: nine',
+    ]);
+  });
+
+  test('an encoding holds for the files that are not UTF-8', async () => {
+    write('a.csv', 'text\ncafé\nplain\nnaïve\n');
+    write('b.csv', Buffer.from('text\ncafé\nplain\nplain\nplain\n', 'latin1'));
+    write('c.csv', Buffer.concat([Buffer.from('text\ncafé\nnaïve\n'), Buffer.from('café\n', 'latin1')]));
+    write('d.txt', Buffer.from('café', 'latin1'));
+    write('e.txt', 'café');
+    write('f.txt', Buffer.from('\ufeffcafé', 'utf16le'));
+    const far = `${'plain row\n'.repeat(60_000)}`;
+    write('g.csv', Buffer.from(`text\n${far}café\n`, 'latin1'));
+    write('h.csv', `text\n${far}café\n`);
+    const all = await read({ encoding: 'windows-1252' });
+    expect(all.filter((item) => !item.endsWith('plain row'))).toEqual(
+      [
+        ...['a.csv#1: café', 'a.csv#2: plain', 'a.csv#3: naïve'],
+        ...['b.csv#1: café', 'b.csv#2: plain', 'b.csv#3: plain', 'b.csv#4: plain'],
+        ...['c.csv#1: café', 'c.csv#2: naïve', 'c.csv#3: INVALID_ENCODING'],
+        ...['d.txt: café', 'e.txt: café', 'f.txt: café'],
+        ...['g.csv#60001: café', 'h.csv#60001: café'],
+      ].map((item) => `folder/${item}`),
+    );
+  });
+
+  test('a file that is named is read in the encoding that is named', async () => {
+    write('a.txt', 'café');
+    const [item] = await readItems([corpus(join(root, 'folder', 'a.txt'), { encoding: 'windows-1252' })]);
+    expect(item!.request).toMatchObject({ text: 'cafÃ©' });
+  });
+
+  test('encodings that write text in ASCII bytes', async () => {
+    write('a.txt', Buffer.from('café', 'utf16le'));
+    write('b.txt', 'café');
+    expect(await read({ encoding: 'utf-16le' })).toEqual(['folder/a.txt: café', 'folder/b.txt: café']);
+    write('a.txt', Buffer.from('\x1b$B$3$s\x1b(B', 'latin1'));
+    expect(await read({ encoding: 'iso-2022-jp' })).toEqual(['folder/a.txt: こん', 'folder/b.txt: café']);
+  });
+
+  test('text in UTF-8 comes out as it is, and in another encoding as that decodes it, however it is cut', () => {
+    const decode = (bytes: Buffer, cuts: readonly number[]): string => {
+      const decoder = new FittingDecoder('shift_jis', bytes.subarray(0, 8));
+      const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+      const parts = at.slice(1).map((end, index) => decoder.write(bytes.subarray(at[index], end)));
+      return Buffer.concat([...parts, decoder.end()]).toString();
+    };
+    const cuts = fc.array(fc.nat(), { maxLength: 4 });
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), cuts, (text, at) => {
+        fc.pre(!text.includes('\ufeff'));
+        expect(decode(Buffer.from(text), at)).toBe(text);
+      }),
+    );
+    // Each of these characters is two bytes, of which the first is none of UTF-8's.
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('82a0', '82a2', '61', '0a'), { maxLength: 20 }),
+        cuts,
+        (codes, at) => {
+          const bytes = Buffer.from(codes.join(''), 'hex');
+          expect(decode(bytes, at)).toBe(new TextDecoder('shift_jis').decode(bytes));
+        },
+      ),
+    );
+  });
+});

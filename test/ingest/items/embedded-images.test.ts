@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { ShardCutter } from '../../../src/ingest/plan/cut-shards.ts';
+import { pngFile } from '../../helpers/png.ts';
+import { corpus, readItems } from '../read-items.ts';
+
+const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
+const BASE64 = PNG.toString('base64');
+const URL = `data:image/png;base64,${BASE64}`;
+
+describe('images in records', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-embedded-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function read(
+    record: unknown,
+    overrides: Partial<SourceConfig> = {},
+    itemBytes?: number,
+  ): Promise<Item[]> {
+    const path = join(root, 'a.jsonl');
+    writeFileSync(path, `${JSON.stringify(record)}\n`);
+    return readItems([corpus(path, overrides)], itemBytes);
+  }
+
+  const parts = (...content: unknown[]) => ({ id: 'x', messages: [{ role: 'user', content }] });
+  const outcome = ({ id, request, error }: Item): string =>
+    `${id} ${error?.code ?? (request !== null && 'embedded' in request ? 'image' : request?.requestType)}`;
+
+  test.each([
+    ['OpenAI', { type: 'image_url', image_url: { url: URL } }],
+    ['OpenAI, as input', { type: 'input_image', image_url: URL }],
+    ['Anthropic', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: BASE64 } }],
+    ['Hugging Face', { type: 'image', image: URL }],
+    ['a base64 text in lines', { type: 'image', image: BASE64.replace(/.{20}/g, '$&\n') }],
+  ])('an image in a message as %s has it is an item with its bytes', async (_name, part) => {
+    const items = await read(parts({ type: 'text', text: 'What is this?' }, part));
+    expect(items.map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
+    const [, image] = items;
+    expect(image!.request).toEqual({
+      requestType: 'prompt',
+      modality: 'image',
+      embedded: PNG,
+      caption: null,
+    });
+    // The same image as a file has the same content.
+    const path = join(root, 'a.png');
+    writeFileSync(path, PNG);
+    const [file] = await readItems([corpus(path)]);
+    expect(image!.contentSha256).toBe(file!.contentSha256);
+  });
+
+  test.each([
+    [
+      'at an address',
+      { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+      'UNSUPPORTED_TYPE',
+    ],
+    ['in a file', { type: 'image', image: 'a.png' }, 'UNSUPPORTED_TYPE'],
+    ['nowhere', { type: 'image' }, 'UNSUPPORTED_TYPE'],
+    ['no base64', { type: 'image_url', image_url: { url: 'data:image/png;base64,%%%' } }, 'CORRUPT_MEDIA'],
+    ['text', { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } }, 'UNSUPPORTED_TYPE'],
+    ['too large', { type: 'image_url', image_url: { url: URL } }, 'ITEM_TOO_LARGE'],
+  ])('an image that is %s is an item with an error', async (_name, part, code) => {
+    const limit = code === 'ITEM_TOO_LARGE' ? 40 : undefined;
+    const items = await read(parts({ type: 'text', text: 'What is this?' }, part), {}, limit);
+    expect(items.map(outcome)).toEqual(['x multiturn', `x#image1 ${code}`]);
+    expect(items[1]).toMatchObject({ modality: 'image' });
+  });
+
+  test('a message of an image alone is left out of the conversation, whose turns keep their numbers', async () => {
+    const image = [{ type: 'image_url', image_url: { url: URL } }];
+    const record = {
+      id: 'x',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'user', content: image },
+        { role: 'assistant', content: 'A cat.' },
+      ],
+    };
+    expect((await read(record)).map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
+    expect((await read(record, { audit: 'every-turn' })).map(outcome)).toEqual([
+      'x#1 multiturn',
+      'x#3 multiturn',
+      'x#image1 image',
+    ]);
+    expect((await read({ id: 'x', messages: [{ role: 'user', content: image }] })).map(outcome)).toEqual([
+      'x#image1 image',
+    ]);
+  });
+
+  test('images in batch inputs, in what people say and in nested values', async () => {
+    const image = { type: 'image_url', image_url: { url: URL } };
+    const input = [{ type: 'text', text: 'T' }, image];
+    const batch = { custom_id: 'b', method: 'POST', url: '/v1/moderations', body: { input } };
+    expect((await read(batch)).map(outcome)).toEqual(['b prompt', 'b#image1 image']);
+    const spoken = { id: 'x', log: [{ speaker: 'ann', content: input }] };
+    expect((await read(spoken)).map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
+    expect((await read({ id: 'x', text: 'T', media: [{ src: URL }] })).map(outcome)).toEqual([
+      'x prompt',
+      'x#nested1 image',
+    ]);
+  });
+
+  test('a shard holds no more of them than of texts, since they travel with it', async () => {
+    const records = Array.from({ length: 10 }, (_, id) => ({
+      ...parts({ type: 'image', image: URL }),
+      id: `${id}`,
+    }));
+    const path = join(root, 'b.jsonl');
+    writeFileSync(path, records.map((record) => JSON.stringify(record)).join('\n'));
+    const cutter = new ShardCutter(
+      { ...DEFAULT_LIMITS, shardBytes: 3 * PNG.length },
+      { firstShard: 0, pass: 1, planned: new Map() },
+    );
+    const items = await readItems([corpus(path)]);
+    const shards = [...items.flatMap((item) => cutter.add(item, 0)), ...cutter.end()];
+    expect(shards.map(({ shard }) => [shard.lane, shard.items.length])).toEqual([
+      ['image', 3],
+      ['image', 3],
+      ['image', 3],
+      ['image', 1],
+    ]);
+  });
+});

@@ -1,0 +1,467 @@
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contentSha256 } from '../../../src/domain/content-hash.ts';
+import { type Item, laneOf } from '../../../src/domain/item.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { readSource } from '../../../src/ingest/items/read-source.ts';
+import { corpus, itemsOf, NEVER, readItems } from '../read-items.ts';
+
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+const MP3 = Buffer.from('ID3\x04\0\0');
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('media files', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-media-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): void {
+    const path = join(root, 'uploads', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+
+  const read = (): Promise<Item[]> => readItems([corpus(join(root, 'uploads'))]);
+
+  /** By path (and row), the code an item was settled with, else its caption. */
+  async function told(): Promise<Record<string, string | null>> {
+    return Object.fromEntries(
+      (await read()).map(({ source, error, request }) => {
+        const name = source.path.replace('uploads/', '') + (source.row === null ? '' : `#${source.row}`);
+        return [name, error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text')];
+      }),
+    );
+  }
+
+  test('are items by reference, recognised by their content, in the lane of their kind', async () => {
+    write('a/photo.bin', JPEG);
+    write('clip.jpg', MP3);
+    const [photo, clip] = await read();
+    expect(photo).toMatchObject({
+      id: 'uploads/a/photo.bin',
+      source: { row: null, sha256: sha256(JPEG), bytes: JPEG.length },
+      request: {
+        modality: 'image',
+        file: { corpus: 'uploads', path: 'a/photo.bin', sha256: sha256(JPEG), bytes: JPEG.length },
+        caption: null,
+      },
+    });
+    expect([laneOf(photo!), laneOf(clip!)]).toEqual(['image', 'audio']);
+    expect(photo!.contentSha256).toBe(contentSha256(photo!.request!));
+  });
+
+  test('of kinds that are not judged are items with an error, whatever their name says', async () => {
+    write('doc.jpg', '%PDF-1.7');
+    write('drawing.svg', '<?xml version="1.0"?>\n<!-- a -->\n<svg xmlns="http://www.w3.org/2000/svg"/>');
+    write('script.png', '#!/bin/sh\necho hello\n');
+    write('page.gif', '<html><body>hello</body></html>');
+    write('phone.heic', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0'));
+    write('film.mp4', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0'));
+    write('pack.zip', Buffer.from('PK\x03\x04\0\0'));
+    write('noise.jpg', Buffer.alloc(100, 1));
+    write('packed.jpg.gz', gzipSync(JPEG));
+    write('empty.jpg', '');
+    write('empty.wav', '');
+    expect(await told()).toEqual({
+      'doc.jpg': 'UNSUPPORTED_TYPE',
+      'drawing.svg': 'UNSUPPORTED_TYPE',
+      'script.png': 'UNSUPPORTED_TYPE',
+      'page.gif': 'UNSUPPORTED_TYPE',
+      'phone.heic': 'UNSUPPORTED_TYPE',
+      'film.mp4': 'UNSUPPORTED_TYPE',
+      'pack.zip': 'UNSUPPORTED_TYPE',
+      'noise.jpg': 'UNSUPPORTED_TYPE',
+      'packed.jpg.gz': 'UNSUPPORTED_TYPE',
+      'empty.jpg': 'EMPTY_CONTENT',
+      'empty.wav': 'EMPTY_CONTENT',
+    });
+  });
+
+  test('beyond the bound are not read', async () => {
+    write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
+    const [item] = await readItems([corpus(join(root, 'uploads'))], 1000, 1000);
+    expect(item).toMatchObject({
+      source: { sha256: null, bytes: JPEG.length + 1000 },
+      error: { code: 'ITEM_TOO_LARGE' },
+    });
+  });
+
+  test('carry the text beside them, if it is one that can be sent', async () => {
+    for (const name of ['plain', 'marked', 'blank', 'long', 'broken']) write(`${name}.jpg`, JPEG);
+    write('plain.txt', 'a dog on a beach\n');
+    write('marked.txt', '\ufeffgrüß');
+    write('blank.txt', ' \n');
+    write('long.txt', 'x'.repeat(65_537));
+    write('broken.txt', Buffer.from([0x61, 0xff]));
+    expect(await told()).toEqual({
+      'plain.jpg': 'a dog on a beach\n',
+      'marked.jpg': 'grüß',
+      'blank.jpg': null,
+      'long.jpg': 'ITEM_TOO_LARGE',
+      'broken.jpg': 'INVALID_ENCODING',
+    });
+  });
+
+  test('leave the text beside them to itself where they are broken pictures', async () => {
+    const png = Buffer.from(
+      '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
+      'hex',
+    );
+    const broken: Record<string, Buffer> = {
+      'noise.jpg': Buffer.concat([JPEG.subarray(0, 3), Buffer.from('not a picture')]),
+      'cut.jpg': JPEG.subarray(0, -2),
+      'frameless.jpg': Buffer.concat([JPEG.subarray(0, 2), JPEG.subarray(15)]),
+      'cut.png': png.subarray(0, -4),
+      'header.png': png.subarray(0, 20),
+      'long.jpg': Buffer.concat([JPEG.subarray(0, -2), Buffer.alloc(200_000)]),
+    };
+    for (const [name, bytes] of Object.entries(broken)) {
+      write(`${name.replace('.', '-')}/${name}`, bytes);
+      write(`${name.replace('.', '-')}/${name.replace(/\..*/, '.txt')}`, 'beside');
+    }
+    write('sound/a.jpg', Buffer.concat([JPEG.subarray(0, -2), Buffer.alloc(200_000), JPEG.subarray(-2)]));
+    write('sound/a.txt', 'caption');
+    write('sound/b.png', png);
+    write('sound/b.txt', 'caption');
+    const items = await read();
+    const texts = items.filter(({ request }) => request !== null && 'text' in request);
+    expect(texts).toHaveLength(Object.keys(broken).length);
+    expect(items).toHaveLength(2 * texts.length + 2);
+    expect(await told()).toMatchObject({ 'sound/a.jpg': 'caption', 'sound/b.png': 'caption' });
+  });
+
+  test('are one item each, as the texts beside them are, whatever becomes of either after they were found', async () => {
+    const broken = JPEG.subarray(0, -2);
+    for (const name of ['a', 'b', 'c']) write(`${name}.jpg`, JPEG);
+    for (const name of ['d', 'e']) write(`${name}.jpg`, broken);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'beside');
+    const configs = [corpus(join(root, 'uploads'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const read = async (): Promise<unknown[]> =>
+      (await itemsOf(sources, configs)).map(({ seq, source }) => [seq, source.path]);
+    const before = await read();
+    expect(before).toHaveLength(7);
+    write('a.jpg', broken);
+    write('b.txt', 'something else');
+    rmSync(join(root, 'uploads/c.txt'));
+    write('d.jpg', JPEG);
+    rmSync(join(root, 'uploads/e.jpg'));
+    expect(await read()).toEqual(before);
+  });
+
+  test('with another caption are other content', async () => {
+    write('a.jpg', JPEG);
+    write('b.jpg', JPEG);
+    write('b.txt', 'caption');
+    const [a, b] = await read();
+    expect(a!.contentSha256).not.toBe(b!.contentSha256);
+    expect(a!.source.sha256).toBe(b!.source.sha256);
+  });
+
+  describe('with a manifest', () => {
+    test.each([
+      ['manifest.csv', 'path,id,caption\na.jpg,first,"one, two"\n./sub/b.mp3,second,\nnote.txt,third,\n'],
+      [
+        'manifest.jsonl',
+        '{"path":"a.jpg","id":"first","caption":"one, two"}\n{"path":"sub/b.mp3","id":"second"}\n{"path":"note.txt","id":"third","caption":null}\n',
+      ],
+    ])('%s have its ids and captions; those it does not list are items all the same', async (name, text) => {
+      write(name, text);
+      write('a.jpg', JPEG);
+      write('a.txt', 'the manifest comes first');
+      write('sub/b.mp3', MP3);
+      write('sub/b.txt', 'said');
+      write('note.txt', 'a note');
+      write('unlisted.jpg', JPEG);
+      const items = await read();
+      expect(
+        items.map(({ id, source, request }) => [
+          id,
+          source.path,
+          request && 'file' in request ? request.caption : '',
+        ]),
+      ).toEqual([
+        ['first', 'uploads/a.jpg', 'one, two\n\nthe manifest comes first'],
+        ['third', 'uploads/note.txt', ''],
+        ['second', 'uploads/sub/b.mp3', 'said'],
+        ['uploads/unlisted.jpg', 'uploads/unlisted.jpg', null],
+      ]);
+      expect(items.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('have an item for each of its rows that is about none of them', async () => {
+      writeFileSync(join(root, 'secret.jpg'), JPEG);
+      write('a.jpg', JPEG);
+      symlinkSync(join(root, 'secret.jpg'), join(root, 'uploads', 'leak.jpg'));
+      const rows = [
+        'a.jpg,ok',
+        '../secret.jpg,up',
+        'sub/../../secret.jpg,round',
+        `${join(root, 'secret.jpg')},absolute`,
+        'C:\\secret.jpg,drive',
+        '..\\secret.jpg,back',
+        'leak.jpg,link',
+        'gone.jpg,gone',
+        'a.jpg,twice',
+        ',none',
+      ];
+      write('manifest.csv', `path,id\n${rows.join('\n')}\n"torn`);
+      const items = await read();
+      expect(items.map(({ id, source, error }) => [id, source.row, error?.code ?? null])).toEqual([
+        ['ok', null, null],
+        ['up', 2, 'UNREADABLE_SOURCE'],
+        ['round', 3, 'UNREADABLE_SOURCE'],
+        ['absolute', 4, 'UNREADABLE_SOURCE'],
+        ['drive', 5, 'UNREADABLE_SOURCE'],
+        ['back', 6, 'UNREADABLE_SOURCE'],
+        ['link', 7, 'UNREADABLE_SOURCE'],
+        ['gone', 8, 'UNREADABLE_SOURCE'],
+        ['twice', 9, 'MALFORMED_ROW'],
+        ['none', 10, 'MALFORMED_ROW'],
+        ['uploads/manifest.csv#11', 11, 'MALFORMED_ROW'],
+      ]);
+      expect(JSON.stringify(items.map(({ error }) => error))).not.toContain('secret');
+    });
+
+    test('have all its other texts judged, and the captions of files that are no media', async () => {
+      write('a.jpg', JPEG);
+      write('note.txt', 'a note');
+      write('page.html', '<!doctype html><p>words');
+      write('table.csv', 'text\none row\n');
+      write('fake.jpg', 'no picture');
+      const rows = [
+        {
+          path: 'a.jpg',
+          id: '1',
+          caption: 'a caption',
+          comment: 'some words',
+          score: '3',
+          url: 'https://a.b/1',
+        },
+        { path: 'note.txt', caption: 'of a note', tags: ['two tags', { deep: 'and more' }] },
+        { path: 'page.html', caption: 'of a page', when: '2026-01-01' },
+        { path: 'table.csv', caption: 'of a table', title: ' ' },
+        { path: 'fake.jpg', caption: 'of no picture' },
+        { path: 'manifest.jsonl', caption: 'of itself' },
+      ];
+      write('manifest.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      const items = await read();
+      expect(
+        items
+          .filter(({ source }) => source.path.endsWith('manifest.jsonl'))
+          .map(({ request, source }) => [source.row, request && 'text' in request ? request.text : null]),
+      ).toEqual([
+        [1, 'some words'],
+        [2, 'of a note\n\ntwo tags\n\nand more'],
+        [3, 'of a page'],
+        [4, 'of a table'],
+        [5, 'of no picture'],
+        [6, 'of itself'],
+      ]);
+      expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
+      expect(items.find(({ id }) => id === '1')!.request).toMatchObject({ caption: 'a caption' });
+    });
+
+    test('have the same items of its rows whatever becomes of the files after they were found', async () => {
+      const names = ['cut.jpg', 'gone.jpg', 'whole.jpg', 'note.txt'];
+      write('cut.jpg', JPEG.subarray(0, -2));
+      write('gone.jpg', JPEG);
+      write('whole.jpg', JPEG);
+      write('note.txt', 'a note');
+      write('manifest.csv', `path,caption\n${names.map((name) => `${name},of ${name}\n`).join('')}`);
+      const configs = [corpus(join(root, 'uploads'))];
+      const { sources } = await expandSources(configs, NEVER);
+      const read = (): Promise<Item[]> => itemsOf(sources, configs);
+      const rows = (items: readonly Item[]): unknown[] =>
+        items.filter(({ source }) => source.path.endsWith('manifest.csv')).map((item) => ({ ...item }));
+      const before = await read();
+      expect(rows(before).map((item) => (item as Item).source.row)).toEqual([1, 4]);
+      write('cut.jpg', JPEG);
+      rmSync(join(root, 'uploads/gone.jpg'));
+      write('whole.jpg', JPEG.subarray(0, -2));
+      write('note.txt', JPEG);
+      const after = await read();
+      expect(rows(after)).toEqual(rows(before));
+      expect(after).toHaveLength(before.length);
+    });
+
+    test('has a caption judged with its row when its file is read under another manifest, or under none', async () => {
+      write('sub/a.jpg', JPEG);
+      write('sub/b.jpg', JPEG);
+      write('manifest.csv', 'path,caption\nsub/a.jpg,of a\nsub/b.jpg,of b\n');
+      const folder = join(root, 'uploads');
+      const items = await readItems([corpus(folder), corpus(join(folder, 'sub/a.jpg'))]);
+      const said = items.map(({ request }) =>
+        request === null
+          ? null
+          : 'file' in request
+            ? request.caption
+            : 'text' in request
+              ? request.text
+              : null,
+      );
+      expect(said.sort()).toEqual(['of a', 'of b', null].sort());
+    });
+
+    test.each([
+      ['csv', 'path,comment\na.txt,fuck_you\nb.txt,k1ll\n'],
+      ['jsonl', '{"path":"a.txt","tags":["fuck_you"]}\n{"path":"b.txt","said":{"by":"k1ll"}}\n'],
+    ])(
+      'have its single words judged, digits and underscores in them or not (%s)',
+      async (extension, text) => {
+        write(`manifest.${extension}`, text);
+        write('a.txt', 'a note');
+        write('b.txt', 'a note');
+        const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
+        expect(texts).toEqual(['a note', 'a note', 'fuck_you', 'k1ll']);
+      },
+    );
+
+    test('have what its own columns hold judged where they hold no id and no caption', async () => {
+      write('a.jpg', JPEG);
+      const long = 'words '.repeat(100);
+      write(
+        'manifest.jsonl',
+        JSON.stringify({ path: 'a.jpg', id: long, caption: ['one', { two: 'three' }] }),
+      );
+      const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
+      expect(texts).toEqual([false, `${long}\n\none\n\nthree`]);
+    });
+
+    test('have nothing of ids, addresses and times judged', async () => {
+      write('a.jpg', JPEG);
+      const row = {
+        path: 'a.jpg',
+        user_id: 'user_17',
+        sha256: '0'.repeat(64),
+        md5: 'd41d8cd98f00b204e9800998ecf8427e',
+        ref: '123e4567-e89b-12d3-a456-426614174000',
+        link: 'https://a.b/c?d=e',
+        when: '2026-01-01T12:30:00.5Z',
+        day: '2026-01-01',
+        hour: '12:30',
+      };
+      write('manifest.jsonl', JSON.stringify(row));
+      expect(await read()).toHaveLength(1);
+    });
+
+    test('a table of that name without paths is a table', async () => {
+      write('manifest.csv', 'id,text\n1,hello\n');
+      expect(await told()).toEqual({ 'manifest.csv#1': 'a text' });
+    });
+  });
+
+  test('are the same items, found in a folder, by a glob, or named', async () => {
+    write(
+      'p.png',
+      Buffer.from(
+        '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
+        'hex',
+      ),
+    );
+    write('p.txt', 'beside');
+    write('q.jpg', JPEG);
+    write('r.mp3', MP3);
+    write('r.TXT', 'said');
+    write('sub/s.jpg', JPEG);
+    write('sub/s.txt', 'below');
+    write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/s.jpg,deep,\nr.mp3,,\n');
+    const folder = join(root, 'uploads');
+    const contents = async (...paths: string[]): Promise<string[]> =>
+      (await readItems(paths.map((path) => corpus(path))))
+        .filter(({ source }) => /\.(?:png|jpg|mp3)$/.test(source.path))
+        .map(({ contentSha256 }) => contentSha256!)
+        .sort();
+    const all = await contents(folder);
+    expect(new Set(all).size).toBe(4);
+    expect(await contents(join(folder, '**/*.{png,jpg,mp3}'))).toEqual(all);
+    expect(await contents(join(folder, '**'))).toEqual(all);
+    const named = ['p.png', 'q.jpg', 'r.mp3', 'sub/s.jpg'].map((name) => join(folder, name));
+    expect(await contents(...named)).toEqual(all);
+    expect(await contents(folder, ...named)).toEqual(all);
+    expect(await contents(join(folder, '*.png'), join(folder, '*.txt'), ...named.slice(1))).toEqual(all);
+    const items = await readItems([corpus(join(folder, '*.{png,jpg}'))]);
+    expect(items.map(({ id, error }) => [id, error])).toEqual([
+      ['uploads/p.png', null],
+      ['second', null],
+    ]);
+  });
+
+  test('a text that is asked for itself is an item, whatever it describes', async () => {
+    write('p.jpg', JPEG);
+    write('p.txt', 'beside');
+    const [photo, text] = ['p.jpg', 'p.txt'].map((name) => join(root, 'uploads', name)) as [string, string];
+    const told = async (...paths: string[]): Promise<unknown[]> =>
+      (await readItems(paths.map((path) => corpus(path)))).map(({ request }) =>
+        request !== null && 'file' in request ? ['a file', request.caption] : request,
+      );
+    const item = expect.objectContaining({ text: 'beside' }) as unknown;
+    expect(await told(photo, text)).toEqual([['a file', 'beside'], item]);
+    expect(await told(text)).toEqual([item]);
+    expect(await told(join(root, 'uploads/*.txt'))).toEqual([item]);
+    expect(await told(join(root, 'uploads'), text)).toEqual([['a file', 'beside'], item]);
+    expect(await told(join(root, 'uploads'), photo)).toEqual([['a file', 'beside']]);
+  });
+
+  test('have changed when the file, the text beside it or the manifest has', async () => {
+    write('a.jpg', JPEG);
+    write('b.jpg', JPEG);
+    write('b.txt', 'caption');
+    write('manifest.csv', 'path,id\na.jpg,first\n');
+    const configs = [corpus(join(root, 'uploads'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const code = async (index: number): Promise<string | null> => {
+      const frozen = new FrozenSources(sources, configs);
+      const options = { frozen, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
+      const items: Item[] = [];
+      for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
+      expect(items.map(({ seq }) => seq)).toEqual([7]);
+      expect(await frozen.unchanged(sources[index]!, true)).toBe(items[0]!.error === null);
+      return items[0]!.error?.code ?? null;
+    };
+    expect([await code(0), await code(1)]).toEqual([null, null]);
+    appendFileSync(join(root, 'uploads/b.txt'), '!');
+    expect([await code(0), await code(1)]).toEqual([null, 'SOURCE_CHANGED']);
+    appendFileSync(join(root, 'uploads/manifest.csv'), 'b.jpg,second\n');
+    expect(await code(0)).toBe('SOURCE_CHANGED');
+  });
+});
+
+describe('what is expected of the decoders', () => {
+  for (const kind of ['audio', 'images']) {
+    const folder = fileURLToPath(new URL(`../fixtures/${kind}/`, import.meta.url));
+    const names = readdirSync(folder);
+    for (const name of names) {
+      if (names.includes(`${name}.json`)) {
+        test(`${kind}/${name} gets there`, async () => {
+          const [item] = await readItems([corpus(join(folder, name))]);
+          expect(item!.request?.modality).toBe(kind === 'audio' ? 'audio' : 'image');
+        });
+      }
+      if (names.includes(`${name}.error`)) {
+        test(`${kind}/${name} is refused there or for the same reason`, async () => {
+          const [item] = await readItems([corpus(join(folder, name))]);
+          const code = readFileSync(join(folder, `${name}.error`), 'utf8').trim();
+          expect(item!.error?.code ?? code).toBe(code);
+        });
+      }
+    }
+  }
+});

@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { contentSha256 } from '../../../src/domain/content-hash.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import type { FrozenSource } from '../../../src/ingest/plan/plan-line.ts';
+import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { readSource, type ReadOptions } from '../../../src/ingest/items/read-source.ts';
+import { corpus, NEVER, readItems } from '../read-items.ts';
+import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
+
+const ITEM_BYTES = 1024 * 1024;
+
+/** For reading a source that no other says anything of. */
+function readOptions(source: FrozenSource, overrides: Partial<ReadOptions> = {}): ReadOptions {
+  const frozen = new FrozenSources([source], [corpus(source.absolute)]);
+  return { frozen, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
+}
+
+describe('reading a source', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-read-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): string {
+    const path = join(root, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  async function frozen(path: string): Promise<FrozenSource> {
+    return (await expandSources([corpus(path)], NEVER)).sources[0]!;
+  }
+
+  async function read(
+    source: FrozenSource,
+    overrides: Partial<SourceConfig> = {},
+    between: () => void = () => {},
+  ): Promise<Item[]> {
+    const items: Item[] = [];
+    const options = readOptions(source);
+    for await (const some of readSource(source, corpus(source.absolute, overrides), 0, options)) {
+      items.push(...some);
+      between();
+    }
+    return items;
+  }
+
+  const codes = (items: readonly Item[]) => items.map(({ error }) => error?.code ?? 'ok');
+
+  test('counts seqs from where it is told and says how far it is', async () => {
+    const text = `text\n${'a row of some length\n'.repeat(20_000)}`;
+    const source = await frozen(write('a.csv', text));
+    const progress: number[] = [];
+    let seq = 100;
+    const options = readOptions(source, { onBytes: (bytes) => progress.push(bytes) });
+    for await (const items of readSource(source, corpus(source.absolute), seq, options)) {
+      for (const item of items) expect(item.seq).toBe(seq++);
+    }
+    expect(seq).toBe(20_100);
+    expect(progress.at(-1)).toBe(text.length);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+  });
+
+  test('gives the same items on every reading', async () => {
+    const rows = Array.from({ length: 1500 }, (_, row) => `${row},"text ${row}${row % 7 === 0 ? '' : '"'}\n`);
+    for (const path of [
+      write('a.csv', `id,text\n${rows.join('')}`),
+      write('a.csv.gz', gzipSync(`id,text\n${rows.join('')}`).subarray(0, 5_000)),
+    ]) {
+      const source = await frozen(path);
+      const [first, second] = [await read(source), await read(source)];
+      expect(second).toEqual(first);
+      expect(first.length).toBeGreaterThan(700);
+    }
+  });
+
+  test('a file that is one text carries its own hash and size', async () => {
+    const bytes = Buffer.from('\ufeffA text.\n');
+    const [item] = await read(await frozen(write('a.txt', bytes)));
+    expect(item!.source).toEqual({
+      path: 'a.txt',
+      row: null,
+      line: null,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      bytes: bytes.length,
+    });
+    expect(item!.request).toMatchObject({ requestType: 'prompt', text: 'A text.\n' });
+    expect(item!.contentSha256).toBe(contentSha256(item!.request!));
+  });
+
+  test('a text beyond the bound is not held, but its file is hashed', async () => {
+    const bytes = Buffer.alloc(3 * ITEM_BYTES, 'a text ');
+    const [item] = await read(await frozen(write('a.txt', bytes)));
+    expect(item!.error!.code).toBe('ITEM_TOO_LARGE');
+    expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  test('a text that is in another encoding', async () => {
+    const path = write('a.txt', Buffer.from('café', 'latin1'));
+    expect(codes(await read(await frozen(path)))).toEqual(['INVALID_ENCODING']);
+    const [item] = await read(await frozen(path), { encoding: 'windows-1252' });
+    expect(item!.request).toMatchObject({ text: 'café' });
+  });
+
+  test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
+    const path = write('a.csv', `text\n${'row\n'.repeat(100_000)}`);
+    const source = await frozen(path);
+    let appended = false;
+    const items = await read(source, {}, () => {
+      if (!appended) appendFileSync(path, 'more\n');
+      appended = true;
+    });
+    expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
+    expect(await readOptions(source).frozen.unchanged(source, true)).toBe(false);
+    expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
+    const text = await frozen(write('a.txt', 'before'));
+    write('a.txt', 'after it');
+    expect(codes(await read(text))).toEqual(['SOURCE_CHANGED']);
+  });
+
+  test('a file that cannot be read is one item', async () => {
+    const gone = await frozen(write('gone.csv', 'text\n'));
+    unlinkSync(gone.absolute);
+    expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
+    expect(await readOptions(gone).frozen.unchanged(gone, true)).toBe(false);
+    const folder = { ...gone, absolute: root };
+    expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
+    const locked = await frozen(write('locked.csv', 'text\nx\n'));
+    chmodSync(locked.absolute, 0);
+    expect(codes(await asOrdinaryUser(root, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
+  });
+
+  test('gzip: several members, damage, and rows before the damage', async () => {
+    const members = [gzipSync('text\none\n'), gzipSync('two\n')];
+    expect(codes(await read(await frozen(write('a.csv.gz', Buffer.concat(members)))))).toEqual(['ok', 'ok']);
+    const damaged = gzipSync(Buffer.from('text\none\n'));
+    damaged[damaged.length - 6]! ^= 0xff;
+    expect(codes(await read(await frozen(write('b.csv.gz', damaged)))).at(-1)).toBe('UNREADABLE_SOURCE');
+    const only = write('c.csv.gz', Buffer.of(0x1f, 0x8b, 0xff, 0xff));
+    expect(codes(await read(await frozen(only)))).toEqual(['UNREADABLE_SOURCE']);
+  });
+
+  test('gzip: every row before the damage, or before what is no gzip data, comes through', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, row) => `text ${(row * 7919) % 10_007}\n`);
+    for (const text of ['text\none\ntwo\n', `text\n${rows.join('')}`]) {
+      const sound = text.split('\n').length - 2;
+      const path = write('a.csv.gz', Buffer.concat([gzipSync(text), Buffer.from('garbage')]));
+      const result = codes(await read(await frozen(path)));
+      expect(result).toHaveLength(sound + 1);
+      expect(result.filter((code) => code !== 'ok')).toEqual(['UNREADABLE_SOURCE']);
+      const zeros = write('b.csv.gz', Buffer.concat([gzipSync(text), Buffer.alloc(512)]));
+      expect(codes(await read(await frozen(zeros)))).toEqual(Array(sound).fill('ok'));
+    }
+  });
+
+  test('a gzip bomb streams in flat memory', async () => {
+    const source = await frozen(
+      write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
+    );
+    const before = process.memoryUsage.rss();
+    expect(await read(source)).toEqual([]);
+    const one = await frozen(write('line.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))));
+    expect(codes(await read(one))).toEqual(['ITEM_TOO_LARGE']);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(90 * 1024 * 1024);
+  });
+
+  test.each([
+    ['a.csv', 'id,text\n1,"never closed\n', '2,an ordinary row of text\n', ''],
+    ['b.csv', 'text\n"never closed\n', 'an ordinary line of text\n', ''],
+    ['c.json', '[\n{"text":"not closed","x":{"b":1},\n', '{"text":"a record"},\n', '{"text":"z"}]'],
+    ['d.json', '[{"text":"not closed","x":{"b":1},', '{"text":"a record"},', '{"text":"z"}]'],
+  ])('what follows a record that is not closed streams: %s', async (name, before, record, after) => {
+    const count = Math.ceil((10 * 1024 * 1024) / record.length);
+    const source = await frozen(write(name, before + record.repeat(count) + after));
+    const start = process.memoryUsage.rss();
+    let most = start;
+    const found: Record<string, number> = {};
+    const options = { ...readOptions(source), itemBytes: 16 * 1024 * 1024 };
+    for await (const items of readSource(source, corpus(source.absolute), 0, options)) {
+      for (const code of codes(items)) found[code] = (found[code] ?? 0) + 1;
+      most = Math.max(most, process.memoryUsage.rss());
+    }
+    expect(found).toEqual({ MALFORMED_ROW: 1, ok: count + (after === '' ? 0 : 1) });
+    expect(most - start).toBeLessThan(120 * 1024 * 1024);
+  });
+
+  test('an abort ends the reading with the reason', async () => {
+    const source = await frozen(write('a.csv', `text\n${'row\n'.repeat(200_000)}`));
+    const abort = new AbortController();
+    const options = readOptions(source, { signal: abort.signal });
+    const reading = (async () => {
+      for await (const items of readSource(source, corpus(source.absolute), 0, options)) {
+        expect(items.length).toBeGreaterThan(0);
+        abort.abort(new Error('enough'));
+      }
+    })();
+    await expect(reading).rejects.toThrow('enough');
+  });
+
+  test('turns of a conversation carry the hash of their own history', async () => {
+    const messages = Array.from({ length: 6 }, (_, turn) => ({
+      role: turn % 2 === 0 ? 'user' : 'assistant',
+      content: `turn ${turn}`,
+    }));
+    const path = write('a.jsonl', `{"text":"first"}\n${JSON.stringify({ messages })}\n`);
+    const items = await readItems([corpus(path, { audit: 'every-turn' })]);
+    expect(items).toHaveLength(7);
+    for (const item of items) expect(item.contentSha256).toBe(contentSha256(item.request!));
+    expect(
+      items
+        .slice(1)
+        .every(({ request }) => request?.requestType === 'multiturn' && request.conversation === 1),
+    ).toBe(true);
+  });
+
+  test('turns beyond the bound are refused one by one', async () => {
+    const messages = Array.from({ length: 4 }, () => ({ role: 'user', content: 'x'.repeat(40) }));
+    const path = write('a.jsonl', `${JSON.stringify({ messages })}\n`);
+    const items = await readItems([corpus(path, { audit: 'every-turn' })], 100);
+    expect(codes(items)).toEqual(['ok', 'ok', 'ITEM_TOO_LARGE', 'ITEM_TOO_LARGE']);
+  });
+
+  test('turns are refused from where all of them would submit more than 1 GB', async () => {
+    const turn = { role: 'user', content: 'x'.repeat(29_988) };
+    const path = write('a.jsonl', `${JSON.stringify({ messages: new Array(280).fill(turn) })}\n`);
+    const items = await readItems([corpus(path, { audit: 'every-turn' })]);
+    // A turn takes 30,000 bytes, and turn n sends n of them.
+    const judged = items.filter(({ error }) => error === null).length;
+    expect(30_000 * ((judged * (judged + 1)) / 2)).toBeLessThanOrEqual(2 ** 30);
+    expect(30_000 * (((judged + 1) * (judged + 2)) / 2)).toBeGreaterThan(2 ** 30);
+    expect(codes(items)).toEqual([
+      ...new Array<string>(judged).fill('ok'),
+      ...new Array<string>(280 - judged).fill('ITEM_TOO_LARGE'),
+    ]);
+    const final = await readItems([corpus(path)]);
+    expect(codes(final)).toEqual(['ok']);
+  });
+
+  test('a conversation longer than the head is told by how it begins', async () => {
+    const long = 'a [long] "text" '.repeat(30_000);
+    const turns = [
+      { role: 'user', content: long },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const pairs = turns.map(({ role, content }) => [role, content]);
+    const files = [
+      write('a.json', JSON.stringify(turns)),
+      write('b.json', JSON.stringify(pairs)),
+      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(pairs)}\n`),
+      write('d.jsonl', `${JSON.stringify(turns)}\n${JSON.stringify(turns)}\n`),
+    ];
+    const items = await readItems(files.map((path) => corpus(path)));
+    expect(items.map(({ request }) => request)).toEqual(
+      Array.from({ length: 6 }, () => expect.objectContaining({ messages: pairs }) as unknown),
+    );
+    const records = write('e.jsonl', JSON.stringify([{ text: long }, { text: 'short' }]));
+    expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
+  });
+
+  test('no word of any content is in what is said of bad rows', async () => {
+    const marker = 'zanzibar';
+    const csv = `id,text\n1,"${marker}\n2,${marker},${marker}\n3,a "${marker}" b\n4,"${marker}" x\n${marker}\n`;
+    const jsonl = [
+      `{"text":"${marker}`,
+      `{"${marker}":"${marker}","n":1}`,
+      `{"messages":[{"role":"${marker}","content":"${marker}"}]}`,
+      `{"messages":[{"content":"${marker}"}]}`,
+      `{"text":{"${marker}":1}}`,
+      `["${marker}"]`,
+      `{"text":"${marker}","id":null}`,
+    ].join('\n');
+    const files = [
+      write('a.csv', csv),
+      write('b.jsonl', jsonl),
+      write('c.json', `[{"text":"${marker}"`),
+      write('d.csv', `${marker},b\n${marker},c\n`),
+      write(
+        'e.csv',
+        Buffer.concat([Buffer.from(`text\n${marker}`), Buffer.of(0xff), Buffer.from('\nx\ny\n')]),
+      ),
+    ];
+    const items = await readItems(files.map((path) => corpus(path)));
+    const bad = items.filter(({ error }) => error !== null);
+    expect(bad.length).toBeGreaterThan(10);
+    expect(JSON.stringify(bad)).not.toContain(marker);
+  });
+});

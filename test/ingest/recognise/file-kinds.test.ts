@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { markupKind } from '../../../src/ingest/recognise/markup-kind.ts';
+import { corpus, readItems } from '../read-items.ts';
+
+describe('what a file is, by its content', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-kinds-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  /** What becomes of a file: its only item's text, media or error. */
+  async function told(name: string, content: string | Buffer, overrides: Partial<SourceConfig> = {}) {
+    const path = join(root, name);
+    writeFileSync(path, content);
+    const items = await readItems([corpus(path, overrides)]);
+    expect(items).toHaveLength(1);
+    const { request, error } = items[0]!;
+    if (error !== null) return `${error.code}: ${error.message}`;
+    return request.modality === 'text' && 'text' in request ? request.text : request.modality;
+  }
+
+  test.each([
+    'ID3 tags name the song.',
+    'GIF89a is a picture format, and so is GIF87a.',
+    'GIF87a',
+    'PAR1 and PAR2 files',
+    '%PDF- is what such documents begin with',
+    '%PDF-1.7 came out in 2006; it has "obj" and more',
+    '#!AMR\nis how it begins',
+    'RIFF or WAVE?',
+    'RIFF or WEBP?',
+    'RIFF no AVI here',
+    'FORM 12, AIFF',
+    'OggS is a page',
+    'fLaC is lossless',
+    'BM is short for bitmap, and so on',
+    'MZ are the initials of Mark Zbikowski',
+    'PK are those of Phil Katz',
+    'Rar! it said',
+    '7z is another',
+    'BZh91AY&SY is pi',
+    'P6 and P5\nare pictures',
+    'SQLite format 3',
+    'FLV1',
+    '\n a free lunch',
+    '\nwe have moov',
+    '%!PS-Adobe-3.0 is a comment',
+    '%! and so on',
+    'begin 644 times, but not this',
+    'From here to there\nSubject: unknown',
+    'From: Ann\nTo: Bob\nSubject: lunch\n\nAt noon?',
+    'Note: one\nand two',
+    '{\\rt is no keyword',
+    'BEGIN:VCARD is a line of a vCard',
+    'Use <b>bold</b> and <html>, then </html>.',
+    '<p align="center">A README</p>\n\n# Words',
+    '<!-- toc -->\n# Words and words',
+    '<svgs> are drawings',
+    'deadbeef',
+    '-----BEGIN FORWARDED MESSAGE-----\nHello\n',
+    'data: text, base64, numbers',
+    'a'.repeat(500),
+    'lorem ipsum dolor sit amet '.repeat(40),
+  ])('%j is the text that it looks like', async (text) => {
+    expect(await told('a.txt', text)).toBe(text);
+    expect(await told('no-extension', text)).toBe(text);
+  });
+
+  test('a text in an older encoding is one whatever letters it begins with', async () => {
+    const cyrillic = { encoding: 'windows-1251' };
+    // In windows-1251 these letters are the first bytes of a frame of MPEG audio, and of a JPEG XL image.
+    expect(await told('a.txt', Buffer.from('ffe2edee2c20f7f2ee', 'hex'), cyrillic)).toBe('явно, что');
+    expect(await told('b.txt', Buffer.from('ff0ae2f1e5', 'hex'), cyrillic)).toBe('я\nвсе');
+    expect(await told('c.txt', Buffer.from('ID3 caf\xe9', 'latin1'))).toMatch(/^INVALID_ENCODING/);
+  });
+
+  test('any words behind a signature of letters are a text', async () => {
+    const signatures = [
+      ...['GIF89a', 'GIF87a', 'ID3', 'fLaC', 'OggS', 'RIFF1234WAVE', 'RIFF1234WEBP', 'RIFF1234AVI ', 'PAR1'],
+      ...[
+        'FORM1234AIFF',
+        '#!AMR\n',
+        '%PDF-1.4',
+        '%!PS',
+        'BM',
+        'MZ',
+        'PK',
+        'Rar!',
+        '7z',
+        'BZh9',
+        'caff',
+        '.snd',
+      ],
+      ...['\n123ftypavif', '\n123moov', 'P6\n', '8BPS', 'DDS ', 'FLV', 'BEGIN:', 'From ', '{', '<', '%!'],
+    ];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...signatures),
+        fc.array(fc.stringMatching(/^[a-zé ,.?]{1,12}$/), { minLength: 1, maxLength: 20 }),
+        async (signature, words) => {
+          const text = `${signature} ${words.join('\n')}.`;
+          expect(await told('a.txt', text)).toBe(text);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  const zeros = (bytes: number): Buffer => Buffer.alloc(bytes);
+  const bytes = (...parts: (string | Buffer)[]): Buffer =>
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
+
+  test.each([
+    [
+      'a.fli',
+      bytes('\x00\x40\x00\x00\x11\xaf\x02\x00', zeros(120), Buffer.alloc(60_000, '\xe9\n', 'latin1')),
+    ],
+    ['a.tga', bytes('\0\0\x02', zeros(9), '\x40\0\x40\0\x20\x08', Buffer.alloc(60_000, 0xe0))],
+    ['a.tga', bytes('\0\0\x02', zeros(9), '\x40\0\x40\0\x20\x08', Buffer.alloc(300_000, '\xe9\n', 'latin1'))],
+    ['a.dds', bytes('DDS \x7c\0\0\0', zeros(120), Buffer.alloc(60_000, 0xe9))],
+    ['a.eps', bytes('\xc5\xd0\xd3\xc6\x1e\0\0\0', Buffer.alloc(60_000, '%!PS\n'))],
+    ['b.eps', '%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n(words) show\n'],
+    ['c.eps', '%!\n/Times findfont 12 scalefont setfont (words) show showpage\n'],
+    ['a.dat', bytes(zeros(8), Buffer.alloc(60_000, 0xe9))],
+    ['a.pdf', bytes('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n')],
+    ['b.pdf', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n'],
+    ['a.pbm', bytes('P4\n8 8\n', zeros(8))],
+    ['prog', bytes('MZ\x90\0\x03\0\0\0', zeros(56), 'This program cannot be run in DOS mode')],
+  ])('%s is no text in any encoding', async (name, content) => {
+    for (const overrides of [{}, { encoding: 'windows-1252' }]) {
+      expect(await told(name, content, overrides)).toMatch(/^UNSUPPORTED_TYPE/);
+    }
+  });
+
+  const mail = 'Return-Path: <a@example.org>\r\nFrom: a@example.org\r\nTo: b@example.org\r\n';
+  const base64 = Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 89) % 251)).toString('base64');
+  const marked: readonly (readonly [name: string, text: string])[] = [
+    ['web page', '<!DOCTYPE html>\n<p>words'],
+    ['web page', '\n <!-- a --> <!doctype HTML PUBLIC "-//W3C//DTD HTML 4.01//EN"><p>words'],
+    ['web page', '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">words</html>'],
+    ['web page', '<HTML>words'],
+    ['drawing', '<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="x"/>'],
+    ['rich text', '{\\rtf1\\ansi words}'],
+    ['e-mail', `${mail}Subject: =?utf-8?B?d29yZHM=?=\r\n\r\nd29yZHM=\r\n`],
+    ['e-mail', 'Message-ID: <1@example.org>\nDate: today\nFrom: a\n b\nSubject: x\n\nwords\n'],
+    ['mailbox', `From a@example.org Sat Jan  3 01:05:34 1998\n${mail}\nwords\n`],
+    [
+      'web archive',
+      `${mail}MIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\tboundary="x"\r\n\r\n--x`,
+    ],
+    ['calendar', 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nSUMMARY:wo\r\n rds\r\nEND:VCALENDAR\r\n'],
+    ['contacts', 'BEGIN:VCARD\nVERSION:3.0\nNOTE:words\nEND:VCARD\n'],
+    ['encoded data', `begin 644 a.txt\n#86)C\n\`\nend\n`],
+    ['encoded data', base64],
+    ['encoded data', `${base64.replaceAll(/.{76}/g, '$&\n')}\n`],
+    ['encoded data', `${Buffer.from(base64).toString('hex')}\n`],
+    [
+      'encoded data',
+      `-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n${base64.slice(0, 64)}\n-----END PGP MESSAGE-----\n`,
+    ],
+    ['encoded data', `data:text/plain;base64,${base64}`],
+  ];
+  test.each(marked)('%s: %j is not judged as if it were words', async (kind, text) => {
+    for (const name of ['a.txt', 'a', 'a.csv', 'a.json']) {
+      const said = await told(name, text);
+      expect(said).toMatch(/^UNSUPPORTED_TYPE: .*, which is not judged: /);
+      expect(said).toContain(kind);
+    }
+    expect(await told('a.txt', Buffer.from(`\ufeff${text}`, 'utf16le'))).toMatch(/^UNSUPPORTED_TYPE/);
+    expect(await told('b.txt', text, { layout: 'text' })).toBe(text);
+  });
+
+  test('a fragment of HTML, and a mail without marks of a mail program, are known by their names', async () => {
+    expect(await told('a.html', 'some <em>words</em>')).toMatch(/^UNSUPPORTED_TYPE.*web page/);
+    expect(await told('b.html', 'a < b, words')).toBe('a < b, words');
+    expect(await told('a.eml', 'From: a\nSubject: b\n\nwords')).toMatch(/^UNSUPPORTED_TYPE.*e-mail/);
+  });
+
+  test('looking at a hostile text takes time in proportion to its length', () => {
+    const hostile = [
+      '<!---->',
+      '<!-->',
+      '<?a?>',
+      '<!DOCTYPE a>',
+      '<!DOCTYPE [',
+      'a: b\n',
+      '00 ',
+      'Aa1',
+      '\n',
+      '-----BEGIN ',
+    ];
+    for (const piece of hostile) {
+      const head = Buffer.alloc(256 * 1024, piece);
+      // Anything beyond linear would not come back within the time of a test.
+      for (let round = 0; round < 20; round++) markupKind(head, false, 'a.html');
+    }
+  });
+});

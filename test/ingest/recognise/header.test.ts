@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
+import { hasHeader } from '../../../src/formats/csv/header-guess.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
+import { corpus, NEVER, readItems } from '../read-items.ts';
+
+describe('the header of a table', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-header-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(content: string): string {
+    const path = join(root, 'a.csv');
+    writeFileSync(path, content);
+    return path;
+  }
+
+  async function texts(content: string, overrides: Partial<SourceConfig> = {}) {
+    const items = await readItems([corpus(write(content), overrides)]);
+    return items.map(({ request }) => (request !== null && 'text' in request ? request.text : null));
+  }
+
+  test.each([
+    [
+      '1,I hate all of you\n2,good morning\n3,see you soon\n',
+      ['I hate all of you', 'good morning', 'see you soon'],
+    ],
+    ['hello there\nI hate all of you\nbye\n', ['hello there', 'I hate all of you', 'bye']],
+    ['hello\nyou\n', ['hello', 'you']],
+    ['I hate all of you\n', ['I hate all of you']],
+    ['2024-01-05,first words\n2024-01-06,other words\n', ['first words', 'other words']],
+    ['1;"One, two."\n2;"Three."\n', ['One, two.', 'Three.']],
+    ['I hate this post\nhello there\n', ['I hate this post', 'hello there']],
+    ['fuck_you\nhello there\n', ['fuck_you', 'hello there']],
+    ['text\nhello there\ntext\n', ['text', 'hello there', 'text']],
+    ['1,bad words\n', ['bad words']],
+    ['2019,bad words\n2020,good morning\n', ['bad words', 'good morning']],
+    [`1,${'word '.repeat(20_000).trim()}\n2,good morning\n`, ['word '.repeat(20_000).trim(), 'good morning']],
+  ])('is missing: %j', async (content, expected) => {
+    expect(await texts(content)).toEqual(expected);
+    const configs = [corpus(write(content))];
+    const { sources } = await expandSources(configs, NEVER);
+    expect(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER)).toMatchObject({
+      withoutHeader: ['a.csv'],
+    });
+  });
+
+  test.each([
+    ['id,text\n1,one\n2,two\n', ['one', 'two']],
+    ['Tweet\nhello there\n', ['hello there']],
+    ['review_body\nhello there\n', ['hello there']],
+    ['Customer feedback\nhello there\n', ['hello there']],
+    ['age,remark made by them\n31,hello\n32,bye\n', ['hello', 'bye']],
+    ['Timestamp,How do you like our service?\n2024/01/05,hello\n2024/01/06,bye\n', ['hello', 'bye']],
+    ['text,2024-01-01,2024-01-02\nhello,1,2\nbye,3,4\n', ['hello', 'bye']],
+    ['text,2019,2020\nhello,1,2\nbye,3,4\n', ['hello', 'bye']],
+    ['text\n', []],
+    ['first,second\n', []],
+  ])('is there: %j', async (content, expected) => {
+    expect(await texts(content)).toEqual(expected);
+  });
+
+  const NAMES = ['id', 'text', 'comment', 'post', 'user', 'type', 'alpha', 'beta two', 'label_id'];
+  const VALUES = ['red', 'green', 'blue', 'hello there', 'see you at noon', 'bye'];
+
+  test.each([
+    '2024-01-01,text,bad words\n2024-01-02,image,hello there friend\n2024-01-03,text,see you at noon',
+    'bad words here,comment\nhello there my friend,post\nbye now for good,comment',
+    'bad words are in here,comment\nhello there my friend,post',
+    'n/a,bad words are in here\n5,hello there\n6,bye',
+    '1,bad words\nn/a,good morning\n2,see you soon',
+  ])('is missing where a cell is a word that names have, too: %j', (text) => {
+    const rows = text.split('\n').map((row) => row.split(','));
+    expect(hasHeader(rows, [])).toBe(false);
+  });
+
+  test('is missing wherever a cell of the first row comes again below it or is a value', () => {
+    const name = fc.constantFrom(...NAMES);
+    const value = fc.constantFrom(...VALUES);
+    const column = fc.oneof(
+      fc.tuple(name, fc.array(value, { minLength: 4, maxLength: 4 })),
+      fc.tuple(name, fc.constant(['1', '2', '', '4'])),
+    );
+    const data = fc.oneof(
+      fc.tuple(name, value).map(([again, other]) => [again, [other, 'x', again, other]] as const),
+      fc.constantFrom<readonly [string, readonly string[]]>(
+        ['7', ['8', '9', '', '10']],
+        ['7', ['', '', '', '']],
+        ['2024-01-05', ['2024-01-06', 'n/a', '2024-01-07', '']],
+        ['2019', ['2020', '2021', '2022', '']],
+        ['null', ['x', 'y', 'z', '']],
+        ['https://a.example/1', ['x', 'y', 'z', '']],
+        ['{"a":1}', ['', '', '', '{}']],
+      ),
+    );
+    const columns = fc.tuple(fc.array(column, { maxLength: 3 }), data, fc.array(column, { maxLength: 3 }));
+    fc.assert(
+      fc.property(columns, fc.integer({ min: 0, max: 4 }), ([before, sign, after], length) => {
+        const all = [...before, sign, ...after];
+        fc.pre(length >= 3 || sign[1][2] !== sign[0]);
+        const first = all.map(([cell]) => cell);
+        const below = Array.from({ length }, (_, row) => all.map(([, cells]) => cells[row]!));
+        // A row that is the first one again is judged itself.
+        fc.pre(below.every((row) => row.some((cell, at) => cell !== first[at])) || all.length === 1);
+        expect(hasHeader([first, ...below], [])).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is there or not as the user says', async () => {
+    expect(await texts('1,one\n2,two\n', { header: 'yes' })).toEqual(['two']);
+    expect(await texts('id,text\n1,one\n', { header: 'no', textColumns: ['2'] })).toEqual(['text', 'one']);
+    expect(await texts('remarks\nhello there\n', { textColumns: ['remarks'] })).toEqual(['hello there']);
+    expect(await texts('alpha,beta\ngamma,delta\n', { textColumns: ['2'], idColumn: '1' })).toEqual([
+      'beta',
+      'delta',
+    ]);
+  });
+
+  test('without one, rows count from the first line, and ids are positions', async () => {
+    const path = write('7,I hate all of you\n8,"two\nlines"\n9,"bad\n');
+    const items = await readItems([corpus(path)]);
+    expect(items.map(({ id, source: { row, line } }) => [id, row, line])).toEqual([
+      ['a.csv#1', 1, 1],
+      ['a.csv#2', 2, 2],
+      ['a.csv#3', 3, 4],
+    ]);
+    expect(items.map(({ error }) => error?.code)).toEqual([undefined, undefined, 'MALFORMED_ROW']);
+    const [first] = await readItems([corpus(path, { idColumn: '1' })]);
+    expect(first!.id).toBe('7');
+  });
+
+  test('without one, columns to choose from are named by their positions', async () => {
+    const configs = [corpus(write('one of these.,another one.\nthird one.,fourth one.\n'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const failure = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ message: expect.stringMatching(/among: 1, 2$/) as string });
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
+import { corpus, NEVER, readItems } from '../read-items.ts';
+
+describe('inspecting sources', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-inspect-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
+    const configs = [corpus(join(root, name), overrides)];
+    const { sources } = await expandSources(configs, NEVER);
+    return inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+  }
+
+  function write(name: string, content: string | Buffer): void {
+    mkdirSync(join(root, 'folder'), { recursive: true });
+    writeFileSync(join(root, name), content);
+    writeFileSync(join(root, 'folder', name), content);
+  }
+
+  test('names the string columns that nobody judges', async () => {
+    write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
+    expect(await inspect('a.csv')).toMatchObject({
+      unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }],
+      withoutText: [],
+    });
+    expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toMatchObject({
+      unjudgedColumns: [],
+    });
+    write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
+    expect(await inspect('b.jsonl.gz')).toMatchObject({
+      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"', '"tags"'] }],
+    });
+  });
+
+  test.each([
+    ['a name given twice', 'id,text,text\n1,a,b\n', {}, ['column 3']],
+    ['names that differ in case', 'text,Text\na,b\n', {}, ['"Text"']],
+    ['the other of two such names', 'text,Text\na,b\n', { textColumns: ['Text'] }, ['"text"']],
+    ['no name', 'text,\na,b\n', {}, ['column 2']],
+  ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
+    write('a.csv', content);
+    expect(await inspect('a.csv', overrides)).toMatchObject({
+      unjudgedColumns: [{ path: 'a.csv', columns }],
+    });
+  });
+
+  test('names only so many columns', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `c${index}`);
+    write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
+    const { unjudgedColumns } = await inspect('a.csv');
+    expect(unjudgedColumns[0]!.columns).toHaveLength(21);
+    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c19"', 'and 10 more']);
+  });
+
+  test.each([
+    [
+      'a table with text in a column that has no name',
+      'label,\nspam,some real text here\n',
+      {},
+      /--text-column.*"label", column 2/,
+    ],
+    [
+      'a table without a column we recognise',
+      'first,second\nalpha,beta\n',
+      {},
+      /--text-column.*"first", "second"/,
+    ],
+    ['a file that is not UTF-8', Buffer.from('text\ncafé\nnaïve\nüber\n', 'latin1'), {}, /--encoding/],
+  ])(
+    '%s is a usage failure when named, and one item when found',
+    async (_name, content, overrides, message) => {
+      write('a.csv', content);
+      const failure = await inspect('a.csv', overrides).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ kind: 'usage', message: expect.stringMatching(message) as string });
+      expect(await inspect('folder', overrides)).toMatchObject({ unjudgedColumns: [] });
+      const items = await readItems([corpus(join(root, 'folder'), overrides)]);
+      expect(items).toHaveLength(1);
+      expect(items[0]!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
+    },
+  );
+
+  test.each([
+    [
+      'text',
+      { textColumns: ['body'] },
+      /no column "body".*"text"/,
+      /no file of the sources has a column "body"; they have: "text"/,
+    ],
+    ['id', { idColumn: 'key' }, /no column "key"/, /no file of the sources has a column "key"/],
+  ])('a column of the %s that no file has is a usage failure', async (_name, overrides, named, found) => {
+    write('a.csv', 'text\nx\n');
+    await expect(inspect('a.csv', overrides)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(named) as string,
+    });
+    await expect(inspect('folder', overrides)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(found) as string,
+    });
+    write('records', '{"body":"x","key":"k"}\n');
+    expect(await inspect('folder', overrides)).toMatchObject({ withoutText: [] });
+  });
+
+  test('names the columns of tables that were found and have none for text', async () => {
+    write('a.csv', 'first,second\nalpha one,beta two\n');
+    write('b.csv', 'text\nx\n');
+    expect(await inspect('folder')).toMatchObject({
+      unjudgedColumns: [],
+      withoutText: [{ path: 'folder/a.csv', columns: ['"first"', '"second"'] }],
+    });
+  });
+
+  test('a few bad records do not make a file wrongly encoded', async () => {
+    write('a.csv', Buffer.concat([Buffer.from('text\nplain\n'), Buffer.from('café\n', 'latin1')]));
+    expect(await inspect('a.csv')).toMatchObject({ unjudgedColumns: [] });
+  });
+
+  test('an empty table, a text and a file that is no text are nothing to complain about', async () => {
+    for (const [name, content] of [
+      ['a.csv', ''],
+      ['b.csv', 'one,two\n'],
+      ['c.json', '[]'],
+      ['d.txt', 'a text'],
+      ['e.png', '\x89PNG\r\n\x1a\n'],
+    ] as const) {
+      write(name, Buffer.from(content, 'latin1'));
+      expect(await inspect(name)).toMatchObject({ unjudgedColumns: [] });
+    }
+  });
+
+  test('plain texts in a folder are not opened', async () => {
+    write('a.txt', 'x');
+    const configs = [corpus(join(root, 'folder'))];
+    const { sources } = await expandSources(configs, NEVER);
+    // Each open file would ask the signal whether to go on.
+    await expect(
+      inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, AbortSignal.abort()),
+    ).resolves.toMatchObject({
+      unjudgedColumns: [],
+    });
+  });
+});

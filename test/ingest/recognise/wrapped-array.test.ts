@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
+import { corpus, NEVER, readItems } from '../read-items.ts';
+
+describe('an object around one array of records', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-wrapped-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function outcomes(json: string, name = 'a.json') {
+    const path = join(root, name);
+    writeFileSync(path, json);
+    const items = await readItems([corpus(path)]);
+    return items.map(({ request, error, source: { row } }) => [
+      row,
+      request !== null && 'text' in request ? request.text : (error?.code ?? request?.requestType),
+    ]);
+  }
+
+  const examples = [{ text: 'first words' }, { text: 'second words' }];
+  const records = [
+    [1, 'first words'],
+    [2, 'second words'],
+  ];
+
+  test.each([
+    [{ examples }],
+    [{ version: 1, name: 'things', data: examples, license: 'MIT' }],
+    [{ data: { rows: examples, total: 2 } }],
+    [{ columns: ['text'], rows: examples, next: null }],
+  ])('is that array: %j', async (object) => {
+    for (const space of [0, 2]) expect(await outcomes(JSON.stringify(object, null, space))).toEqual(records);
+  });
+
+  test('is that array whatever the size of the file', async () => {
+    for (const count of [1, 2_000, 30_000]) {
+      const many = Array.from({ length: count }, (_, index) => ({ text: `words of ${index}` }));
+      const expected = many.map(({ text }, index) => [index + 1, text]);
+      expect(await outcomes(JSON.stringify({ version: 2, many }))).toEqual(expected);
+      expect(await outcomes(JSON.stringify({ version: 2, many }, null, 1), 'unnamed')).toEqual(expected);
+    }
+  });
+
+  test('has words beside it, which are judged last', async () => {
+    const object = { description: 'Some words about it.', examples, task_prefix: 'Say what it is:' };
+    expect(await outcomes(JSON.stringify(object))).toEqual([
+      ...records,
+      [3, 'Some words about it.'],
+      [3, 'Say what it is:'],
+    ]);
+  });
+
+  const first = [{ text: 'first words' }];
+  test.each<[around: object, also: string[]]>([
+    [{ test: [{ text: '我要杀了你' }, { text: 'kill' }] }, ['我要杀了你', 'kill']],
+    [{ text: 'Scheisse' }, ['Scheisse']],
+    [{ messages: [{ role: 'user', content: 'Scheisse' }] }, ['multiturn']],
+    [{ note: '我要杀了你', version: 'v1' }, ['我要杀了你']],
+    [{ version: 'v1', license: 'MIT', tags: ['a'] }, []],
+  ])('is followed by %j, of which nothing is lost', async (around, also) => {
+    for (const space of [0, 1]) {
+      const found = await outcomes(JSON.stringify({ train: first, ...around }, null, space));
+      expect(found.map(([, what]) => what)).toEqual(['first words', ...also]);
+    }
+  });
+
+  test('has a second array beside it, of which the named columns are judged', async () => {
+    const path = join(root, 'a.json');
+    const test = [{ text: 'bad words here', n: 'other words' }, { n: 'x' }, { text: 'Scheisse' }];
+    writeFileSync(path, JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } }));
+    const items = await readItems([corpus(path, { textColumns: ['text'] })]);
+    expect(
+      items.map(({ id, request }) => [id, request !== null && 'text' in request && request.text]),
+    ).toEqual([
+      ['a.json#1', 'first words'],
+      ['a.json#2', 'bad words here'],
+      ['a.json#2#nested2', 'Scheisse'],
+      ['a.json#2#nested3', '杀'],
+    ]);
+  });
+
+  test('has labels beside it, which are named', async () => {
+    const path = join(root, 'a.json');
+    writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
+    const configs = [corpus(path)];
+    const { sources } = await expandSources(configs, NEVER);
+    const { unjudgedColumns } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    expect(unjudgedColumns).toEqual([{ path: 'a.json', columns: ['"license"', '"info.lang"'] }]);
+  });
+
+  test('has nothing judged beside it when columns are named', async () => {
+    const path = join(root, 'a.json');
+    writeFileSync(path, JSON.stringify({ description: 'Some words about it.', examples }));
+    expect(await readItems([corpus(path, { textColumns: ['text'] })])).toHaveLength(2);
+  });
+
+  test('goes on after a bracket too many, and says when it is cut short', async () => {
+    const broken = '{"data":[{"text":"first words"}],{"text":"second words"}],"b":1}';
+    expect(await outcomes(broken)).toEqual([
+      [1, 'first words'],
+      [2, 'MALFORMED_ROW'],
+      [3, 'second words'],
+    ]);
+    const long = JSON.stringify({ data: Array.from({ length: 20_000 }, () => examples[0]) });
+    const cut = await outcomes(long.slice(0, -20));
+    expect(cut.slice(-3).map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW', 'MALFORMED_ROW']);
+  });
+
+  test('is a record itself when it holds a conversation, or a text beside its lists', async () => {
+    const turns = [
+      { role: 'user', content: 'Hello there.' },
+      { role: 'assistant', content: 'Good morning.' },
+    ];
+    expect(await outcomes(JSON.stringify({ id: 1, messages: turns }))).toEqual([[1, 'multiturn']]);
+    const post = { text: 'A post of words.', replies: [{ text: 'A reply to it.' }] };
+    expect((await outcomes(JSON.stringify(post))).map(([row]) => row)).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { corpusRoots } from '../../../src/ingest/sources/corpus-roots.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
+import { hashSource } from '../../../src/record/manifest/hash-source.ts';
+import { corpus, NEVER, readItems } from '../read-items.ts';
+
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+
+describe('files whose names are not UTF-8', () => {
+  let root: string;
+  beforeEach(() => {
+    root = join(mkdtempSync(join(tmpdir(), 'guardsweep-names-')), 'c');
+    mkdirSync(root);
+  });
+  afterEach(() => rmSync(join(root, '..'), { recursive: true }));
+
+  const below = (name: string): Buffer =>
+    Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
+  const write = (name: string, content: string | Buffer): void => writeFileSync(below(name), content);
+
+  test('are items under the recorded form, in bytewise order, beside names that look like it', async () => {
+    mkdirSync(below('d\xff'));
+    write('d\xff/\xe9.txt', 'deep');
+    write('caf\xe9.txt', 'broken');
+    write('caf\xe8.txt', 'other');
+    write('caf\\xe9.txt', 'literal');
+    write('caf\xc3\xa9.txt', 'sound');
+    symlinkSync(Buffer.from('caf\xe9.txt', 'latin1'), below('\xfe.txt'));
+    const items = await readItems([corpus(root)]);
+    expect(items.map(({ id, request }) => [id, request && 'text' in request ? request.text : null])).toEqual([
+      ['c/caf\\x5cxe9.txt', 'literal'],
+      ['c/café.txt', 'sound'],
+      ['c/caf\\xe8.txt', 'other'],
+      ['c/caf\\xe9.txt', 'broken'],
+      ['c/d\\xff/\\xe9.txt', 'deep'],
+    ]);
+    expect(await readItems([corpus(`${root}/*.txt`)])).toHaveLength(4);
+  });
+
+  test('are captions, described by them or by a manifest, opened by workers, and hashed', async () => {
+    write('\xe9.jpg', JPEG);
+    write('\xe9.txt', 'beside');
+    write('\xff.jpg', JPEG);
+    write('\\xff.jpg', JPEG);
+    write('manifest.csv', 'path,id,caption\n\\xff.jpg,bytes,of bytes\n\\x5cxff.jpg,letters,of letters\n');
+    const configs = [corpus(root)];
+    const items = await readItems(configs);
+    const told = items.map(({ id, request }) => [
+      id,
+      request && 'caption' in request ? request.caption : null,
+    ]);
+    expect(told).toEqual([
+      ['letters', 'of letters'],
+      ['c/\\xe9.jpg', 'beside'],
+      ['bytes', 'of bytes'],
+    ]);
+    const { sources } = await expandSources(configs, NEVER);
+    const folders = new CorpusFolders(corpusRoots(sources));
+    const sha256 = createHash('sha256').update(JPEG).digest('hex');
+    for (const item of items) {
+      const { file } = item.request as { file: { corpus: string; path: string } };
+      const handle = await folders.open(JSON.parse(JSON.stringify(file)) as typeof file);
+      if ('code' in handle) throw new Error(handle.message);
+      expect(await handle.readFile()).toEqual(JPEG);
+      await handle.close();
+      expect(
+        await hashSource(
+          sources.find(({ path }) => path === item.source.path)!,
+          NEVER,
+        ),
+      ).toBe(sha256);
+    }
+  });
+
+  test('do not let an escape lead out of a corpus', async () => {
+    writeFileSync(join(root, '..', 'secret.jpg'), JPEG);
+    mkdirSync(join(root, 'd'));
+    const folders = new CorpusFolders(new Map([['c', root]]));
+    for (const path of ['\\x2e\\x2e/secret.jpg', 'd/\\x2e\\x2e/\\x2e\\x2e/secret.jpg', '..\\x2fsecret.jpg']) {
+      expect(await folders.open({ corpus: 'c', path })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+    }
+  });
+});

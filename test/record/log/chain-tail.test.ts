@@ -1,0 +1,52 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { ChainTail } from '../../../src/record/log/chain-tail.ts';
+import { claimLog } from '../../../src/sink/verdict-log/claim-log.ts';
+import { CommitTable } from '../../../src/record/log/commit-table.ts';
+import { takeNextEpoch } from '../../../src/record/log/epochs.ts';
+import { newRun, resultOf, shardOf, signal } from '../run-fixture.ts';
+
+const one = (shard: number) => resultOf(shardOf(shard, [shard]));
+const options = { signal, report: () => {} };
+
+describe('a tail of the verdict log', () => {
+  it('sees what is committed, over epochs, and nothing else', async () => {
+    const { dir, record } = await newRun();
+    const tail = await ChainTail.open(dir, signal);
+    expect(await tail.poll()).toBe(false);
+    const first = await claimLog(dir, record, options);
+    await first.commit(one(0));
+    await first.commit(one(1));
+    expect(await tail.poll()).toBe(true);
+    expect([0, 1, 2].map((shard) => tail.isCommitted(shard))).toEqual([true, true, false]);
+    const second = await claimLog(dir, record, options);
+    await first.close();
+    await second.commit(one(2));
+    await tail.poll();
+    await second.commit(one(3));
+    await tail.poll();
+    expect(tail.shards).toBe(4);
+    expect(tail.counts(1).items).toBe(4);
+    await second.close();
+  });
+
+  it('takes nothing for committed that was written after somebody else took over', async () => {
+    const { dir, record } = await newRun();
+    const writer = await claimLog(dir, record, options);
+    await writer.commit(one(0));
+    const tail = await ChainTail.open(dir, signal);
+    // A later epoch is taken, and has not said yet what it continues.
+    const { commits } = await takeNextEpoch(dir);
+    await commits.close();
+    await appendFile(join(dir, 'log', '0001-commits.jsonl'), '{"shard":1}\n');
+    // And is not read again and again until it says so.
+    const read = vi.spyOn(CommitTable.prototype, 'add');
+    expect(await tail.poll()).toBe(false);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    expect(tail.shards).toBe(1);
+    await expect(writer.commit(one(1))).rejects.toThrow('another process');
+    await writer.close();
+  });
+});

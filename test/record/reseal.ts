@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withCheck, withoutCheck } from '../../src/files/line-check.ts';
+import { ListHash, filesHash } from '../../src/record/manifest/list-hash.ts';
+import {
+  manifestBegin,
+  manifestEnd,
+  manifestSources,
+  type Manifest,
+} from '../../src/record/manifest/manifest.ts';
+import type { ClosingLine } from '../../src/record/log/chain-line.ts';
+
+const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+
+export async function readManifestJson(dir: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+/**
+ * What somebody can do who writes in a run directory and knows the format: makes the closing line, the summary and the
+ * manifest anew, so that they fit the other files as they are now. `change` may alter the manifest first. Gives the new
+ * chain head.
+ */
+export async function reseal(
+  dir: string,
+  change: (manifest: Manifest) => Manifest = (manifest) => manifest,
+): Promise<string> {
+  const manifest = change(await readManifestJson(dir));
+  const { sources, epoch } = manifest;
+  const log = `log/${String(epoch).padStart(4, '0')}-commits.jsonl`;
+  const entry = async (path: string): Promise<Manifest['files'][number]> => {
+    const bytes = await readFile(join(dir, path));
+    return { path, bytes: bytes.length, sha256: sha256(bytes) };
+  };
+  const entries = (): Promise<Manifest['files']> =>
+    Promise.all(manifest.files.map(({ path }) => entry(path)));
+
+  const lines = (await readFile(join(dir, log), 'utf8')).trimEnd().split('\n');
+  const old = JSON.parse(withoutCheck(lines.pop()!)!) as ClosingLine;
+  const hash = new ListHash();
+  hash.add(sources);
+  const closing = withCheck(
+    JSON.stringify({
+      ...old,
+      at: manifest.finished_at,
+      sources: hash.digest(),
+      files: filesHash(await entries(), epoch),
+      prev: sha256(lines.at(-1)!),
+    }),
+  );
+  await writeFile(join(dir, log), [...lines, closing, ''].join('\n'));
+  const head = sha256(closing);
+
+  const summary = await readFile(join(dir, 'summary.json'), 'utf8');
+  await writeFile(
+    join(dir, 'summary.json'),
+    summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`),
+  );
+  const { schema, run, tool, created_at, finished_at, pass, counts, damage, fingerprints, previous } =
+    manifest;
+  const begin = { schema, run, tool, created_at, finished_at, pass, epoch };
+  const text =
+    manifestBegin({ ...begin, counts, damage, fingerprints, previous }) +
+    manifestSources(sources, 0) +
+    manifestEnd({ files: await entries(), chain_head: head });
+  await writeFile(join(dir, 'manifest.json'), text);
+  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
+  return head;
+}

@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  DEFAULT_JUDGING,
+  DEFAULT_LIMITS,
+  type OutputFormat,
+  type RunRecord,
+} from '../../src/config/run-config.ts';
+import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
+import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
+import { wholeCoverage, type Item, type Lane } from '../../src/domain/item.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
+import type { TextRequest } from '../../src/domain/request.ts';
+import { itemsSha256 } from '../../src/domain/items-hash.ts';
+import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import type { DiskFullPolicy } from '../../src/files/disk-full.ts';
+import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
+import type { PlanClosed, PlannedShard } from '../../src/ingest/plan/plan-line.ts';
+import { finishRun, type FinishOptions } from '../../src/sink/final-files/finish.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
+import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
+import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { promptItem } from '../helpers/items.ts';
+
+export const signal = new AbortController().signal;
+
+/** How a test waits for room on a disk. */
+export const DISK_FULL: DiskFullPolicy = {
+  signal,
+  maxWaitMs: 1000,
+  retryEveryMs: 1,
+  report: () => undefined,
+};
+
+export const FINGERPRINT = fingerprint('a');
+
+export function fingerprint(hexDigit: string): Fingerprint {
+  return makeFingerprint([['test-weights', hexDigit.repeat(64)]])!;
+}
+
+export interface RunOptions {
+  readonly policy?: Policy;
+  readonly formats?: readonly OutputFormat[];
+  /** Names of the source files. */
+  readonly sources?: readonly string[];
+  readonly maxWaitMs?: number;
+  /** Fingerprint id that the run accepts; default: any. */
+  readonly expectFingerprint?: string | null;
+  /** Part of the run's own name. */
+  readonly name?: string;
+}
+
+/** Makes a run directory in a new temporary folder, as it is after creation. */
+export async function newRun(options: RunOptions = {}): Promise<{ dir: string; record: RunRecord }> {
+  const folder = await temporaryFolder();
+  const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
+  const dir = join(folder, run);
+  await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
+  const names = options.sources ?? ['corpus.csv'];
+  const sources = names
+    .map((path, source) => ({
+      source,
+      corpus: source,
+      path,
+      absolute: join(folder, path),
+      bytes: 0,
+      mtime_ms: 0,
+      inode: 0,
+      sidecar: null,
+      manifest: null,
+      described: false,
+    }))
+    .map((source) => `${JSON.stringify(source)}\n`)
+    .join('');
+  const record: RunRecord = {
+    schema: 1,
+    run,
+    tool: { name: 'guardsweep', version: '0.0.0' },
+    created_at: '2026-11-21T02:00:00.000Z',
+    skipped: {},
+    sources_sha256: createHash('sha256').update(sources).digest('hex'),
+    config: {
+      name: 'test',
+      sources: names.map((name) => ({
+        path: join(folder, name),
+        given: name,
+        textColumns: null,
+        idColumn: null,
+        audit: 'final',
+        encoding: null,
+        layout: null,
+        header: null,
+      })),
+      guards: ['grpc://127.0.0.1:8001'],
+      expectFingerprint: options.expectFingerprint ?? null,
+      policy: options.policy ?? DEFAULT_POLICY,
+      output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'] },
+      failIf: { flaggedRate: null, errorRate: null },
+      allowErrors: false,
+      allowEmpty: false,
+      maxWaitMs: options.maxWaitMs ?? 1000,
+      judging: DEFAULT_JUDGING,
+      limits: DEFAULT_LIMITS,
+    },
+  };
+  await writeFile(join(dir, 'run.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  await writeFile(join(dir, 'sources.jsonl'), sources, { mode: 0o600 });
+  return { dir, record };
+}
+
+export function claim(
+  run: { dir: string; record: RunRecord },
+  options: Partial<ClaimOptions> = {},
+): Promise<LogWriter> {
+  return claimLog(run.dir, run.record, { signal, report: () => undefined, ...options });
+}
+
+export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
+  return PlanWriter.open(join(dir, 'plan.jsonl'), {
+    epoch: log.epoch,
+    diskFull: log.diskFull,
+    assertCurrent: () => log.assertCurrent(),
+  });
+}
+
+/** A shard of prompts of one source. */
+export function shardOf(
+  shard: number,
+  seqs: readonly number[],
+  more: { lane?: Lane; pass?: number; path?: string } = {},
+): Shard {
+  const items = seqs.map((seq) => promptItem(seq, `text ${seq}`, more.path));
+  return { shard, pass: more.pass ?? 1, lane: more.lane ?? 'text', items };
+}
+
+export function planLine({ shard, pass, lane, items }: Shard): PlannedShard {
+  const seqs: [number, number][] = [];
+  for (const { seq } of items) {
+    const last = seqs.at(-1);
+    if (last?.[1] === seq - 1) last[1] = seq;
+    else seqs.push([seq, seq]);
+  }
+  return {
+    shard,
+    pass,
+    lane,
+    seqs,
+    source: 0,
+    from: items[0]!.source.row,
+    to_source: 0,
+    to: items.at(-1)!.source.row,
+    items: items.length,
+    payload_sha256: payloadSha256(items),
+    items_sha256: itemsSha256(items),
+  };
+}
+
+export interface VerdictOptions {
+  readonly flagged?: boolean;
+  readonly score?: number;
+  readonly fingerprint?: string | null;
+  readonly endpoint?: string;
+}
+
+export function verdict(item: Item, options: VerdictOptions = {}): Outcome {
+  const flagged = options.flagged ?? item.seq % 3 === 0;
+  return {
+    judgement: {
+      score: options.score ?? (flagged ? 0.93 : 0.07),
+      flagged,
+      subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
+      subcategoryFlags: flagged ? ['hate'] : null,
+      fingerprint: options.fingerprint === undefined ? FINGERPRINT.id : options.fingerprint,
+      endpoint: options.endpoint ?? 'grpc://127.0.0.1:8001',
+      latencyMs: 19.2,
+      attempts: 1,
+      cacheUsage: null,
+      moderatedAt: '2026-11-21T02:00:03.120Z',
+      coverage: wholeCoverage(item.request as TextRequest),
+    },
+    failure: null,
+  };
+}
+
+export function failed(code: ItemCode): Outcome {
+  return {
+    judgement: null,
+    failure: {
+      error: itemError(code, 'made by a test'),
+      attempts: 5,
+      endpoint: 'grpc://127.0.0.1:8001',
+      moderatedAt: '2026-11-21T02:00:04.000Z',
+    },
+  };
+}
+
+export function resultOf(
+  shard: Shard,
+  judge: (item: Item) => Outcome = (item) => verdict(item),
+): ShardResult {
+  const outcomes = shard.items.map((item) => (item.error === null ? judge(item) : null));
+  return { shard, outcomes, fingerprints: [FINGERPRINT] };
+}
+
+/** The line that closes a pass of these shards, with its items by the source that they name. */
+export function closingOf(record: RunRecord, pass: number, results: readonly ShardResult[]): PlanClosed {
+  const paths = results.flatMap(({ shard }) => shard.items.map(({ source }) => source.path));
+  const bySource = record.config.sources.map(({ given }) => paths.filter((path) => path === given).length);
+  return { closed: true, pass, shards: results.length, items: paths.length, items_by_source: bySource };
+}
+
+/** Plans the shards of one pass, closes it, commits them in the order given by `order`. */
+export async function work(
+  dir: string,
+  log: LogWriter,
+  results: readonly ShardResult[],
+  order: readonly number[] = results.map((_, index) => index),
+): Promise<void> {
+  const plan = await openPlan(dir, log);
+  await plan.append(results.map(({ shard }) => planLine(shard)));
+  const pass = results[0]?.shard.pass ?? 1;
+  await plan.append([closingOf(log.record, pass, results)]);
+  await plan.close();
+  await Promise.all(order.map((index) => log.commit(results[index]!)));
+}
+
+/** A finished run of one pass. */
+export async function finishedRun(
+  results: readonly ShardResult[],
+  options: RunOptions & FinishOptions = {},
+): Promise<{ dir: string; record: RunRecord; summary: Summary; head: string }> {
+  const run = await newRun(options);
+  const log = await claim(run);
+  await work(run.dir, log, results);
+  const summary = await finishRun(log, signal, options);
+  await log.close();
+  return { ...run, summary, head: log.head };
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { ITEM_CODES } from '../../../src/domain/item-error.ts';
+import type { Summary } from '../../../src/record/summary/summary.ts';
+import { summaryLines } from '../../../src/record/summary/summary-text.ts';
+
+const SUMMARY: Summary = {
+  run: '20261121T020000Z-nightly-ab12',
+  dir: '/runs/20261121T020000Z-nightly-ab12',
+  status: 'finished',
+  items: 12_345,
+  verdicts: 12_340,
+  errors: 5,
+  flagged: 40,
+  by_decision: { allow: 12_300, review: 10, block: 30 },
+  by_category: { violent_crimes: 4, hate: 31 },
+  by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
+  by_modality: { text: 12_345 },
+  unsupported_files: {},
+  guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
+  reused: 0,
+  seconds: 125.5,
+  pass: 1,
+  thresholds_unapplied: 0,
+  without_ffmpeg: 0,
+  without_text_column: 0,
+  skipped: { 'files of earlier runs': 9 },
+  empty_sources: { count: 0, paths: [] },
+  chain_head: 'c'.repeat(64),
+  lost_to_damage: 0,
+  files: ['verdicts.jsonl', 'manifest.json'],
+};
+
+const summaryText = (summary: Summary): string => summaryLines(summary).join('\n');
+
+describe('the summary for people', () => {
+  it('says first what was judged, then what was not and what to do about it', () => {
+    expect(summaryText(SUMMARY)).toBe(
+      [
+        'Judged 12,340 of 12,345 items; 5 not judged',
+        '          3  MALFORMED_ROW: the row breaks its format; correct it at the line in errors.jsonl',
+        '          2  TIMEOUT: the guard did not answer, or a file was not decoded, in time; try these again with retry',
+        'Left out: files of earlier runs (9); listed in skipped.jsonl',
+        'Decisions: 30 block, 10 review, 12,300 allow',
+        'Flagged categories:',
+        '         31  Hate',
+        '          4  Violent Crimes',
+        'Judged by grpc://gpu-1:8001, sha256:aa (12,340 verdicts)',
+        'Time: 2 min 5 s, 98 items/s',
+        `Chain head: ${'c'.repeat(64)}`,
+        'Files in /runs/20261121T020000Z-nightly-ab12: verdicts.jsonl, manifest.json',
+      ].join('\n'),
+    );
+  });
+
+  it('has advice for every code', () => {
+    for (const code of ITEM_CODES) {
+      expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toMatch(new RegExp(`${code}: \\w`));
+    }
+  });
+
+  it('counts the kinds of files that are not judged, the most frequent first, with what would help', () => {
+    const text = summaryText({
+      ...SUMMARY,
+      by_error_code: { UNSUPPORTED_TYPE: 9 },
+      unsupported_files: { heic: 2, other: 1, pdf: 5, xyz: 1 },
+    });
+    expect(text).toContain(
+      [
+        'Files of kinds that are not judged:',
+        '          5  .pdf: convert it to text, and its pages to images',
+        '          2  .heic: convert it to JPEG',
+        '          1  others',
+        '          1  .xyz',
+      ].join('\n'),
+    );
+    expect(summaryText(SUMMARY)).not.toContain('kinds');
+  });
+
+  it('says what to install where ffmpeg was missing', () => {
+    const text = summaryText({ ...SUMMARY, by_error_code: { INTERNAL: 3 }, without_ffmpeg: 2 });
+    expect(text).toContain(
+      '\nffmpeg is missing: 2 of the items above are audio; install it (Debian and Ubuntu: ',
+    );
+    expect(summaryText(SUMMARY)).not.toContain('ffmpeg');
+  });
+
+  it('says how to have tables judged whose text was not recognised', () => {
+    const text = summaryText({ ...SUMMARY, by_error_code: { UNSUPPORTED_TYPE: 3 }, without_text_column: 1 });
+    expect(text).toContain(
+      '\n1 of the files above has no column that is recognised as text: name it with --text-column',
+    );
+    expect(text).not.toContain('kinds that are not judged');
+  });
+
+  it('says that a demonstration guard proves nothing', () => {
+    const embedded = {
+      endpoint: 'embedded:',
+      kind: 'embedded',
+      fingerprint: 'sha256:bb',
+      verdicts: 1,
+    } as const;
+    expect(summaryText({ ...SUMMARY, guards: [embedded] })).toContain('demonstration guard');
+    expect(summaryText(SUMMARY)).not.toContain('demonstration guard');
+  });
+
+  it('says of verdicts over REST why they name no model, and that it may be another one', () => {
+    const rest = { endpoint: 'https://guard.example', kind: 'rest', fingerprint: null, verdicts: 1 } as const;
+    const alone = summaryText({ ...SUMMARY, guards: [rest] });
+    expect(alone).toContain(
+      'Judged by https://guard.example, no fingerprint (1 verdict)\nOver REST a guard does not',
+    );
+    expect(alone).not.toContain('ATTENTION');
+    const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');
+    expect(mixed[1]).toMatch(/^ATTENTION: part of the verdicts do not say which model judged/);
+    expect(mixed.join()).not.toContain('different models');
+  });
+
+  it('bounds what a record or a guard can fill it with, and quotes what is no plain name', () => {
+    const flood = Array.from({ length: 1000 }, (_, at) => at);
+    const guards = flood.map((at) => ({ ...SUMMARY.guards[0]!, fingerprint: `sha256:${at}` }));
+    const lines = summaryLines({
+      ...SUMMARY,
+      guards,
+      skipped: Object.fromEntries(flood.map((at) => [`${'x'.repeat(1000)}${at}`, 1])),
+      by_category: { 'Judged 999 of 999 items': 1 },
+      empty_sources: { count: 1, paths: ['a\u001b b'] },
+    });
+    expect(lines.length).toBeLessThan(50);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(6000);
+    expect(lines).toContain('and 980 more');
+    expect(lines).toContain('          1  "Judged 999 of 999 items"');
+    expect(lines).toContain('Files without an item: "a\\x1b b"');
+  });
+
+  it('makes several models, and an incomplete run, headlines', () => {
+    const guards = [SUMMARY.guards[0]!, { ...SUMMARY.guards[0]!, fingerprint: 'sha256:bb' }];
+    const lines = summaryText({ ...SUMMARY, status: 'incomplete', verdicts: 100, guards }).split('\n');
+    expect(lines[1]).toMatch(/^ATTENTION: 2 different models/);
+    expect(lines[2]).toMatch(/^INCOMPLETE/);
+    expect(lines).toContainEqual('     12,240  no outcome yet: resume the run');
+  });
+});

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { finishedRun, claim, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { readManifestJson, reseal } from '../reseal.ts';
+
+const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);
+
+const FINALS = /^(verdicts|errors|flagged|summary|manifest)/;
+
+describe('the closing line', () => {
+  it('lets a head that was noted elsewhere tell a record from one that was made anew', async () => {
+    const { dir, head } = await run();
+    const forged = await reseal(dir, (manifest) => ({
+      ...manifest,
+      sources: manifest.sources.map((source) => ({ ...source, sha256: 'f'.repeat(64) })),
+    }));
+    // The directory alone cannot show it: everything in it fits.
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, head: forged });
+    expect(await verifyRun(dir, { head })).toEqual({
+      ok: false,
+      problem: `the chain head is ${forged}, not the expected one`,
+    });
+  });
+
+  it('holds hashes that can be checked with a JSON parser and SHA-256', async () => {
+    const { dir, head } = await run();
+    const manifest = await readManifestJson(dir);
+    const lines = (await readFile(join(dir, 'log', '0001-commits.jsonl'), 'utf8')).trimEnd().split('\n');
+    const closing = JSON.parse(lines.at(-1)!) as { sources: string; files: string };
+    const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+    const list = (entries: readonly object[]): string =>
+      sha256(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    expect(sha256(lines.at(-1)!)).toBe(head);
+    expect(closing.sources).toBe(list(manifest.sources));
+    const others = ['log/0001-commits.jsonl', 'summary.json'];
+    expect(closing.files).toBe(list(manifest.files.filter(({ path }) => !others.includes(path))));
+  });
+
+  it('is missed in a record that ends in a commit', async () => {
+    const { dir } = await run();
+    const path = join(dir, 'log', '0001-commits.jsonl');
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    const bytes = `${lines.slice(0, -1).join('\n')}\n`;
+    await writeFile(path, bytes);
+    const text = (await readFile(join(dir, 'manifest.json'), 'utf8'))
+      .replace(/"chain_head": ".*"/, `"chain_head": "${hashOf(lines.at(-2)!)}"`)
+      .replace(
+        /\{"path":"log\/0001-commits.jsonl",.*\}/,
+        JSON.stringify({ path: 'log/0001-commits.jsonl', bytes: bytes.length, sha256: hashOf(bytes) }),
+      );
+    await writeFile(join(dir, 'manifest.json'), text);
+    await writeFile(join(dir, 'manifest.sha256'), `${hashOf(text)}  manifest.json\n`);
+    expect(await verifyRun(dir)).toEqual({
+      ok: false,
+      problem:
+        'log/0001-commits.jsonl does not end in a closing line, so nothing in the chain says what manifest.json ' +
+        'held; an earlier version of guardsweep finished the run',
+    });
+  });
+
+  it('is followed by another one when the manifest was not written after it', async () => {
+    const { dir, record, head } = await run();
+    for (const name of await readdir(dir)) if (FINALS.test(name)) await rm(join(dir, name));
+    const log = await claim({ dir, record });
+    const { chain_head } = await finishRun(log, signal);
+    await log.close();
+    expect(chain_head).not.toBe(head);
+    expect(await verifyRun(dir, { head: chain_head })).toMatchObject({ ok: true, head: chain_head });
+  });
+
+  it('may be torn off: nothing is lost with it', async () => {
+    const { dir, record } = await run();
+    for (const name of await readdir(dir)) if (FINALS.test(name)) await rm(join(dir, name));
+    const path = join(dir, 'log', '0001-commits.jsonl');
+    const bytes = await readFile(path);
+    const said: string[] = [];
+    await writeFile(path, bytes.subarray(0, -20));
+    const log = await claim({ dir, record }, { report: (line) => said.push(line) });
+    await finishRun(log, signal);
+    await log.close();
+    expect(said).toEqual([]);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, lostToDamage: 0 });
+  });
+
+  it('may be damaged: nothing is lost with it', async () => {
+    const { dir, record } = await run();
+    const path = join(dir, 'log', '0001-commits.jsonl');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"closes":1', '"closes":2'));
+    expect(await verifyRun(dir)).toMatchObject({
+      ok: false,
+      problem: 'log/0001-commits.jsonl line 4 does not follow from the line before it',
+    });
+    const log = await claim({ dir, record });
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, lostToDamage: 0 });
+  });
+
+  it('of an earlier pass stays in the chain, and verify says so', async () => {
+    const { dir, record, head } = await run();
+    const log = await claim({ dir, record });
+    await work(dir, log, [resultOf(shardOf(1, [0], { pass: 2 }))]);
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(dir, { head: log.head })).toMatchObject({ ok: true, pass: 2 });
+    const { finished_at } = JSON.parse(await readFile(join(dir, 'manifest.1.json'), 'utf8')) as {
+      finished_at: string;
+    };
+    expect(await verifyRun(dir, { head })).toEqual({
+      ok: false,
+      problem: `the chain head is ${log.head}: the log goes on after the expected head, with which pass 1 was finished at ${finished_at}`,
+    });
+  });
+});
+
+function hashOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

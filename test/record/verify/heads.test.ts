@@ -1,0 +1,113 @@
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runDirectoryAround } from '../../../src/files/outside-runs.ts';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { noteHead, readNotedHeads, type NotedHead } from '../../../src/record/head-file.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { reseal } from '../reseal.ts';
+import { claim, finishedRun, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+
+const noted = (run: string, pass: number, head: string): NotedHead => ({
+  at: '2026-11-21T02:00:00.000Z',
+  run,
+  pass,
+  head,
+  manifest: 'a'.repeat(64),
+});
+
+const HEAD = 'b'.repeat(64);
+
+describe('a head file', () => {
+  it('is for its owner alone, and has a line for each head, which is noted once', async () => {
+    const path = join(await temporaryFolder(), 'heads.jsonl');
+    await noteHead(path, noted('one', 1, HEAD), signal);
+    await noteHead(path, noted('two', 1, HEAD), signal);
+    await noteHead(path, noted('one', 1, HEAD), signal);
+    await noteHead(path, noted('one', 2, 'c'.repeat(64)), signal);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(4);
+    expect(await readNotedHeads(path, 'one', signal)).toEqual([
+      noted('one', 1, HEAD),
+      noted('one', 2, 'c'.repeat(64)),
+    ]);
+  });
+
+  it('goes on in a new line behind one that was torn off, and skips what is no head', async () => {
+    const path = join(await temporaryFolder(), 'heads.jsonl');
+    await writeFile(path, 'null\n{"run":"one","head":7}\n{"at":"20');
+    await noteHead(path, noted('one', 1, HEAD), signal);
+    expect(await readNotedHeads(path, 'one', signal)).toEqual([noted('one', 1, HEAD)]);
+  });
+
+  it('is not followed when it is a link', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'target'), '');
+    await symlink(join(folder, 'target'), join(folder, 'heads.jsonl'));
+    await expect(noteHead(join(folder, 'heads.jsonl'), noted('one', 1, HEAD), signal)).rejects.toThrow();
+    expect(await readFile(join(folder, 'target'), 'utf8')).toBe('');
+  });
+
+  it('may not lie in a run directory, also by a link', async () => {
+    const { dir } = await finishedRun([resultOf(shardOf(0, [0]))]);
+    const folder = await temporaryFolder();
+    await symlink(join(dir, 'log'), join(folder, 'elsewhere'));
+    await mkdir(join(folder, 'free'));
+    expect(await runDirectoryAround(join(dir, 'heads.jsonl'))).toBe(dir);
+    expect(await runDirectoryAround(join(folder, 'elsewhere', 'heads.jsonl'))).toBe(dir);
+    expect(await runDirectoryAround(join(folder, 'free', 'heads.jsonl'))).toBe(null);
+  });
+});
+
+describe('verify with a head file', () => {
+  it('wants the last head of the run at the end of the chain, and the earlier ones in it', async () => {
+    const { dir, record, head } = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
+    const headFile = join(await temporaryFolder(), 'heads.jsonl');
+    await noteHead(headFile, noted('another', 1, HEAD), signal);
+    expect(await verifyRun(dir, { headFile })).toEqual({
+      ok: false,
+      problem: `heads.jsonl has no head of the run ${record.run}`,
+    });
+    await noteHead(headFile, noted(record.run, 1, head), signal);
+    expect(await verifyRun(dir, { headFile })).toMatchObject({ ok: true });
+
+    const log = await claim({ dir, record });
+    await work(dir, log, [resultOf(shardOf(1, [0], { pass: 2 }))]);
+    await finishRun(log, signal);
+    await log.close();
+    expect(await verifyRun(dir, { headFile })).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('the log goes on after the expected head') as string,
+    });
+    await noteHead(headFile, noted(record.run, 2, log.head), signal);
+    expect(await verifyRun(dir, { headFile })).toMatchObject({ ok: true, pass: 2 });
+  });
+
+  it('finds a record that was made anew after a head that was noted', async () => {
+    const { dir, record, head } = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
+    const headFile = join(await temporaryFolder(), 'heads.jsonl');
+    await noteHead(headFile, noted(record.run, 1, head), signal);
+    const forged = await reseal(dir, (manifest) => ({
+      ...manifest,
+      finished_at: '2020-01-01T00:00:00.000Z',
+    }));
+    expect(await verifyRun(dir, { headFile })).toEqual({
+      ok: false,
+      problem: `the chain head is ${forged}, not the expected one`,
+    });
+    // Whoever also gets their head noted does not get rid of the one before.
+    await noteHead(headFile, noted(record.run, 1, forged), signal);
+    expect(await verifyRun(dir, { headFile })).toEqual({
+      ok: false,
+      problem: 'the chain does not hold the head of pass 1 that was noted at 2026-11-21T02:00:00.000Z',
+    });
+  });
+
+  it('says that a head file is not there', async () => {
+    const { dir } = await finishedRun([resultOf(shardOf(0, [0]))]);
+    await expect(verifyRun(dir, { headFile: join(dir, '..', 'none.jsonl') })).rejects.toMatchObject({
+      kind: 'usage',
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { finishRun } from '../../../src/sink/final-files/finish.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { claim, failed, newRun, resultOf, shardOf, signal, verdict, work } from '../run-fixture.ts';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+
+/** A finished run of two passes over two sources, of which one is there to be hashed. */
+async function retriedRun(): Promise<{ dir: string; head: string; earlierHead: string }> {
+  const run = await newRun({ sources: ['a.csv', 'b.csv'] });
+  await writeFile(join(run.dir, '..', 'a.csv'), '');
+  const first = await claim(run);
+  await work(run.dir, first, [
+    resultOf(shardOf(0, [0, 1], { path: 'a.csv' }), (item) =>
+      item.seq === 0 ? failed('TIMEOUT') : verdict(item),
+    ),
+    resultOf(shardOf(1, [2], { path: 'b.csv' })),
+  ]);
+  await finishRun(first, signal);
+  await first.close();
+  const second = await claim(run);
+  await work(run.dir, second, [resultOf(shardOf(2, [0], { pass: 2, path: 'a.csv' }))]);
+  await finishRun(second, signal);
+  await second.close();
+  return { dir: run.dir, head: second.head, earlierHead: first.head };
+}
+
+/** Another value of the same kind, which a reader of the file would take. */
+function otherThan(value: Json): Json {
+  if (value === null) return '0'.repeat(64);
+  if (typeof value === 'number') return value + 1;
+  if (typeof value !== 'string') return !value;
+  const last = value.at(-1)!;
+  const digit = /[0-9a-f]$/.test(value) ? (last === '0' ? '1' : '0') : `${last}x`;
+  return value.slice(0, -1) + digit;
+}
+
+/** Every way to change one leaf, to leave out one part of a list, or to swap two. */
+function* changes(value: Json, path = ''): Generator<{ path: string; changed: Json }, void> {
+  if (Array.isArray(value)) {
+    for (const [index, part] of value.entries()) {
+      const others = value.toSpliced(index, 1);
+      yield { path: `${path}[${index}] left out`, changed: others };
+      if (index > 0) {
+        yield { path: `${path}[${index}] first`, changed: [part, ...others] };
+      }
+      for (const { path: at, changed } of changes(part, `${path}[${index}]`)) {
+        yield { path: at, changed: value.with(index, changed) };
+      }
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, part] of Object.entries(value)) {
+      for (const { path: at, changed } of changes(part, `${path}.${key}`)) {
+        yield { path: at, changed: { ...value, [key]: changed } };
+      }
+    }
+    if (path !== '') yield { path: `${path} null`, changed: null };
+  } else {
+    yield { path, changed: otherThan(value) };
+  }
+}
+
+/** Puts a manifest in place the way somebody does who knows the format. */
+async function replaceManifest(dir: string, text: string): Promise<void> {
+  await writeFile(join(dir, 'manifest.json'), text);
+  await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
+}
+
+describe('a changed record with new hashes', () => {
+  it('is found at every leaf of manifest.json', async () => {
+    const { dir, head } = await retriedRun();
+    const original = await readFile(join(dir, 'manifest.json'), 'utf8');
+    const unnoticed: string[] = [];
+    let tried = 0;
+    for (const { path, changed } of changes(JSON.parse(original) as Json)) {
+      tried++;
+      await replaceManifest(dir, `${JSON.stringify(changed, null, 2)}\n`);
+      const report = await verifyRun(dir, { head });
+      if (report.ok) unnoticed.push(path);
+      else expect(report.problem).toMatch(/\.(json|csv)/);
+    }
+    expect(tried).toBeGreaterThan(100);
+    expect(unnoticed).toEqual([]);
+    await replaceManifest(dir, `${JSON.stringify(JSON.parse(original))}\n`);
+    expect(await verifyRun(dir, { head })).toMatchObject({ ok: false });
+    await replaceManifest(dir, original);
+    expect(await verifyRun(dir, { head })).toMatchObject({ ok: true, head });
+  });
+
+  it('is found at every leaf of summary.json', async () => {
+    const { dir, head } = await retriedRun();
+    const manifestText = await readFile(join(dir, 'manifest.json'), 'utf8');
+    const original = await readFile(join(dir, 'summary.json'), 'utf8');
+    const unnoticed: string[] = [];
+    for (const { path, changed } of changes(JSON.parse(original) as Json)) {
+      const summary = `${JSON.stringify(changed, null, 2)}\n`;
+      await writeFile(join(dir, 'summary.json'), summary);
+      await replaceManifest(
+        dir,
+        manifestText.replace(
+          /\{"path":"summary.json",.*\}/,
+          JSON.stringify({ path: 'summary.json', bytes: summary.length, sha256: sha256(summary) }),
+        ),
+      );
+      const report = await verifyRun(dir, { head });
+      if (report.ok) unnoticed.push(path);
+      else expect(report.problem).toContain('summary.json');
+    }
+    expect(unnoticed).toEqual([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { random, seed } from '../../helpers/corpus.ts';
+import { settledItem } from '../../helpers/items.ts';
+import { finishedRun, resultOf, shardOf } from '../run-fixture.ts';
+
+const SEED = seed();
+
+async function smallRun() {
+  const bad = { ...shardOf(1, []), items: [settledItem(1, 'MALFORMED_ROW')] };
+  return finishedRun([resultOf(shardOf(0, [0])), resultOf(bad)]);
+}
+
+async function filesOf(dir: string): Promise<string[]> {
+  const names = await readdir(dir, { recursive: true });
+  return names.filter((name) => name !== 'log').sort();
+}
+
+describe('verify', () => {
+  // The manifest is tried at every byte, the files it covers at some; VERIFY_EVERY_BYTE=1 tries all of them (minutes).
+  it('finds any changed byte of any file', { timeout: 600_000 }, async () => {
+    const { dir } = await smallRun();
+    const next = random(SEED);
+    for (const name of await filesOf(dir)) {
+      const path = join(dir, name);
+      const bytes = await readFile(path);
+      const every = name.startsWith('manifest') || process.env.VERIFY_EVERY_BYTE !== undefined;
+      const places = every
+        ? [...bytes.keys()]
+        : [0, bytes.length - 1, ...Array.from({ length: 30 }, () => Math.floor(next() * bytes.length))];
+      for (const at of places) {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= 1 << Math.floor(next() * 8);
+        await writeFile(path, changed);
+        const report = await verifyRun(dir);
+        if (report.ok) throw new Error(`byte ${at} of ${name} was changed and nobody noticed`);
+        expect(report.problem).toMatch(/\.(jsonl|json|csv|sha256)\b/);
+      }
+      await writeFile(path, bytes);
+    }
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+
+  it('finds a missing, a cut, a longer and an added file', async () => {
+    const { dir } = await smallRun();
+    for (const name of await filesOf(dir)) {
+      const path = join(dir, name);
+      const bytes = await readFile(path);
+      await rm(path);
+      expect([name, await verifyRun(dir)]).toMatchObject([name, { ok: false }]);
+      await writeFile(path, bytes.subarray(0, -1));
+      expect([name, await verifyRun(dir)]).toMatchObject([name, { ok: false }]);
+      await writeFile(path, Buffer.concat([bytes, Buffer.from('\n')]));
+      expect([name, await verifyRun(dir)]).toMatchObject([name, { ok: false }]);
+      await writeFile(path, bytes);
+    }
+    for (const name of ['flagged-2.csv', 'log/0001-000002.jsonl', 'log/notes.txt']) {
+      await writeFile(join(dir, name), '');
+      expect(await verifyRun(dir)).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining(name) as string,
+      });
+      await rm(join(dir, name));
+    }
+  });
+
+  it('finds an added file under a hidden name, but passes over what systems and crashes leave', async () => {
+    const { dir } = await smallRun();
+    for (const name of ['.notes', '._notes', '.verdicts.csv', '.0001-notes.tmp', '.tmp', 'log/.notes']) {
+      await writeFile(join(dir, name), '');
+      expect([name, await verifyRun(dir)]).toMatchObject([name, { ok: false }]);
+      await rm(join(dir, name));
+    }
+    const left = ['.DS_Store', '._.DS_Store', '._verdicts.csv', 'Thumbs.db', 'desktop.ini', '.directory'];
+    for (const name of [...left, '.nfs00000000018f4a9b00000001', '.0001-verdicts.jsonl.tmp', 'log/.DS_Store'])
+      await writeFile(join(dir, name), '');
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+
+  it('names file and position', async () => {
+    const { dir } = await smallRun();
+    const problem = async (name: string, change: (text: string) => string): Promise<string> => {
+      const path = join(dir, name);
+      const text = await readFile(path, 'utf8');
+      const changed = change(text);
+      expect(changed).not.toBe(text);
+      await writeFile(path, changed);
+      const report = await verifyRun(dir);
+      await writeFile(path, text);
+      return report.ok ? 'holds' : report.problem;
+    };
+    expect(await problem('verdicts.jsonl', (text) => text.replace('MALFORMED', 'malformed'))).toBe(
+      'verdicts.jsonl line 2 is not what the verdict log says',
+    );
+    expect(await problem('verdicts.csv', (text) => text.replace('0.93', '0.03'))).toBe(
+      'verdicts.csv line 2 is not what the verdict log says',
+    );
+    expect(await problem('log/0001-000001.jsonl', (text) => text.replace('0.93', '0.03'))).toMatch(
+      /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not the ones that were committed$/,
+    );
+    expect(await problem('log/0001-commits.jsonl', (text) => text.replace('"items":1', '"items":9'))).toBe(
+      'log/0001-commits.jsonl line 3 does not follow from the line before it',
+    );
+    expect(await problem('run.json', (text) => text.replace('test', 'tset'))).toBe(
+      'log/0001-commits.jsonl line 1 does not continue run.json as it is now',
+    );
+    expect(await problem('plan.jsonl', (text) => text.replace('"items":1', '"items":2'))).toBe(
+      'plan.jsonl line 2 is damaged',
+    );
+    expect(await problem('summary.json', (text) => text.replace('"verdicts": 1', '"verdicts": 2'))).toBe(
+      'summary.json line 6 is not what the verdict log says',
+    );
+    expect(await problem('manifest.json', (text) => text.replace('"items": 2', '"items": 3'))).toBe(
+      'manifest.json is not the file whose hash manifest.sha256 names',
+    );
+  });
+
+  it('compares the chain head with one that was kept elsewhere', async () => {
+    const { dir, head } = await smallRun();
+    expect(await verifyRun(dir, { head: head.toUpperCase() })).toMatchObject({ ok: true, head });
+    expect(await verifyRun(dir, { head: '0'.repeat(64) })).toMatchObject({ ok: false });
+  });
+
+  it('refuses a folder that is none of a run, and ends when aborted', async () => {
+    const { dir } = await smallRun();
+    await expect(verifyRun(join(dir, 'log'))).rejects.toMatchObject({ kind: 'usage' });
+    const stop = AbortSignal.abort(new Error('stop'));
+    await expect(verifyRun(dir, { signal: stop })).rejects.toThrow('stop');
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { FeatureExtractor } from '../../src/guard-server/lite/features.ts';
+import { LiteNetwork } from '../../src/guard-server/lite/network.ts';
+import { averagePrecision } from '../../training/measure/average-precision.ts';
+import { calibrate } from '../../training/fit/calibration.ts';
+import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts';
+import { assignFolds } from '../../training/fit/folds.ts';
+import { quantise } from '../../training/fit/quantise.ts';
+import { seededRandom } from '../../training/random.ts';
+import { BENIGN_FLAG_RATE, chooseThresholds } from '../../training/fit/thresholds.ts';
+import { trainNetwork } from '../../training/fit/trainer.ts';
+import { OUTPUTS, OVERALL, decodeWeights, encodeWeights } from '../../src/guard-server/lite/weights-file.ts';
+
+const SEED = 7;
+const HATE = 7;
+
+const folder = mkdtempSync(join(tmpdir(), 'guardsweep-corpora-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function row(text: string, ...outputs: number[]): LabelledText {
+  const targets = new Float32Array(OUTPUTS);
+  for (const output of outputs) targets[output] = 1;
+  return { text, source: 'made-up', language: 'en', targets };
+}
+
+function writeCorpus(...lines: string[]): void {
+  writeFileSync(join(folder, 'train.jsonl.gz'), gzipSync(lines.join('\n')));
+}
+
+describe('training', () => {
+  const rows = ['apple', 'river', 'candle', 'garden', 'window'].flatMap((word) => [
+    row(`the ${word} is lovely`),
+    row(`the ${word} is loathsome`, HATE, OVERALL),
+  ]);
+  const trained = () => quantise(trainNetwork(rows, new FeatureExtractor(), seededRandom(SEED)));
+
+  it('learns what tells the classes apart, and gives the same bytes when run again', () => {
+    const weights = trained();
+    expect(encodeWeights(trained()).equals(encodeWeights(weights))).toBe(true);
+
+    const network = new LiteNetwork(decodeWeights(encodeWeights(weights)), new FeatureExtractor());
+    const lovely = network.logits('the mountain is lovely');
+    const loathsome = network.logits('the mountain is loathsome');
+    expect(loathsome[OVERALL]).toBeGreaterThan(lovely[OVERALL]!);
+    expect(loathsome[HATE]).toBeGreaterThan(lovely[HATE]!);
+    expect(loathsome[HATE]).toBeGreaterThan(loathsome[0]!);
+  });
+
+  it('puts texts that share a passage into one fold', () => {
+    const letters = fc.string({ unit: fc.constantFrom(...'abcdefghij'), minLength: 3, maxLength: 8 });
+    fc.assert(
+      fc.property(
+        fc.array(letters, { minLength: 4, maxLength: 4 }),
+        fc.uniqueArray(letters, { maxLength: 6, minLength: 2 }),
+        (shared, own) => {
+          const texts = own.map((word) => row(`${word} ${shared.join(' ')} ${word}`));
+          expect(new Set(assignFolds(texts, 4, seededRandom(SEED))).size).toBe(1);
+        },
+      ),
+      { numRuns: 50 },
+    );
+    const unrelated = Array.from({ length: 100 }, (_, index) =>
+      row(`${index} word${index} only${index} here${index}`),
+    );
+    expect(new Set(assignFolds(unrelated, 4, seededRandom(SEED))).size).toBe(4);
+  });
+});
+
+describe('measures', () => {
+  it('average precision is the area under precision over recall, ties being one step', () => {
+    expect(averagePrecision([4, 3, 2, 1], [1, 1, 0, 0])).toBe(1);
+    expect(averagePrecision([4, 3, 2, 1], [0, 1, 0, 1])).toBeCloseTo((1 / 2 + 2 / 4) / 2);
+    expect(averagePrecision([1, 1, 1, 1], [1, 0, 0, 0])).toBeCloseTo(1 / 4);
+    expect(averagePrecision([1, 2], [0, 0])).toBeNaN();
+  });
+
+  it('calibration finds the line the labels were drawn from', () => {
+    const random = seededRandom(SEED);
+    const logits = Array.from({ length: 20_000 }, () => (random() - 0.5) * 8);
+    const labels = logits.map((logit) => (random() < 1 / (1 + Math.exp(-(0.5 * logit - 1))) ? 1 : 0));
+    const { slope, offset } = calibrate(logits, labels);
+    expect(slope).toBeCloseTo(0.5, 1);
+    expect(offset).toBeCloseTo(-1, 1);
+  });
+
+  it('calibration stays finite for labels that are wholly apart', () => {
+    const { slope, offset } = calibrate([-3, -2, 2, 3], [0, 0, 1, 1]);
+    expect(slope).toBeGreaterThan(0);
+    expect(Number.isFinite(slope) && Number.isFinite(offset)).toBe(true);
+  });
+
+  it('the overall threshold bounds the benign texts that are flagged', () => {
+    const texts = Array.from({ length: 1000 }, (_, index) => (index % 2 ? row('', OVERALL) : row('')));
+    const random = seededRandom(SEED);
+    const probabilities = texts.map(() => Array.from({ length: OUTPUTS }, () => random()));
+    const threshold = chooseThresholds(texts, probabilities)[OVERALL]!;
+    const flagged = probabilities.filter((scores, index) => index % 2 === 0 && scores[OVERALL]! >= threshold);
+    expect(flagged.length / 500).toBeLessThanOrEqual(BENIGN_FLAG_RATE);
+    expect(flagged.length).toBeGreaterThan(0);
+  });
+});
+
+describe('reading the corpora', () => {
+  it('turns labels into targets: categories, hazards of no category, benign', async () => {
+    writeCorpus(
+      JSON.stringify({ text: 'a', labels: ['Hate', 'Privacy'], source: 's', lang: 'en' }),
+      JSON.stringify({ text: 'b', labels: ['unspecified'], source: 's', lang: 'en' }),
+      JSON.stringify({ text: 'c', labels: ['benign'], source: 's', lang: 'en' }),
+      '',
+    );
+    const targets = (await readCorpus(folder, 'train')).map((labelled) =>
+      [...labelled.targets].flatMap((target, output) => (target === 1 ? [output] : [])),
+    );
+    expect(targets).toEqual([[HATE, 8, OVERALL], [OVERALL], []]);
+  });
+
+  it.each([
+    ['is not JSON', 'secret words'],
+    ['has no labels', '{"text":"secret words","source":"s","lang":"en"}'],
+    ['has an unknown label', '{"text":"secret words","labels":["nice"],"source":"s","lang":"en"}'],
+  ])('names the line that %s, and does not quote it', async (_, line) => {
+    writeCorpus(JSON.stringify({ text: 'a', labels: ['benign'], source: 's', lang: 'en' }), line);
+    const error: unknown = await readCorpus(folder, 'train').catch((caught: unknown) => caught);
+    expect(error).toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('train.jsonl.gz:2') as string,
+    });
+    expect(String(error)).not.toContain('secret');
+  });
+
+  it('says what is needed when the corpora are not there', async () => {
+    await expect(readCorpus(join(folder, 'nowhere'), 'dev')).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(/dev\.jsonl\.gz.*TRAIN_CORPORA/) as string,
+    });
+  });
+});

@@ -1,0 +1,13 @@
+import { Failure } from '../src/domain/failure.ts';
+import { standardError } from '../src/terminal/standard-streams.ts';
+
+/** Runs a command of this folder: a Failure becomes one line on stderr and its exit status. */
+export async function runTool(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    standardError().line(error.message);
+    process.exitCode = error.exitStatus;
+  }
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { Failure } from '../../src/domain/failure.ts';
+import { CATEGORIES } from '../../src/domain/taxonomy.ts';
+import { OUTPUTS, OVERALL } from '../../src/guard-server/lite/weights-file.ts';
+import { projectFolder } from '../project-folder.ts';
+
+/** One labelled text. */
+export interface LabelledText {
+  readonly text: string;
+  readonly source: string;
+  /** ISO 639 code. */
+  readonly language: string;
+  /** 1 for each output that should answer, else 0. */
+  readonly targets: Float32Array;
+}
+
+export type CorpusFile = 'train' | 'dev' | 'unsafe_unspecified';
+
+const rowShape = z.object({
+  text: z.string(),
+  labels: z.array(z.string()).min(1),
+  source: z.string(),
+  lang: z.string(),
+});
+
+/** The label of harmless text, and of hazards that fit none of the thirteen categories. */
+const BENIGN = 'benign';
+const UNSPECIFIED = 'unspecified';
+
+/**
+ * The corpora's folder: the first argument, else TRAIN_CORPORA, both from where the user stands (INIT_CWD under npm),
+ * else shared/corpora beside the project.
+ */
+export function corporaFolder(): string {
+  const named = process.argv[2] ?? process.env['TRAIN_CORPORA'];
+  if (named !== undefined) return resolve(process.env['INIT_CWD'] ?? '.', named);
+  return resolve(projectFolder(), '../shared/corpora');
+}
+
+/** Reads a corpus file; a Failure (usage) says what is needed when it is not there or not of the expected form. */
+export async function readCorpus(folder: string, file: CorpusFile): Promise<LabelledText[]> {
+  const path = join(folder, `${file}.jsonl.gz`);
+  let lines: string[];
+  try {
+    lines = gunzipSync(await readFile(path))
+      .toString('utf8')
+      .split('\n');
+  } catch (cause) {
+    throw new Failure(
+      'usage',
+      `cannot read ${path}: training and evaluation need the labelled corpora train.jsonl.gz, dev.jsonl.gz and ` +
+        'unsafe_unspecified.jsonl.gz; name their folder as argument or in TRAIN_CORPORA. They are gathered from ' +
+        'the public sources that docs/embedded-model.md lists and are not part of this repository',
+      { cause },
+    );
+  }
+  return lines.filter((line) => line !== '').map((line, index) => labelled(line, `${path}:${index + 1}`));
+}
+
+function labelled(line: string, place: string): LabelledText {
+  let row: z.infer<typeof rowShape>;
+  try {
+    row = rowShape.parse(JSON.parse(line));
+  } catch {
+    throw new Failure('usage', `${place}: expected an object with text, labels, source and lang`);
+  }
+  const targets = new Float32Array(OUTPUTS);
+  for (const label of row.labels) {
+    if (label === BENIGN) continue;
+    targets[OVERALL] = 1;
+    if (label === UNSPECIFIED) continue;
+    const category = CATEGORIES.find((candidate) => candidate.label === label);
+    if (category === undefined) throw new Failure('usage', `${place}: unknown label`);
+    targets[category.index] = 1;
+  }
+  return { text: row.text, source: row.source, language: row.lang, targets };
+}

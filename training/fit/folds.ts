@@ -1,0 +1,72 @@
+import { normalise } from '../../src/guard-server/lite/normalise.ts';
+import type { LabelledText } from '../corpora/corpus.ts';
+import { shuffle, type Random } from '../random.ts';
+
+/** Texts that share this many words in a row, or characters where words are not spaced, are kin. */
+const SHARED_WORDS = 4;
+const SHARED_CHARACTERS = 10;
+
+/** A passage in more texts than this is a turn of phrase, not kinship. */
+const COMMON_PASSAGE = 8;
+
+/** Groups do not grow beyond this, so that chains of kin do not swallow the corpus. */
+const LARGEST_GROUP = 400;
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+
+function passages(text: string): Set<string> {
+  const words = normalise(text).match(WORD) ?? [];
+  const found = new Set<string>();
+  for (let first = 0; first + SHARED_WORDS <= words.length; first++) {
+    found.add(words.slice(first, first + SHARED_WORDS).join(' '));
+  }
+  if (words.some((word) => word.length >= SHARED_CHARACTERS)) {
+    const joined = words.join('');
+    for (let first = 0; first + SHARED_CHARACTERS <= joined.length; first++) {
+      found.add(joined.slice(first, first + SHARED_CHARACTERS));
+    }
+  }
+  return found;
+}
+
+/** The group of each text, as the index of one member: texts that share an uncommon passage are in one. */
+function groups(rows: readonly LabelledText[]): number[] {
+  const parent = rows.map((_, index) => index);
+  const size = new Int32Array(rows.length).fill(1);
+  const root = (index: number): number => {
+    let at = index;
+    while (parent[at] !== at) at = parent[at] = parent[parent[at]!]!;
+    return at;
+  };
+  const holders = new Map<string, number[]>();
+  rows.forEach((row, index) => {
+    for (const passage of passages(row.text)) {
+      const known = holders.get(passage);
+      if (known === undefined) holders.set(passage, [index]);
+      else known.push(index);
+    }
+  });
+  for (const members of holders.values()) {
+    if (members.length > COMMON_PASSAGE) continue;
+    for (const member of members.slice(1)) {
+      const first = root(members[0]!);
+      const second = root(member);
+      if (first === second || size[first]! + size[second]! > LARGEST_GROUP) continue;
+      parent[second] = first;
+      size[first]! += size[second]!;
+    }
+  }
+  return rows.map((_, index) => root(index));
+}
+
+/**
+ * The fold of each row, 0 … folds - 1. Near-alike texts come into one fold, so that what is measured on a fold by a
+ * model trained on the others is not memory.
+ */
+export function assignFolds(rows: readonly LabelledText[], folds: number, random: Random): number[] {
+  const groupOf = groups(rows);
+  const order = [...new Set(groupOf)];
+  shuffle(order, random);
+  const foldOf = new Map(order.map((group, position) => [group, position % folds]));
+  return groupOf.map((group) => foldOf.get(group)!);
+}

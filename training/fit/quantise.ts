@@ -1,0 +1,19 @@
+import { HIDDEN, type LiteWeights } from '../../src/guard-server/lite/weights-file.ts';
+import type { FloatWeights } from './trainer.ts';
+
+/** Largest step either way that fits a byte. */
+const STEPS = 127;
+
+/**
+ * Rounds the table to whole steps, each hidden unit with a step size of its own such that its largest value just
+ * fits. The other weights stay as they are.
+ */
+export function quantise(weights: FloatWeights): LiteWeights {
+  const { table, ...dense } = weights;
+  const scale = new Float32Array(HIDDEN);
+  for (let at = 0; at < table.length; at++) {
+    scale[at % HIDDEN] = Math.max(scale[at % HIDDEN]!, Math.abs(table[at]!) / STEPS);
+  }
+  const steps = Int8Array.from(table, (value, at) => Math.round(value / (scale[at % HIDDEN]! || 1)));
+  return { table: steps, scale, ...dense };
+}

@@ -1,0 +1,133 @@
+import { Failure } from '../../src/domain/failure.ts';
+import { BUCKETS } from '../../src/guard-server/lite/features.ts';
+import { CONTEXT_WEIGHT } from '../../src/guard-server/lite/composition.ts';
+import { WINDOW_UNITS } from '../../src/guard-server/lite/passages.ts';
+import { HIDDEN } from '../../src/guard-server/lite/weights-file.ts';
+import type { LabelledText } from '../corpora/corpus.ts';
+import { markdownTable } from './markdown-table.ts';
+import { MEDIA_SECTION } from './media-section.ts';
+import { DATA_SOURCES, dataSourceOf, type DataSource } from '../corpora/sources.ts';
+import { BENIGN_FLAG_RATE, LOOK_ALIKE_FLAG_RATE } from '../fit/thresholds.ts';
+
+/** What the card says of one training. */
+export interface TrainingRecord {
+  readonly seed: number;
+  readonly weightsBytes: number;
+  readonly artifacts: Readonly<Record<string, string>>;
+  readonly train: readonly LabelledText[];
+  readonly dev: readonly LabelledText[];
+  readonly unspecified: readonly LabelledText[];
+  /** Markdown, as printed. */
+  readonly evaluation: string;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function countBySource(rows: readonly LabelledText[]): Map<DataSource, number> {
+  const counts = new Map<DataSource, number>();
+  for (const row of rows) {
+    const source = dataSourceOf(row.source);
+    if (source === undefined) {
+      throw new Failure('usage', `source ${row.source} is not in the list of sources and licences`);
+    }
+    counts.set(source, (counts.get(source) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function sourceTable(record: TrainingRecord): string {
+  const columns = [record.train, record.dev, record.unspecified].map(countBySource);
+  return markdownTable(
+    ['data set', 'train', 'dev', 'no category', 'licence', 'from github.com/', 'paper'],
+    DATA_SOURCES.map((source) => [
+      source.title,
+      ...columns.map((counts) => counts.get(source) ?? 0),
+      source.licence,
+      source.repository,
+      source.paper ?? '',
+    ]),
+    ['train', 'dev', 'no category'],
+  );
+}
+
+/** The model card, as Markdown; a Failure (usage) when a row comes from a source without a known licence. */
+export function modelCard(record: TrainingRecord): string {
+  const artifacts = Object.entries(record.artifacts).map(([name, hash]) => `- \`${name}\` ${hash}\n`);
+  return `# The embedded model
+
+<!-- Written by \`npm run train\`; change training/model-card/model-card.ts instead. -->
+
+\`lite\` is the model of the embedded guard. It is there so that a fresh machine can do the whole job and a developer can
+test against a real guard's contract. It recognises wording, not intent, of images [one thing only](#images-and-audio),
+and is no safety measure: **an item it lets pass is not thereby harmless.** Use a real guard for any decision that
+matters. But for that section, this page is about texts.
+
+## Evaluation
+
+On \`dev\`, and on hazards that fit none of the thirteen categories, most of which come from a source that is not in
+the training data at all. Weights, calibration and thresholds were fitted to the training texts alone. Some choices of
+design were made with figures on dev in view, though: how long texts are cut and scored, that benign texts of some
+languages count for more, and how many false positives the overall threshold aims at. So take these figures as
+somewhat better than what unseen text of the same kinds would give. AUPRC is average precision. «Flagged» means at the
+default thresholds; a category counts as flagged only where the text is flagged as well, as on the wire.
+
+${record.evaluation}
+## Method
+
+- Text is normalised (NFKC, lower case, invisible characters and simple disguises of words removed) and turned into
+  words, pairs of words up to one apart, and character n-grams, hashed into ${BUCKETS} buckets.
+- A network with one hidden layer of ${HIDDEN} rectified units maps the set of features to 14 logits: the thirteen
+  categories, and any hazard at all. Its table is kept in 8-bit steps and summed as integers; the rest is a fixed order
+  of basic floating-point operations, without library functions whose last digit depends on the machine.
+- It is trained with AdaGrad on logistic losses, with features left out at random. Logits become probabilities by
+  Platt scaling, and thresholds are chosen, on training texts judged by networks that had seen neither them nor
+  their near-duplicates. The overall threshold is the lowest at which at most ${percent(BENIGN_FLAG_RATE)} of benign
+  text and at most ${percent(LOOK_ALIKE_FLAG_RATE)} of benign text that uses alarming words is flagged there; a
+  category's has the best F1.
+- A text of more than ${WINDOW_UNITS} characters is judged passage by passage and in windows of passages. Each output
+  keeps the highest logit, less the logarithm of the number of passages or windows.
+- A response or the last turn of a conversation is judged by its own words; the probability of the worst turn before it
+  is added as an independent chance with weight ${CONTEXT_WEIGHT.assistant} where the last turn is an assistant's, and
+  ${CONTEXT_WEIGHT.user} otherwise.
+
+Weights: ${record.weightsBytes} bytes. Artifacts of this training:
+
+${artifacts.join('')}
+## Limits
+
+- The hazards it learnt from are mostly requests to an assistant; hazardous posts were at hand for Hate only, hazardous
+  answers not at all. On answers and on text that is no request it misses much.
+- Refusals, quotations, reports and jokes are told from the real thing by their wording at best.
+- In languages with few or one-sided benign texts (Chinese, French, Korean, …) everyday sentences are flagged far more
+  often than in English, although benign texts of such languages count for more in training.
+- Some languages have hazards but hardly a benign text in the data (Malay), or benign texts only (Greek, Indonesian,
+  Romanian, Russian, Thai, Turkish), and others have none: there, scores mean little.
+- Sexual Content was learnt from requests, not from prose. Defamation, Specialized Advice and Sexual Content are thin.
+- The categories of AdvBench and of parts of HarmBench, StrongREJECT and JailbreakBench were set by word rules.
+- Dev has the same sources as the training data: on text of other origin, expect less.
+- Rows of Multilingual HateCheck are in the training data, so nothing here is a result on that test suite.
+
+${MEDIA_SECTION}
+## Data and licences
+
+Texts are not part of this repository; the weights are. Each data set keeps its licence, and anyone who passes on the
+texts owes its authors what that asks: attribution for CC-BY, attribution and the same licence for CC-BY-SA, the
+licence notice for MIT, Apache-2.0 and CDLA-Permissive-2.0. The tweets in the Davidson set may be trained on, and are
+not to be shown. Whether weights are an adaptation of the texts they were learnt from is not settled; whoever needs
+to be sure can leave rows out by their source (all CC-BY-SA sources but one are benign) and train again.
+
+${sourceTable(record)}
+## Training it again
+
+\`\`\`
+npm run train -- [folder]
+\`\`\`
+
+The folder (else TRAIN_CORPORA, else \`../shared/corpora\`) holds \`train.jsonl.gz\`, \`dev.jsonl.gz\` and
+\`unsafe_unspecified.jsonl.gz\`, one JSON object a line with text, labels and source. It takes some minutes on one core
+and ends with the evaluation above. The seed is ${record.seed}: the same data give the same weights, byte for byte.
+\`node dist/training/evaluate.js [folder]\` evaluates what is shipped without training.
+`;
+}
