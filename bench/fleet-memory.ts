@@ -8,13 +8,13 @@ import { sweepFleet, type Sweep } from './processes/sweep.ts';
 
 const ROWS = { small: 200_000, large: 2_000_000 };
 const ROUNDS = 1;
-const MOST_MIB = 400;
+const MAX_MIB = 400;
 
 const PARTS: readonly [name: string, mib: (sweep: Sweep) => number, mostMib: number | null][] = [
   ['Redis', ({ redisPeakBytes }) => redisPeakBytes! / 2 ** 20, null],
-  ['feeder', ({ usage }) => usage['feeder']!.maxRssKib / 1024, MOST_MIB],
-  ['worker', ({ usage }) => usage['worker']!.maxRssKib / 1024, MOST_MIB],
-  ['sink', ({ usage }) => usage['sink']!.maxRssKib / 1024, MOST_MIB],
+  ['feeder', ({ usage }) => usage['feeder']!.maxRssKib / 1024, MAX_MIB],
+  ['worker', ({ usage }) => usage['worker']!.maxRssKib / 1024, MAX_MIB],
+  ['sink', ({ usage }) => usage['sink']!.maxRssKib / 1024, MAX_MIB],
 ];
 
 /** Whether the memory of a fleet's processes, and of Redis, depends on how much there is to judge. */

@@ -9,7 +9,7 @@ import { interleave } from './harness/interleave.ts';
 import { peakOfChildren } from './processes/peak-memory.ts';
 
 const ROUNDS = 5;
-const LEAST = 0.85;
+const MIN_RATIO = 0.85;
 
 const SIZES = [
   { name: '12 MP', width: 4000, height: 3000, images: 12 },
@@ -40,7 +40,7 @@ export const images: Bench = {
         });
         const efficiency = ratios(rounds.all, rounds.one).map((speedup) => speedup / cores);
         const figures = [
-          figure(`${name}, efficiency`, '', efficiency, { atLeast: LEAST }),
+          figure(`${name}, efficiency`, '', efficiency, { atLeast: MIN_RATIO }),
           figure(`${name}, one core`, 'images/s', rounds.one),
         ];
         await context.keep(figures, { [name]: { bytes: bytes.length, rounds } });

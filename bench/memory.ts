@@ -8,8 +8,8 @@ import { sweepEmbedded, type Sweep } from './processes/sweep.ts';
 
 const ROWS = { small: 500_000, large: 5_000_000 };
 const ROUNDS = 3;
-const MOST_GROWTH = 1.1;
-const MOST_MIB = 400;
+const MAX_GROWTH = 1.1;
+const MAX_MIB = 400;
 
 /** Whether memory depends on how much there is to judge. */
 export const memory: Bench = {
@@ -27,9 +27,9 @@ export const memory: Bench = {
       const [usualOfSmall, usualOfLarge] = [rounds.small, rounds.large].map((sweeps) => sweeps.map(usualMib));
       return {
         figures: [
-          figure('large ÷ small', '', ratios(ofLarge!, ofSmall!), { atMost: MOST_GROWTH }),
-          figure(`at ${large.rows} rows`, 'MiB', ofLarge!, { atMost: MOST_MIB }),
-          figure(`at ${small.rows} rows`, 'MiB', ofSmall!, { atMost: MOST_MIB }),
+          figure('large ÷ small', '', ratios(ofLarge!, ofSmall!), { atMost: MAX_GROWTH }),
+          figure(`at ${large.rows} rows`, 'MiB', ofLarge!, { atMost: MAX_MIB }),
+          figure(`at ${small.rows} rows`, 'MiB', ofSmall!, { atMost: MAX_MIB }),
           // The highest of ten times as many moments is higher even where nothing grows; an average is not.
           figure('large ÷ small, on average', '', ratios(usualOfLarge!, usualOfSmall!)),
         ],

@@ -14,7 +14,7 @@ import { sweepEmbedded, sweepFleet, type Corpus } from './processes/sweep.ts';
 /** So many that starting, which `start` measures, counts for little. */
 const ROWS = 200_000;
 const ROUNDS = 2;
-const LEAST = 8;
+const MIN_RATIO = 8;
 const QUEUE = 'naive';
 
 interface NaiveRun {
@@ -42,8 +42,8 @@ export const naive: Bench = {
       const script = seconds(rounds.script);
       return {
         figures: [
-          figure('one process', '', ratios(script, seconds(rounds.embedded)), { atLeast: LEAST }),
-          figure('over Redis', '', ratios(script, seconds(rounds.redis)), { atLeast: LEAST }),
+          figure('one process', '', ratios(script, seconds(rounds.embedded)), { atLeast: MIN_RATIO }),
+          figure('over Redis', '', ratios(script, seconds(rounds.redis)), { atLeast: MIN_RATIO }),
           figure(
             'the script',
             'items/s',

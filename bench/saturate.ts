@@ -9,7 +9,7 @@ import { sweepEmbedded, sweepFleet, type Sweep } from './processes/sweep.ts';
 
 const ROWS = 120_000;
 const ROUNDS = 3;
-const LEAST = 0.97;
+const MIN_RATIO = 0.97;
 
 interface Measured {
   readonly sweep: Sweep;
@@ -33,8 +33,8 @@ export const saturate: Bench = {
       const shares = (all: readonly Measured[]): number[] => all.map(({ share }) => share);
       return {
         figures: [
-          figure('one process', '', shares(rounds.embedded), { atLeast: LEAST }),
-          figure('over Redis', '', shares(rounds.redis), { atLeast: LEAST }),
+          figure('one process', '', shares(rounds.embedded), { atLeast: MIN_RATIO }),
+          figure('over Redis', '', shares(rounds.redis), { atLeast: MIN_RATIO }),
         ],
         raw: { rows: corpus.rows, guard: REFERENCE_GUARD, rounds },
       };

@@ -10,7 +10,7 @@ import { sweepEmbedded } from './processes/sweep.ts';
 const ROWS = 150_000;
 const ROUNDS = 3;
 const SLOWNESS = 4;
-const LEAST = 0.95;
+const MIN_RATIO = 0.95;
 
 /** Whether each of two guards of different speed is filled to its own limit. */
 export const twoSpeeds: Bench = {
@@ -31,7 +31,7 @@ export const twoSpeeds: Bench = {
       });
       const shares = both.map(({ share }) => share);
       return {
-        figures: [figure('both guards', '', shares, { atLeast: LEAST })],
+        figures: [figure('both guards', '', shares, { atLeast: MIN_RATIO })],
         raw: { rows: corpus.rows, guards: settings, rounds: both },
       };
     });

@@ -8,7 +8,7 @@ import type { BenchOptions } from './options.ts';
 import type { Results } from './results-file.ts';
 
 /** A bench is about many rows: no scale makes it one of fewer. */
-const FEWEST_ROWS = 64;
+const MIN_ROWS = 64;
 
 type Report = Results['benches'][number];
 
@@ -42,7 +42,7 @@ export async function runBench(
       seed,
       folder,
       signal,
-      rows: (full) => Math.max(FEWEST_ROWS, Math.round(full * scale)),
+      rows: (full) => Math.max(MIN_ROWS, Math.round(full * scale)),
       rounds: (usual) => rounds ?? usual,
       keep: (figures, raw) => {
         kept.push(...figures);

@@ -18,7 +18,7 @@ const OURS = /^(GUARD|REDIS|BENCH|npm_|INIT_CWD|NODE_OPTIONS)/;
 const KEPT_CHARS = 1 << 16;
 
 /** How long a process that was asked to end may take, in milliseconds. */
-const LONGEST_END_MS = 30_000;
+const MAX_END_MS = 30_000;
 
 export interface Ended {
   readonly stdout: string;
@@ -105,7 +105,7 @@ export class MeasuredProcess {
   /** Asks it to end and waits for that, whatever its status. */
   async stop(): Promise<Ended> {
     this.#child.kill('SIGTERM');
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), LONGEST_END_MS);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), MAX_END_MS);
     await this.#closed.finally(() => clearTimeout(timer));
     this.#signal.throwIfAborted();
     return this.#outcome();

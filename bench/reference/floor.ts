@@ -9,7 +9,7 @@ import { csvRows } from './csv-rows.ts';
 import { TextClient, type TextAnswer } from './text-client.ts';
 
 const ROWS = 64;
-const MOST_IN_FLIGHT = 8;
+const MAX_IN_FLIGHT = 8;
 
 const [path, address] = process.argv.slice(2) as [string, string];
 const client = new TextClient(address);
@@ -34,7 +34,7 @@ async function send(): Promise<void> {
   batch = [];
   const from = seq;
   seq += rows.length;
-  while (inFlight.size >= MOST_IN_FLIGHT) await Promise.race(inFlight);
+  while (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight);
   const done = judge(rows, from).finally(() => inFlight.delete(done));
   inFlight.add(done);
 }

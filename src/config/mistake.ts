@@ -12,11 +12,11 @@ export function mistake(place: string, what: string, cause?: unknown): Failure {
   return new Failure('usage', `${place}: ${what}`, { cause });
 }
 
-const LONGEST_QUOTE = 60;
+const MAX_QUOTE = 60;
 
 /** A user's value inside a message: on one line, control characters escaped, cut when long. */
 export function quoted(value: string): string {
-  const shown = value.length > LONGEST_QUOTE ? `${value.slice(0, LONGEST_QUOTE)}…` : value;
+  const shown = value.length > MAX_QUOTE ? `${value.slice(0, MAX_QUOTE)}…` : value;
   return JSON.stringify(shown).replaceAll(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -21,7 +21,7 @@ function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-const LONGEST_WORD = 64;
+const MAX_WORD = 64;
 
 /** What people vary without meaning another word: case, and how words are joined. */
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '');
@@ -31,7 +31,7 @@ const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, 
  * three letters, case and joining signs (`fail-if`, `failIf`) not counted.
  */
 export function nearest(word: string, known: Iterable<string>): string | null {
-  if (word.length > LONGEST_WORD) return null;
+  if (word.length > MAX_WORD) return null;
   let best: string | null = null;
   let fewest = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

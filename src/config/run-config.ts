@@ -51,7 +51,7 @@ export interface Judging {
   readonly longText: LongText;
 }
 
-export const MOST_FRAMES = 64;
+export const MAX_FRAMES = 64;
 
 export const DEFAULT_JUDGING: Judging = { frames: 8, longAudio: 'windows', longText: 'windows' };
 

@@ -1,5 +1,5 @@
 /** UTF-8 takes at most so many bytes for a UTF-16 code unit. */
-const MOST_BYTES_OF_UNIT = 3;
+const MAX_BYTES_OF_UNIT = 3;
 
 /** Gathers text in UTF-8: each piece is encoded where it is to stand, which spares joining many before. */
 export class TextBuffer {
@@ -17,7 +17,7 @@ export class TextBuffer {
 
   add(content: string | Buffer): void {
     if (typeof content === 'string') {
-      this.#makeRoom(content.length * MOST_BYTES_OF_UNIT);
+      this.#makeRoom(content.length * MAX_BYTES_OF_UNIT);
       this.#end += this.#bytes.write(content, this.#end);
       return;
     }

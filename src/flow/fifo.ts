@@ -1,5 +1,5 @@
 /** Below so many places that are free at the front, moving what is left is not worth it. */
-const LEAST_FREE = 1024;
+const MIN_FREE = 1024;
 
 /** First in, first out, in constant time. */
 export class Fifo<T> {
@@ -24,7 +24,7 @@ export class Fifo<T> {
     this.#values.fill(undefined, this.#head, this.#head + taken.length);
     this.#head += taken.length;
     if (this.#head === this.#values.length) this.#reset([]);
-    else if (this.#head >= LEAST_FREE && this.#head * 2 >= this.#values.length) {
+    else if (this.#head >= MIN_FREE && this.#head * 2 >= this.#values.length) {
       this.#reset(this.#values.slice(this.#head));
     }
     return taken;

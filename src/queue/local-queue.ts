@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
-import { GivenBack } from './requeue.ts';
+import { Requeue } from './requeue.ts';
 import type { ClosableQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */
@@ -64,7 +64,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
       try {
         return await handle(value, signal);
       } catch (error) {
-        if (!(error instanceof GivenBack)) throw error;
+        if (!(error instanceof Requeue)) throw error;
         await delay(error.delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     }

@@ -8,7 +8,7 @@ export interface WorkQueue<T> {
   /**
    * Runs `handle` on each value, at most `concurrency` at a time. After the first rejection of `handle`, or an
    * abort, nothing more is taken; what is running is waited for, then the reason is thrown. A handler that throws
-   * `GivenBack` ends nothing: its value is handed over again, later.
+   * `Requeue` ends nothing: its value is handed over again, later.
    */
   consume(
     handle: (value: T, signal: AbortSignal) => Promise<void>,

@@ -42,7 +42,7 @@ export interface Counts {
 }
 
 /** Extensions that are counted by themselves: names of files can be anything. */
-const MOST_EXTENSIONS = 100;
+const MAX_EXTENSIONS = 100;
 
 /** Categories beyond the taxonomy that are counted by themselves: a guard may flag any name. */
 const MAX_UNKNOWN_CATEGORIES = 20;
@@ -136,7 +136,7 @@ export class Tally {
 
   #countExtension(extension: string): void {
     const counts = this.#unsupportedFiles;
-    increment(counts, counts.has(extension) || counts.size < MOST_EXTENSIONS ? extension : OTHER_FILES);
+    increment(counts, counts.has(extension) || counts.size < MAX_EXTENSIONS ? extension : OTHER_FILES);
   }
 
   #countGuard(endpoint: string, fingerprint: string | null): void {

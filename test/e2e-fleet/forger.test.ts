@@ -14,7 +14,7 @@ import { forge, KINDS } from './forger.ts';
 
 const ROWS = 12_000;
 const FORGERIES = 10_000;
-const MOST_RESIDENT_MIB = 1024;
+const MAX_RESIDENT_MIB = 1024;
 const METRICS = ['--metrics-port', '0'];
 
 /** The highest resident memory that a process had. */
@@ -97,6 +97,6 @@ it(
       expect(process.child.exitCode).toBeNull();
       expect(process.child.signalCode).toBeNull();
     }
-    expect(Math.max(...resident)).toBeLessThan(MOST_RESIDENT_MIB);
+    expect(Math.max(...resident)).toBeLessThan(MAX_RESIDENT_MIB);
   },
 );

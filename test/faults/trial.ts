@@ -17,9 +17,9 @@ import { Storm, type Damage } from './storm.ts';
 
 const WORKERS = 3;
 const GUARDS = 2;
-const LONGEST_STORM_MS = 40_000;
+const MAX_STORM_MS = 40_000;
 /** After the storm; far more than the run needs. */
-const LONGEST_CALM_MS = 300_000;
+const MAX_CALM_MS = 300_000;
 const AWAY_MS = 500;
 const PRELOAD = fileURLToPath(new URL('preload/die-of-deadly-text.mjs', import.meta.url));
 
@@ -93,8 +93,8 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   try {
     const fed = feeder.live();
     const dir = await Promise.race([fleet.run(), fed.then(() => fleet.run()), ...lives.map(never)]);
-    const raging = storm.rage(LONGEST_STORM_MS, over.signal);
-    const late = delay(LONGEST_STORM_MS + LONGEST_CALM_MS, null, { signal: over.signal }).then(() => {
+    const raging = storm.rage(MAX_STORM_MS, over.signal);
+    const late = delay(MAX_STORM_MS + MAX_CALM_MS, null, { signal: over.signal }).then(() => {
       throw new Error('the run did not end');
     });
     late.catch(() => {});

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { GivenBack } from '../../src/queue/requeue.ts';
+import { Requeue } from '../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../src/queue/work-queue.ts';
 import { gate } from '../helpers/gate.ts';
 import { settled } from '../helpers/settled.ts';
@@ -127,7 +127,7 @@ export function queueConformance(
       const ending = giving.consume(
         async () => {
           end.abort(new Error('ended'));
-          throw new GivenBack(0);
+          throw new Requeue(0);
         },
         { concurrency: 1, signal: end.signal },
       );
@@ -142,7 +142,7 @@ export function queueConformance(
       const handle = async (value: number): Promise<void> => {
         if (value === 1 && !refused) {
           refused = true;
-          throw new GivenBack(20);
+          throw new Requeue(20);
         }
         seen.push(value);
       };

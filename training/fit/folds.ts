@@ -10,7 +10,7 @@ const SHARED_CHARACTERS = 10;
 const COMMON_PASSAGE = 8;
 
 /** Groups do not grow beyond this, so that chains of kin do not swallow the corpus. */
-const LARGEST_GROUP = 400;
+const MAX_GROUP = 400;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
@@ -51,7 +51,7 @@ function groups(rows: readonly LabelledText[]): number[] {
     for (const member of members.slice(1)) {
       const first = root(members[0]!);
       const second = root(member);
-      if (first === second || size[first]! + size[second]! > LARGEST_GROUP) continue;
+      if (first === second || size[first]! + size[second]! > MAX_GROUP) continue;
       parent[second] = first;
       size[first]! += size[second]!;
     }

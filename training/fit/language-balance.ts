@@ -2,7 +2,7 @@ import { OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 
 /** A benign text counts for at most this many. */
-const LARGEST_WEIGHT = 6;
+const MAX_WEIGHT = 6;
 
 /**
  * How much a benign text of each language counts in training. Some languages have mostly hazards in the corpora, and a
@@ -20,7 +20,7 @@ export function benignWeights(rows: readonly LabelledText[]): ReadonlyMap<string
   const weights = new Map<string, number>();
   for (const [language, { benign, hazardous }] of counts) {
     const weight = (hazardous * all.benign) / (benign * all.hazardous);
-    weights.set(language, Math.min(LARGEST_WEIGHT, Math.max(1, weight)));
+    weights.set(language, Math.min(MAX_WEIGHT, Math.max(1, weight)));
   }
   return weights;
 }

@@ -10,7 +10,7 @@ import { markdownTable } from '../model-card/markdown-table.ts';
 const DIGITS = 3;
 
 /** Languages with fewer benign texts in dev are left out of the table: their rate would mean nothing. */
-const FEWEST_TEXTS = 30;
+const MIN_TEXTS = 30;
 
 /** Headings of columns that hold numbers. */
 const NUMERIC = ['texts', 'value', 'AUPRC', 'precision', 'recall', 'flagged'];
@@ -128,7 +128,7 @@ function languageTable(judged: readonly Judged[]): string {
   const languages = [...new Set(benign.map(({ row }) => row.language))].sort();
   const rows = languages.flatMap((language): (string | number)[][] => {
     const own = benign.filter(({ row }) => row.language === language);
-    return own.length < FEWEST_TEXTS ? [] : [[language, own.length, figure(flagRate(own))]];
+    return own.length < MIN_TEXTS ? [] : [[language, own.length, figure(flagRate(own))]];
   });
   return markdownTable(['benign text by language', 'texts', 'flagged'], rows, NUMERIC);
 }

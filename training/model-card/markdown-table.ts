@@ -1,7 +1,7 @@
 type Cell = string | number;
 
 /** Shortest rule under a heading that Markdown takes for one. */
-const SHORTEST_RULE = 3;
+const MIN_RULE = 3;
 
 /**
  * A Markdown table with columns padded to one width, as formatters want it: the first column and columns of words
@@ -13,7 +13,7 @@ export function markdownTable(
   numeric: readonly string[],
 ): string {
   const cells = [head, ...rows].map((row) => row.map(String));
-  const widths = head.map((_, column) => Math.max(SHORTEST_RULE, ...cells.map((row) => row[column]!.length)));
+  const widths = head.map((_, column) => Math.max(MIN_RULE, ...cells.map((row) => row[column]!.length)));
   const isNumeric = head.map((heading) => numeric.includes(heading));
   const line = (row: readonly string[]): string => {
     const padded = row.map((cell, column) =>

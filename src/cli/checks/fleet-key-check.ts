@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Check } from './machine-checks.ts';
 
 /** Random hex digits have more; a word, or one that is repeated, has not. */
-const FEWEST_DIFFERENT = 8;
+const MIN_DIFFERENT = 8;
 const WHAT = 'fleet key';
 const REMEDY =
   'set GUARDSWEEP_FLEET_KEY, the same for all processes of the fleet; openssl rand -hex 32 makes one';
@@ -17,7 +17,7 @@ export async function checkFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv)
       const found = 'none; Redis is on this machine, and who can write to it can forge outcomes';
       return { what: WHAT, ok: true, found, todo: null };
     }
-    if (new Set(key.export()).size < FEWEST_DIFFERENT) {
+    if (new Set(key.export()).size < MIN_DIFFERENT) {
       return {
         what: WHAT,
         ok: false,

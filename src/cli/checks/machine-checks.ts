@@ -17,9 +17,9 @@ export interface Check {
 }
 
 const MEBIBYTE = 1024 * 1024;
-const LEAST_MEMORY_BYTES = 512 * MEBIBYTE;
+const MIN_MEMORY_BYTES = 512 * MEBIBYTE;
 /** A record of some hundred thousand items, twice over: its log and its final files. */
-const LEAST_DISK_BYTES = 1024 * MEBIBYTE;
+const MIN_DISK_BYTES = 1024 * MEBIBYTE;
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / MEBIBYTE).toLocaleString('en-US')} MiB`;
 
@@ -32,12 +32,12 @@ export function checkNode(version: string): Check {
 
 /** Memory this process may still take: what the operating system can give, or what its container leaves. */
 export function checkMemory(availableBytes = process.availableMemory?.() ?? freemem()): Check {
-  const ok = availableBytes >= LEAST_MEMORY_BYTES;
+  const ok = availableBytes >= MIN_MEMORY_BYTES;
   return {
     what: 'memory',
     ok,
     found: `${mebibytes(availableBytes)} available, ${availableParallelism()} ${plural(availableParallelism(), 'core')}`,
-    todo: ok ? null : `free at least ${mebibytes(LEAST_MEMORY_BYTES)}`,
+    todo: ok ? null : `free at least ${mebibytes(MIN_MEMORY_BYTES)}`,
   };
 }
 
@@ -76,12 +76,12 @@ export async function checkOutput(folder: string): Promise<Check> {
   try {
     const nearest = await nearestFolder(folder);
     await rmdir(await mkdtemp(join(nearest.folder, '.guardsweep-')));
-    const ok = nearest.freeBytes >= LEAST_DISK_BYTES;
+    const ok = nearest.freeBytes >= MIN_DISK_BYTES;
     return {
       what,
       ok,
       found: `writable, ${mebibytes(nearest.freeBytes)} free`,
-      todo: ok ? null : `free at least ${mebibytes(LEAST_DISK_BYTES)}, or name another folder with --out`,
+      todo: ok ? null : `free at least ${mebibytes(MIN_DISK_BYTES)}, or name another folder with --out`,
     };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';

@@ -11,7 +11,7 @@ import { examples, newCommand } from '../new-command.ts';
 const ANSWER_WITHIN_MS = 30_000;
 
 /** Artifacts that are listed; `--json` has all. */
-const MOST_ARTIFACTS = 200;
+const MAX_ARTIFACTS = 200;
 
 function linesOf(reading: EndpointReading): string[] {
   if (reading.kind === 'rest') {
@@ -21,11 +21,11 @@ function linesOf(reading: EndpointReading): string[] {
   }
   const { name, model, modelVersion, fingerprint } = reading;
   const artifacts = Object.entries(fingerprint.artifacts);
-  const more = artifacts.length - MOST_ARTIFACTS;
+  const more = artifacts.length - MAX_ARTIFACTS;
   return [
     `${name}  model ${shownName(model)} version ${shownName(modelVersion)}`,
     fingerprint.id,
-    ...artifacts.slice(0, MOST_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${shownName(artifact)}`),
+    ...artifacts.slice(0, MAX_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${shownName(artifact)}`),
     ...(more > 0 ? [`  and ${more.toLocaleString('en-US')} more`] : []),
   ];
 }

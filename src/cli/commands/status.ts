@@ -34,7 +34,7 @@ type Shown = RunStatus | Unreadable;
 const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unreadable']);
 
 /** Runs that are listed, newest first. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 const WATCH_EVERY_MS = 2000;
 /** So long Redis may take to be there, in milliseconds. */
 const REDIS_WITHIN_MS = 1000;
@@ -89,7 +89,7 @@ export function statusCommand(context: CommandContext): Command {
         for (;;) {
           const dirs =
             runDir === undefined
-              ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MOST_LISTED)
+              ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MAX_LISTED)
               : [runDirectoryOf(runDir, context.cwd, options.out)];
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];

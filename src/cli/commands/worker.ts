@@ -38,9 +38,9 @@ interface WorkerOptions extends MetricsFlags {
 /** What a worker takes that has no corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
 const DEFAULT_CONCURRENCY = 32;
-const MOST_CONCURRENCY = 256;
+const MAX_CONCURRENCY = 256;
 const DEFAULT_LOCK_MS = 30_000;
-const SHORTEST_LOCK_MS = 2000;
+const MIN_LOCK_MS = 2000;
 const DEFAULT_MAX_WAIT_MS = 2 * 3_600_000;
 
 /** `worker`: takes shards from the fleet's Redis through guards. */
@@ -78,7 +78,7 @@ export function workerCommand(context: CommandContext): Command {
     )
     .addOption(
       flag('--concurrency <shards>', {
-        what: `shards of one lane judged at a time, 1 to ${MOST_CONCURRENCY}`,
+        what: `shards of one lane judged at a time, 1 to ${MAX_CONCURRENCY}`,
         fallback: String(DEFAULT_CONCURRENCY),
         example: '64',
       }),
@@ -136,7 +136,7 @@ export function workerCommand(context: CommandContext): Command {
           ? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane))
           : options.lanes.split(',').map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
       const lockMs = duration('--lock', options.lock) ?? DEFAULT_LOCK_MS;
-      if (lockMs < SHORTEST_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
+      if (lockMs < MIN_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
       const maxWaitMs = duration('--max-wait', options.maxWait);
       const config = {
         guards,
@@ -158,7 +158,7 @@ export function workerCommand(context: CommandContext): Command {
           roots,
           concurrency: wholeNumber('--concurrency', options.concurrency, DEFAULT_CONCURRENCY, {
             least: 1,
-            most: MOST_CONCURRENCY,
+            most: MAX_CONCURRENCY,
           }),
           lockMs,
           metrics: metricsOf(options, env),

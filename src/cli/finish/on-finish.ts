@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { Failure } from '../../domain/failure.ts';
 
 /** How long the command may take, in milliseconds. */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 /** As much of what it writes to stderr as is shown when it fails, in bytes. */
-const MOST_SAID = 4096;
+const MAX_SAID = 4096;
 /** How long others may hold its stderr open after its end, in milliseconds. */
 const CLOSING_MS = 1000;
 /** Our own variables, of which some are secrets. */
@@ -29,7 +29,7 @@ export interface OnFinishInput {
  * ends with another status than 0, with what it said on stderr as `cause`; an AbortError when aborted.
  */
 export async function runOnFinish(input: OnFinishInput): Promise<void> {
-  const { command, cwd, env, about, signal, timeoutMs = MOST_MS } = input;
+  const { command, cwd, env, about, signal, timeoutMs = MAX_MS } = input;
   const [program, ...args] = command;
   const inherited = Object.entries(env).filter(([name]) => !OURS.test(name));
   const child = spawn(program!, args, {
@@ -43,7 +43,7 @@ export async function runOnFinish(input: OnFinishInput): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   let said = Buffer.alloc(0);
   child.stderr.on('data', (bytes: Buffer) => {
-    if (said.length < MOST_SAID) said = Buffer.concat([said, bytes]).subarray(0, MOST_SAID);
+    if (said.length < MAX_SAID) said = Buffer.concat([said, bytes]).subarray(0, MAX_SAID);
   });
   const ended = await new Promise<string | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {

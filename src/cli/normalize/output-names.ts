@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { FILE_MODE } from '../../files/create-file.ts';
 
 /** Of a name, in most file systems. */
-const LONGEST_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 
 /** Names for files that are made of others, each of them once. */
 export class OutputNames {
@@ -47,7 +47,7 @@ function keyOf(name: string): string {
 /** The name with its ending, cut between two characters where both are too long together. */
 function withEnding(name: string, ending: string): string {
   const bytes = Buffer.from(name);
-  let end = Math.min(bytes.length, LONGEST_NAME_BYTES - Buffer.byteLength(ending));
+  let end = Math.min(bytes.length, MAX_NAME_BYTES - Buffer.byteLength(ending));
   while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.toString('utf8', 0, end) + ending;
 }

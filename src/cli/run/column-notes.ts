@@ -3,7 +3,7 @@ import { shownName } from '../../domain/text/shown.ts';
 import type { FileColumns, Inspection } from '../../ingest/recognise/inspect.ts';
 
 /** Most lines of each kind: a folder may hold tables of any shapes. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /** What the summary says of columns that were not judged, for people at a terminal. Files with equal ones share a line. */
 export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
@@ -32,8 +32,8 @@ function lines(all: readonly FileColumns[], say: (files: string, columns: string
     else paths.push(path);
   }
   const said = [...pathsByColumns].map(([columns, paths]) => say(filesOf(paths), columns));
-  const more = said.length - MOST_LINES;
-  return more > 0 ? [...said.slice(0, MOST_LINES), `… and ${more} more such lines`] : said;
+  const more = said.length - MAX_LINES;
+  return more > 0 ? [...said.slice(0, MAX_LINES), `… and ${more} more such lines`] : said;
 }
 
 function filesOf([first, ...others]: readonly string[]): string {

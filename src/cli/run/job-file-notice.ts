@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { shownName } from '../../domain/text/shown.ts';
 
 /** How many corpora, guards or words of a command are named. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * One line with what a job file has the run do, flags included: a user who meant a corpus (`uploads/*`) sees what runs
@@ -25,7 +25,7 @@ export function jobFileNotice(path: string, config: RunConfig, { headFile, onFin
 }
 
 function named(names: readonly string[], separator: string): string {
-  const some = names.slice(0, MOST_NAMED).map((name) => shownName(name));
+  const some = names.slice(0, MAX_NAMED).map((name) => shownName(name));
   const more = names.length - some.length;
   return [...some, ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }

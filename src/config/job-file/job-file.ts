@@ -7,7 +7,7 @@ import {
   LAYOUTS,
   LONG_AUDIO,
   LONG_TEXT,
-  MOST_FRAMES,
+  MAX_FRAMES,
   OUTPUT_FORMATS,
 } from '../run-config.ts';
 import { assertOwnJobFile } from './job-file-owner.ts';
@@ -77,7 +77,7 @@ export const JOB_SCHEMA = z
       })
       .optional()
       .meta({ description: 'Gates for pipelines, as shares of 0 to 1. Default: none.' }),
-    frames: z.int().min(1).max(MOST_FRAMES).optional().meta({
+    frames: z.int().min(1).max(MAX_FRAMES).optional().meta({
       description: 'Most frames or pages of one image that are judged, evenly spaced. Default: 8.',
     }),
     longAudio: z.enum(LONG_AUDIO).optional().meta({

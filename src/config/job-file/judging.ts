@@ -1,6 +1,6 @@
 import type { JobFile } from './job-file.ts';
 import { mistake, oneOf, quoted } from '../mistake.ts';
-import { DEFAULT_JUDGING, LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../run-config.ts';
+import { DEFAULT_JUDGING, LONG_AUDIO, LONG_TEXT, MAX_FRAMES, type Judging } from '../run-config.ts';
 
 /** Flags that say how items are judged that do not go to the guard in one piece; absent ones were not given. */
 export interface JudgingFlags {
@@ -28,8 +28,8 @@ export function judgingOf(flags: JudgingFlags, file: JobFile | null): Judging {
 
 function framesOf(value: string): number {
   const frames = /^\d{1,2}$/.test(value) ? Number(value) : 0;
-  if (frames < 1 || frames > MOST_FRAMES) {
-    throw mistake('--frames', `expected a whole number of 1 to ${MOST_FRAMES}, found ${quoted(value)}`);
+  if (frames < 1 || frames > MAX_FRAMES) {
+    throw mistake('--frames', `expected a whole number of 1 to ${MAX_FRAMES}, found ${quoted(value)}`);
   }
   return frames;
 }

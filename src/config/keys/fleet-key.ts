@@ -7,8 +7,8 @@ import type { RedisAddress } from '../values/redis-url.ts';
 const VARIABLE = 'GUARDSWEEP_FLEET_KEY';
 const FILE_VARIABLE = 'GUARDSWEEP_FLEET_KEY_FILE';
 /** As many as `openssl rand -hex 16` prints, so that nobody takes a word for a key. */
-const FEWEST_CHARACTERS = 32;
-const MOST_FILE_BYTES = 4096;
+const MIN_CHARACTERS = 32;
+const MAX_FILE_BYTES = 4096;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
 
 export interface FleetKeyOptions {
@@ -29,7 +29,7 @@ export async function fleetKeyOf({ redis, insecure, env }: FleetKeyOptions): Pro
   if (inline !== '' && path !== '')
     throw mistake(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
   if (path !== '') {
-    const file = { place: FILE_VARIABLE, maxBytes: MOST_FILE_BYTES, secret: true };
+    const file = { place: FILE_VARIABLE, maxBytes: MAX_FILE_BYTES, secret: true };
     return keyFrom(await readKeyFile(path, file), FILE_VARIABLE);
   }
   if (inline !== '') return keyFrom(inline, VARIABLE);
@@ -51,8 +51,8 @@ function keyFrom(text: string, place: string): KeyObject {
   if (!/^[\x21-\x7e]*$/.test(key)) {
     throw mistake(place, `expected one line of letters, digits and signs without spaces; ${HOW_TO_MAKE}`);
   }
-  if (key.length < FEWEST_CHARACTERS) {
-    throw mistake(place, `a key has at least ${FEWEST_CHARACTERS} characters; ${HOW_TO_MAKE}`);
+  if (key.length < MIN_CHARACTERS) {
+    throw mistake(place, `a key has at least ${MIN_CHARACTERS} characters; ${HOW_TO_MAKE}`);
   }
   return createSecretKey(key, 'utf8');
 }

@@ -5,7 +5,7 @@ import { mistake } from '../mistake.ts';
 
 const VARIABLE = 'GUARDSWEEP_SIGNING_KEY';
 const FILE_VARIABLE = 'GUARDSWEEP_SIGNING_KEY_FILE';
-const MOST_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 
 /**
@@ -24,14 +24,14 @@ export async function signingKeyOf(env: NodeJS.ProcessEnv): Promise<KeyObject | 
   if (around !== null)
     throw mistake(FILE_VARIABLE, `${path} is in the run directory ${around}: keep the key elsewhere`);
   return privateKeyFrom(
-    await readKeyFile(path, { place: FILE_VARIABLE, maxBytes: MOST_BYTES, secret: true }),
+    await readKeyFile(path, { place: FILE_VARIABLE, maxBytes: MAX_BYTES, secret: true }),
     FILE_VARIABLE,
   );
 }
 
 /** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is none. */
 export async function publicKeyIn(path: string, place: string): Promise<KeyObject> {
-  const pem = await readKeyFile(path, { place, maxBytes: MOST_BYTES, secret: false });
+  const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   let key: KeyObject;
   try {
     // A private key would be taken as well, and its public half used: whoever verifies should not have it.

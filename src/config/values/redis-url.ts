@@ -22,7 +22,7 @@ const DEFAULT_PORT = 6379;
 const DEFAULT_PREFIX = 'guardsweep';
 const FORMS = 'redis://host:6379, rediss://host:6379 (TLS) or unix:///path/to/socket';
 /** Longest path that fits into the address of a Unix socket, in bytes. */
-const LONGEST_SOCKET_PATH = 107;
+const MAX_SOCKET_PATH = 107;
 
 /**
  * The Redis that a flag or `REDIS_URL` names; null when neither does. User and password stand in the URL
@@ -70,8 +70,8 @@ function parseRedisUrl(text: string, place: string, prefix: string): RedisAddres
       if (url.hostname !== '' || !path.startsWith('/') || path === '/') {
         throw mistake(place, 'a Unix socket is named by its absolute path: unix:///path/to/socket');
       }
-      if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH) {
-        throw mistake(place, `the path of a Unix socket has at most ${LONGEST_SOCKET_PATH} bytes`);
+      if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+        throw mistake(place, `the path of a Unix socket has at most ${MAX_SOCKET_PATH} bytes`);
       }
       const database = databaseOf(url.searchParams.get('db') ?? '', place);
       return { ...login, at: { path }, tls: false, database, shown: `unix://${path}` };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { mistake, quoted, type Located } from '../mistake.ts';
 
-const LONGEST = 48;
+const MAX_LENGTH = 48;
 
 /** Lower-case letters, digits and single hyphens between them, at most 48: safe in every file name. */
 function slug(text: string): string {
@@ -10,7 +10,7 @@ function slug(text: string): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST)
+    .slice(0, MAX_LENGTH)
     .replaceAll(/^-|-$/g, '');
 }
 
@@ -21,7 +21,7 @@ export function parseRunName({ value, place }: Located<string>): string {
     const advice = fit === '' ? 'nightly-rescan' : fit;
     throw mistake(
       place,
-      `expected lower-case letters, digits and hyphens, at most ${LONGEST}, such as ${advice}; found ${quoted(value)}`,
+      `expected lower-case letters, digits and hyphens, at most ${MAX_LENGTH}, such as ${advice}; found ${quoted(value)}`,
     );
   }
   return value;

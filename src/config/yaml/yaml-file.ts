@@ -15,7 +15,7 @@ export interface YamlFile {
   keyAt(path: KeyPath): string;
 }
 
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 async function readText(
   absolute: string,
@@ -23,7 +23,7 @@ async function readText(
   inspect?: (stats: Stats) => void,
 ): Promise<string> {
   try {
-    const bytes = await readWholeFile(absolute, { maxBytes: LARGEST_BYTES, links: 'follow', inspect });
+    const bytes = await readWholeFile(absolute, { maxBytes: MAX_BYTES, links: 'follow', inspect });
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof FileTooLarge)

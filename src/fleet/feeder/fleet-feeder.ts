@@ -5,7 +5,7 @@ import { shownDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/sources/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
-import { HalfFull } from '../redis/redis-headroom.ts';
+import { RedisHeadroom } from '../redis/redis-headroom.ts';
 import { shardQueue, sinkQueue } from '../redis/fleet-queues.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
@@ -66,7 +66,7 @@ export class FleetFeeder {
     this.#runs = new FleetRuns(link);
     this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane)]));
     this.#results = sinkQueue(link, run.record.run);
-    const memory = new HalfFull(link);
+    const memory = new RedisHeadroom(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
       record: recordSha256(run.record),
@@ -212,11 +212,11 @@ export class FleetFeeder {
       if (await this.#isBeingFinished(soon)) this.#progressAt = performance.now();
     });
     if (!answered) this.#note = 'waiting for Redis';
-    this.#checkPatience();
+    this.#checkDeadline();
   }
 
   /** Throws Failure('service') when the run got no further for longer than it may. */
-  #checkPatience(): void {
+  #checkDeadline(): void {
     const { maxWaitMs } = this.#options.run.record.config;
     const { oldest } = this.shards;
     if (oldest === null && this.#finishing === null) return;

@@ -1,4 +1,4 @@
-import { LONGEST_REST_MS } from '../../queue/requeue.ts';
+import { MAX_REST_MS } from '../../queue/requeue.ts';
 
 /** Between two looks at them, and for clocks that run a little differently, in milliseconds. */
 const GRACE_MS = 5000;
@@ -15,6 +15,6 @@ export class LongRests {
     const now = performance.now();
     for (const id of this.#since.keys()) if (!resting.has(id)) this.#since.delete(id);
     for (const id of resting) if (!this.#since.has(id)) this.#since.set(id, now);
-    return [...resting].filter((id) => now - this.#since.get(id)! > LONGEST_REST_MS + GRACE_MS);
+    return [...resting].filter((id) => now - this.#since.get(id)! > MAX_REST_MS + GRACE_MS);
   }
 }

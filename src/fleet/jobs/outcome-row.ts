@@ -21,16 +21,16 @@ import {
 } from './rows.ts';
 
 /** Flags of one item, and units of one text: no guard of ours gives as many, and a log is kept for ever. */
-const MOST_FLAGS = 1000;
-const LONGEST_TEXT = 1000;
+const MAX_FLAGS = 1000;
+const MAX_TEXT = 1000;
 
-const message = textUpTo(LONGEST_TEXT);
-const listOfFlags = list(textUpTo(LONGEST_TEXT));
+const message = textUpTo(MAX_TEXT);
+const listOfFlags = list(textUpTo(MAX_TEXT));
 
 /** By index of the taxonomy; null where a probe did not answer. */
 const scores = listOf(CATEGORY_KEYS.length, nullOr(share));
 const flags: Check<readonly string[]> = (value): value is readonly string[] =>
-  listOfFlags(value) && value.length <= MOST_FLAGS;
+  listOfFlags(value) && value.length <= MAX_FLAGS;
 const place = count;
 
 const isJudged = row(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONG_AUDIO, LONG_TEXT, MOST_FRAMES, type Judging } from '../../config/run-config.ts';
+import { LONG_AUDIO, LONG_TEXT, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
@@ -88,7 +88,7 @@ const JOB = z.object({
   epoch: z.int().min(1),
   expect: text.nullable(),
   judging: z.object({
-    frames: z.int().min(1).max(MOST_FRAMES),
+    frames: z.int().min(1).max(MAX_FRAMES),
     longAudio: z.enum(LONG_AUDIO),
     longText: z.enum(LONG_TEXT),
   }),

@@ -1,5 +1,5 @@
 import { shown } from '../../domain/text/shown.ts';
-import { GivenBack, LONGEST_REST_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REST_MS } from '../../queue/requeue.ts';
 import { FleetRuns, JOB_FORM, type AnnouncedRun } from '../redis/fleet-runs.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
@@ -19,7 +19,7 @@ export class UnreadableJobs {
 
   /**
    * Resolves for a job that is to be dropped: what its run's feeder announced, this process could read, so the job is
-   * not the feeder's; where it was, its shard is fed again. Throws `GivenBack` for a job that another process may be
+   * not the feeder's; where it was, its shard is fed again. Throws `Requeue` for a job that another process may be
    * able to read. What cannot be read may hold content: nothing of it is shown but its name.
    */
   async meet(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
@@ -33,7 +33,7 @@ export class UnreadableJobs {
     }
     this.#dropped.say('given back', `the run ${run}: ${trouble}; its jobs are left to others`);
     await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
-    throw new GivenBack(LONGEST_REST_MS);
+    throw new Requeue(MAX_REST_MS);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Shard } from '../../domain/shard.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { isPresent } from './presence.ts';
 import { withKey } from '../../queue/redis/keys/own-type.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
@@ -18,10 +18,10 @@ export interface Deaths {
 const KEPT_SECONDS = 86_400;
 
 /** Of a shard: four deaths for each of its 256 items, as many of the shard itself, and a few dozen workers. */
-const MOST_NOTES = 4096;
-const LONGEST_FIELD = 128;
+const MAX_NOTES = 4096;
+const MAX_FIELD = 128;
 /** An id and 64 seqs, sealed. */
-const LONGEST_NOTE = 2048;
+const MAX_NOTE = 2048;
 
 /** All fields and values; null where there are more, or larger ones, than there can be. */
 const READ = `
@@ -87,7 +87,7 @@ export class DeathNotes {
 
   /** The shard is done: nothing of it is remembered. */
   async forget(shard: string, signal: AbortSignal): Promise<void> {
-    await patiently(() => this.#link.redis.del(this.#key(shard)), signal);
+    await retryWhileTransient(() => this.#link.redis.del(this.#key(shard)), signal);
   }
 
   /** Turns the note of a worker that is gone into a death; whoever removes the note counts it. */
@@ -101,13 +101,12 @@ export class DeathNotes {
   /** All notes of a shard. What no worker can have written makes all of them worthless: they are removed. */
   async #read(shard: string, signal: AbortSignal): Promise<Notes> {
     const key = this.#key(shard);
-    const ask = (): Promise<unknown> =>
-      this.#link.redis.eval(READ, 1, key, MOST_NOTES, LONGEST_FIELD, LONGEST_NOTE);
+    const ask = (): Promise<unknown> => this.#link.redis.eval(READ, 1, key, MAX_NOTES, MAX_FIELD, MAX_NOTE);
     const read = (await this.#ask(key, ask, signal)) as readonly string[] | null;
     const notes = read === null ? null : parseNotes(this.#opened(shard, read));
     if (notes !== null) return notes;
     this.#link.skipped.skip(key, 'held notes that are malformed or forged; removed');
-    await patiently(() => this.#link.redis.unlink(key), signal);
+    await retryWhileTransient(() => this.#link.redis.unlink(key), signal);
     return { inHand: [], deaths: [] };
   }
 

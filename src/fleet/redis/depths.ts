@@ -2,7 +2,7 @@ import { LANES } from '../../domain/item.ts';
 import { FleetRuns } from './fleet-runs.ts';
 import { isWrongType } from '../../queue/redis/keys/own-type.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
 
 export interface NamedDepth extends QueueDepth {
@@ -19,7 +19,7 @@ export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<
   const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
   // Waited for together: each wait of its own would add a listener to the signal.
   const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
-  const depths = await patiently(ask, signal);
+  const depths = await retryWhileTransient(ask, signal);
   const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));
   const results = depths.slice(LANES.length);
   const sum = (state: keyof QueueDepth): number => results.reduce((total, depth) => total + depth[state], 0);

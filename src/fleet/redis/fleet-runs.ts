@@ -7,7 +7,7 @@ import { readMembers } from '../../queue/redis/keys/members.ts';
 import { withKey } from '../../queue/redis/keys/own-type.ts';
 import { parseValue, readText, readValue, type Unread } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
 /** Version of the form of all jobs: a process of another one gives them back rather than drop them. */
@@ -53,7 +53,7 @@ function proven({ run, dir, epoch, form }: AnnouncedRun): string {
 }
 
 /** Longest JSON text of a problem, in bytes. */
-const LONGEST_PROBLEM = 16 * 1024;
+const MAX_PROBLEM = 16 * 1024;
 
 /** Takes a text away; null when there is none, or what is there is longer or none. */
 const TAKE = `
@@ -65,7 +65,7 @@ redis.call('UNLINK', KEYS[1])
 return text`;
 
 /** Longest report of a problem or an obstacle, in characters. */
-const LONGEST_REPORT = 1000;
+const MAX_REPORT = 1000;
 
 /**
  * For so long the fleet knows of a run whose feeder is gone, in milliseconds; what it judged until then is committed.
@@ -90,14 +90,14 @@ export class FleetRuns {
     const announced: AnnouncedRun = { ...run, form: JOB_FORM, key: seal?.keyId ?? null };
     const proof = seal?.seal(sealedPlace('run', run.run), proven(announced)) ?? null;
     const text = JSON.stringify({ ...announced, proof });
-    await patiently(() => redis.set(this.#runKey(run.run), text, 'PX', KNOWN_MS), signal);
+    await retryWhileTransient(() => redis.set(this.#runKey(run.run), text, 'PX', KNOWN_MS), signal);
     await withKey(this.#link, this.#names, (names) => redis.sadd(names, run.run), signal);
   }
 
   async remove(run: string, signal: AbortSignal): Promise<void> {
     const { redis } = this.#link;
     const keys = [this.#runKey(run), this.#problemKey(run), this.#obstacleKey(run)];
-    await patiently(() => redis.del(...keys), signal);
+    await retryWhileTransient(() => redis.del(...keys), signal);
     await withKey(this.#link, this.#names, (names) => redis.srem(names, run), signal);
   }
 
@@ -166,7 +166,10 @@ export class FleetRuns {
     const text = JSON.stringify(problem);
     const { seal } = this.#link;
     const sealed = seal === null ? text : seal.seal(sealedPlace('problem', run), text);
-    await patiently(() => this.#link.redis.set(this.#problemKey(run), sealed, 'PX', KNOWN_MS), signal);
+    await retryWhileTransient(
+      () => this.#link.redis.set(this.#problemKey(run), sealed, 'PX', KNOWN_MS),
+      signal,
+    );
   }
 
   /**
@@ -175,18 +178,21 @@ export class FleetRuns {
    */
   async takeProblem(run: string, epoch: number, signal: AbortSignal): Promise<RunProblem | null> {
     const key = this.#problemKey(run);
-    const text = await patiently(() => this.#link.redis.eval(TAKE, 1, key, LONGEST_PROBLEM), signal);
+    const text = await retryWhileTransient(() => this.#link.redis.eval(TAKE, 1, key, MAX_PROBLEM), signal);
     if (typeof text !== 'string') return null;
     const { seal } = this.#link;
     const opened = seal === null ? text : seal.open(sealedPlace('problem', run), text);
     const problem = opened === null ? null : parseValue(opened, PROBLEM);
     if (problem === null) this.#link.skipped.skip(key, 'is malformed, forged or of another version; removed');
-    return problem?.epoch === epoch ? { ...problem, message: shown(problem.message, LONGEST_REPORT) } : null;
+    return problem?.epoch === epoch ? { ...problem, message: shown(problem.message, MAX_REPORT) } : null;
   }
 
   /** Says what holds the run up at a worker, though others may go on with it; in our own words, for a short time. */
   async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
-    await patiently(() => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_MS), signal);
+    await retryWhileTransient(
+      () => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_MS),
+      signal,
+    );
   }
 
   /** What was noted last, as long as it is true, to be shown; null when nothing is. */
@@ -195,7 +201,7 @@ export class FleetRuns {
     const read = await readText(this.#link, key, signal);
     if (read === 'absent') return null;
     await endInTime(this.#link, key, OBSTACLE_MS, signal);
-    return read === 'unreadable' ? null : shown(read.text, LONGEST_REPORT);
+    return read === 'unreadable' ? null : shown(read.text, MAX_REPORT);
   }
 
   get #names(): { readonly key: string; readonly type: 'set' } {
@@ -217,7 +223,7 @@ export class FleetRuns {
 
 const PROBLEM = z.object({
   kind: z.enum(['internal', 'service']),
-  message: z.string().max(LONGEST_REPORT),
+  message: z.string().max(MAX_REPORT),
   /** Of the feeder whose work met it. */
   epoch: z.int().min(1),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Lane } from '../../domain/item.ts';
 import { withKey } from '../../queue/redis/keys/own-type.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
 
 /** For so long a worker's word that it lacks a shard's files holds, in milliseconds: files may be mounted meanwhile. */
@@ -26,7 +26,7 @@ export class LackingWorkers {
     const { redis } = this.#link;
     const key = this.#link.key('lacking', shard);
     await withKey(this.#link, { key, type: 'set' }, () => redis.sadd(key, this.#worker), signal);
-    await patiently(() => redis.pexpire(key, REMEMBERED_MS), signal);
+    await retryWhileTransient(() => redis.pexpire(key, REMEMBERED_MS), signal);
     const present = await listPresent(this.#link, 'worker', signal);
     const lacking = await this.#among(
       key,

@@ -1,7 +1,7 @@
 import { endInTime } from '../../queue/redis/key-end.ts';
 import { readText, type Unread } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** Giving a lease up may take so long, in milliseconds; then it runs out by itself. */
 const RELEASE_MS = 2000;
@@ -26,7 +26,7 @@ export class Lease {
   /** Takes or renews the lease; gives whether this process has it now. */
   async take(signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
-    const taken = await patiently(
+    const taken = await retryWhileTransient(
       () => redis.set(this.#key, this.#holder, 'PX', this.#lastsMs, 'NX'),
       signal,
     );
@@ -35,7 +35,7 @@ export class Lease {
       await endInTime(this.#link, this.#key, this.#lastsMs, signal);
       return false;
     }
-    await patiently(() => redis.pexpire(this.#key, this.#lastsMs), signal);
+    await retryWhileTransient(() => redis.pexpire(this.#key, this.#lastsMs), signal);
     return true;
   }
 
@@ -45,7 +45,7 @@ export class Lease {
     const signal = AbortSignal.timeout(RELEASE_MS);
     try {
       const holder = holderOf(await readText(this.#link, this.#key, signal));
-      if (holder === this.#holder) await patiently(() => this.#link.redis.del(this.#key), signal);
+      if (holder === this.#holder) await retryWhileTransient(() => this.#link.redis.del(this.#key), signal);
     } catch {
       // It runs out by itself.
     }

@@ -1,5 +1,5 @@
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** How full a server is. */
 export interface Memory {
@@ -10,7 +10,7 @@ export interface Memory {
 
 /** Asks a server how full it is. From `mostBytes` on it refuses whatever would need more. */
 export async function readMemory(link: RedisLink, signal: AbortSignal): Promise<Memory> {
-  const info = await patiently(() => link.redis.info('memory'), signal);
+  const info = await retryWhileTransient(() => link.redis.info('memory'), signal);
   const mostBytes = valueOf(info, 'maxmemory');
   return { usedBytes: valueOf(info, 'used_memory'), mostBytes: mostBytes === 0 ? null : mostBytes };
 }

@@ -4,7 +4,7 @@ import { readMembers } from '../../queue/redis/keys/members.ts';
 import { withKey } from '../../queue/redis/keys/own-type.ts';
 import { readValue } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** The kinds of processes that announce themselves. */
 export type Role = 'worker' | 'sink';
@@ -77,7 +77,7 @@ export async function listPresent(link: RedisLink, role: Role, signal: AbortSign
   const present: Present[] = [];
   for (const id of await readMembers(link, set, isProcessId, signal)) {
     const said = await saidBy(link, role, id, signal);
-    if (said === null) await patiently(() => link.redis.srem(set, id), signal);
+    if (said === null) await retryWhileTransient(() => link.redis.srem(set, id), signal);
     else present.push({ id, details: said.details });
   }
   return present;
@@ -98,12 +98,12 @@ function isProcessId(text: string): boolean {
 }
 
 /** Longest time that a process may ask for, in milliseconds. */
-const LONGEST_MS = 86_400_000;
+const MAX_MS = 86_400_000;
 /** A process that does not say counts as alive for so long after a sign of life, in milliseconds. */
 const UNSAID_MS = 60_000;
 
 /** What every version says of itself: for how long it counts as alive after a sign of life, in milliseconds. */
-const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(LONGEST_MS) });
+const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(MAX_MS) });
 
 /**
  * What a process last said of itself; null when it is gone. One of which that cannot be read is alive, and may be of

@@ -11,7 +11,7 @@ const READING_LASTS_MS = 250;
 const READING_LASTS_BYTES = 1024 * 1024;
 
 /** Tells a feeder when Redis is as full as feeding may make it. */
-export class HalfFull {
+export class RedisHeadroom {
   readonly #link: RedisLink;
   #reading: Memory = { usedBytes: 0, mostBytes: null };
   #readAt = Number.NEGATIVE_INFINITY;

@@ -2,7 +2,7 @@ import { LANES, type Lane } from '../../domain/item.ts';
 import { shardQueue } from './fleet-queues.ts';
 import { escapeGlob } from '../../queue/redis/keys/glob.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { patiently } from '../../queue/redis/retry-while-transient.ts';
+import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** Keys that Redis looks at for one answer, and that are removed by one command. */
 const AT_A_TIME = 1000;
@@ -23,7 +23,7 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
   do {
     const scan = (): Promise<[string, string[]]> =>
       link.redis.scan(cursor, 'MATCH', pattern, 'COUNT', AT_A_TIME);
-    const [next, keys] = await patiently(scan, signal);
+    const [next, keys] = await retryWhileTransient(scan, signal);
     for (const key of keys) {
       const parts = key.slice(before).split(':');
       const shard = shardOf(parts);
@@ -38,7 +38,7 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
   } while (cursor !== '0');
   for (const [lane, ids] of shards) await removeShards(link, lane, ids, signal);
   for (let at = 0; at < rest.length; at += AT_A_TIME) {
-    await patiently(() => link.redis.unlink(...rest.slice(at, at + AT_A_TIME)), signal);
+    await retryWhileTransient(() => link.redis.unlink(...rest.slice(at, at + AT_A_TIME)), signal);
   }
 }
 

@@ -19,7 +19,7 @@ import { sinkLease } from '../status/stall-reason.ts';
 const LOOK_EVERY_MS = 500;
 const LEASE_MS = 10_000;
 /** Runs that one sink commits at a time; others wait, or go to another sink. */
-const MOST_HELD = 32;
+const MAX_HELD = 32;
 /** Results of a run that share one synchronisation of its log. */
 const COMMITS_IN_FLIGHT = 16;
 /** After a run could not go on, it is left alone for so long, in milliseconds. */
@@ -178,8 +178,8 @@ class FleetSink {
       await this.#runs.noteObstacle(run.run, `a sink cannot read its outcomes: ${trouble}`, signal);
       return;
     }
-    if (this.#held.size >= MOST_HELD) {
-      this.#sayOnce(run.run, `the run ${run.run} waits: this sink holds ${MOST_HELD} runs already`);
+    if (this.#held.size >= MAX_HELD) {
+      this.#sayOnce(run.run, `the run ${run.run} waits: this sink holds ${MAX_HELD} runs already`);
       return;
     }
     const shared = await assertOwnRun(found.dir).catch((error: Error) => error);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AfterFinish } from '../../config/after-finish.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { GivenBack } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/requeue.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
 import type { Summary } from '../../record/summary/summary.ts';
@@ -60,7 +60,7 @@ export class HeldRun {
    * Does what a job asks for: resolves when the result is on disk, or the run is finished. Dropped is what comes from a
    * fleet that no longer feeds the run, or was asked for by another feeder than the latest: what an earlier one fed, the
    * latest feeds again; and a result that does not fit the plan, or an end before all of it is committed. Throws
-   * `GivenBack` when another process took the log over, a Failure when the run cannot go on.
+   * `Requeue` when another process took the log over, a Failure when the run cannot go on.
    */
   async take(job: SinkJob): Promise<Taken> {
     const { dir, record } = this.#options.run;
@@ -93,7 +93,7 @@ export class HeldRun {
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
       await this.#letGo(claim);
-      throw new GivenBack(OVERTAKEN_MS);
+      throw new Requeue(OVERTAKEN_MS);
     }
     throw new Failure(
       'internal',

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Lane } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { GivenBack, LONGEST_REST_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REST_MS } from '../../queue/requeue.ts';
 import { DeathNotes, notedShard } from '../redis/death-notes.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { shardQueue } from '../redis/fleet-queues.ts';
@@ -15,15 +15,15 @@ import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
 import { unseenMedia } from './unseen-corpus.ts';
 import { Moderator } from '../../moderate/moderator.ts';
-import { ResultOutlets } from './result-queues.ts';
+import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
 /** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
-const OTHER_GUARD_MS = LONGEST_REST_MS;
+const OTHER_GUARD_MS = MAX_REST_MS;
 /** The same for a shard whose run cannot be told from what Redis says of it: its feeder says it again every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
 /** The same for a shard whose corpus this worker does not have. */
-const OTHER_CORPUS_MS = LONGEST_REST_MS;
+const OTHER_CORPUS_MS = MAX_REST_MS;
 /** The same for one of whose corpus this worker lacks files: others are asked soon, until one has them or none does. */
 const OTHER_FILES_MS = 2_000;
 
@@ -66,7 +66,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const { link, say, drain, stop } = options;
   const runs = new FleetRuns(link);
   const dropped = new DroppedJobs(say, (reason) => options.observer.dropped(reason));
-  const outlets = new ResultOutlets(link, runs);
+  const outlets = new ResultQueues(link, runs);
   const moderator = new ShardModerator({
     judge: options.judge,
     moderator: new Moderator({
@@ -85,9 +85,9 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
     const { run, record, epoch, shard, judging } = job;
     const fed = await runs.find(run, stop);
-    if (fed === 'unreadable') throw new GivenBack(UNREADABLE_RUN_MS);
+    if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
     // Somebody with the key made the job, so whoever announced its run under another one is not its feeder.
-    if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new GivenBack(UNREADABLE_RUN_MS);
+    if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
     // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
     const name = notedShard(run, shard);
@@ -101,11 +101,11 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
           `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path there>`,
           stop,
         );
-        throw new GivenBack(OTHER_CORPUS_MS);
+        throw new Requeue(OTHER_CORPUS_MS);
       }
       if (!nobodyHasThem) {
         await runs.noteObstacle(run, `a worker lacks files of the corpus ${quoted}`, stop);
-        throw new GivenBack(OTHER_FILES_MS);
+        throw new Requeue(OTHER_FILES_MS);
       }
     }
     const result = await moderator.moderate(name, { ...shard, judging }, stop);
@@ -114,7 +114,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       const message = `a worker's guard has ${other}, expected was ${job.expectFingerprint}`;
       await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
       await moderator.forget(name, stop);
-      throw new GivenBack(OTHER_GUARD_MS);
+      throw new Requeue(OTHER_GUARD_MS);
     }
     await outlets.hand({ kind: 'result', run, record, epoch, result }, stop);
     await moderator.forget(name, stop);

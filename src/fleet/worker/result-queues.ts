@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GivenBack } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/requeue.ts';
 import type { FleetRuns } from '../redis/fleet-runs.ts';
 import { sinkQueue } from '../redis/fleet-queues.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
@@ -12,10 +12,10 @@ const LOOK_EVERY_MS = 100;
 /** How long a shard is then left to nobody, in milliseconds. */
 const LEAVE_ALONE_MS = 5000;
 /** Runs whose queues are kept open. */
-const MOST_OPEN = 64;
+const MAX_OPEN = 64;
 
 /** Where results go: the queues to the sinks, one a run. */
-export class ResultOutlets {
+export class ResultQueues {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
   /** The least recently used first. */
@@ -28,14 +28,14 @@ export class ResultOutlets {
 
   /**
    * Hands a result to the sink of its run. While too many wait there it waits as well, for a time: then it throws
-   * `GivenBack`, so that the shards of other runs are judged meanwhile.
+   * `Requeue`, so that the shards of other runs are judged meanwhile.
    */
   async hand(job: ResultJob, signal: AbortSignal): Promise<void> {
     const { run } = job;
     const queue = this.#queue(run);
     const endsAt = performance.now() + WAIT_FOR_ROOM_MS;
     while (!(await queue.hasRoom(signal))) {
-      if (performance.now() > endsAt) throw new GivenBack(LEAVE_ALONE_MS);
+      if (performance.now() > endsAt) throw new Requeue(LEAVE_ALONE_MS);
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
     await queue.put(job, signal);
@@ -52,7 +52,7 @@ export class ResultOutlets {
     this.#queues.delete(run);
     this.#queues.set(run, queue);
     const [oldest] = this.#queues;
-    if (this.#queues.size > MOST_OPEN && oldest !== undefined) {
+    if (this.#queues.size > MAX_OPEN && oldest !== undefined) {
       this.#queues.delete(oldest[0]);
       void oldest[1].close();
     }

@@ -6,7 +6,7 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
-import { GivenBack } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/requeue.ts';
 import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
 import { Isolation } from './crash-isolation.ts';
 import type { Judge } from '../../moderate/judge.ts';
@@ -58,7 +58,7 @@ export class ShardModerator {
 
   /**
    * Takes a shard through the guards. `name` names it within the fleet, whoever feeds it. Rejects on abort and when
-   * no guard can be had, and with `GivenBack` when judging failed by a fault of ours. `forget` is to be called when
+   * no guard can be had, and with `Requeue` when judging failed by a fault of ours. `forget` is to be called when
    * the result was handed over.
    */
   async moderate(name: string, shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
@@ -68,12 +68,12 @@ export class ShardModerator {
       if (deaths.ofShard >= DEATHS_OF_SHARD) return await this.#piecemeal(name, shard, deaths, signal);
       return await this.#isolation.run('shared', signal, () => this.#judge(shard, signal));
     } catch (error) {
-      if (signal.aborted || error instanceof Failure || error instanceof GivenBack) {
+      if (signal.aborted || error instanceof Failure || error instanceof Requeue) {
         await notes.release(name, AbortSignal.timeout(LEAVE_ALONE_MS)).catch(() => {});
         throw error;
       }
       await notes.blame(name, [], signal);
-      throw new GivenBack(LEAVE_ALONE_MS);
+      throw new Requeue(LEAVE_ALONE_MS);
     }
   }
 
@@ -143,7 +143,7 @@ export class ShardModerator {
       } catch (error) {
         if (signal.aborted || error instanceof Failure) throw error;
         await notes.blame(name, seqs, signal);
-        throw new GivenBack(LEAVE_ALONE_MS);
+        throw new Requeue(LEAVE_ALONE_MS);
       }
       await notes.endItems(name, seqs, signal);
       return result;

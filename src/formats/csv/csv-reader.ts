@@ -16,13 +16,13 @@ const CR = 0x0d;
 const DOS_END = '\u001a';
 
 /** More columns than any table we know. */
-const MOST_COLUMNS = 65_536;
+const MAX_COLUMNS = 65_536;
 
 /** Instead of the offset of a row's second line: not found yet. */
 const UNKNOWN = -1;
 
 /** How often a file is read once more, since each time it has to be read from its beginning. */
-const MOST_READINGS = 3;
+const MAX_READINGS = 3;
 
 /**
  * Reads the rows of a delimited table (RFC 4180, any of the usual delimiters). A row that breaks the rules is one bad
@@ -73,7 +73,7 @@ export class CsvReader implements RecordReader {
     this.#isSkippingLine = dialect.namesDelimiter;
     this.#scanner = new RowScanner(dialect);
     this.#strays = new StrayQuotes(dialect, limit);
-    this.#scanner.begin(MOST_COLUMNS);
+    this.#scanner.begin(MAX_COLUMNS);
   }
 
   /** Null until the header was read, and for good when it cannot be. */
@@ -264,7 +264,7 @@ export class CsvReader implements RecordReader {
     const { count } = this.#scanner;
     const row = this.#window.slice(this.#rowStart, this.#at);
     if (this.#header === null) {
-      if (count > MOST_COLUMNS) {
+      if (count > MAX_COLUMNS) {
         this.#refuse(
           itemError('MALFORMED_ROW', `the first row has ${count} ${plural(count, 'field')}`),
           records,
@@ -330,7 +330,7 @@ export class CsvReader implements RecordReader {
 
   /** Settles the current row with an error and goes to its second line; to the end of the current line without one. */
   #giveUp(error: ItemError, secondLine: number, records: SourceRecord[]): void {
-    if (secondLine === UNKNOWN || (this.#isGone && this.#readings === MOST_READINGS)) {
+    if (secondLine === UNKNOWN || (this.#isGone && this.#readings === MAX_READINGS)) {
       const lost = this.#scanner.breaks > 0 ? `: ${this.#at - this.#rowStart} bytes were not read` : '';
       this.#refuse(itemError(error.code, error.message + lost), records);
       // A row whose end was found leaves no rest of a line behind.
@@ -372,7 +372,7 @@ export class CsvReader implements RecordReader {
     this.#rowStart = this.#at;
     this.#isTooLong = this.#isGone = false;
     this.#secondLine = UNKNOWN;
-    this.#scanner.begin(this.#header === null ? MOST_COLUMNS : this.#columns());
+    this.#scanner.begin(this.#header === null ? MAX_COLUMNS : this.#columns());
   }
 
   #columns(): number {

@@ -76,11 +76,11 @@ function isMostlyForeign(bytes: Buffer): boolean | null {
   return foreign + utf8 === 0 ? null : foreign > utf8;
 }
 
-const LONGEST_CHARACTER = 4;
+const MAX_CHARACTER = 4;
 
 /** End of the bytes, without a character of UTF-8 that they may have been cut in. */
 function withoutCutCharacter(bytes: Buffer): number {
-  for (let end = bytes.length - 1; end >= Math.max(0, bytes.length - LONGEST_CHARACTER); end--) {
+  for (let end = bytes.length - 1; end >= Math.max(0, bytes.length - MAX_CHARACTER); end--) {
     const byte = bytes[end]!;
     if (byte < 0x80) break;
     // The first byte of a character.

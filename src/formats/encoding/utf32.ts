@@ -1,4 +1,4 @@
-const LARGEST = 0x10ffff;
+const MAX_CODE_POINT = 0x10ffff;
 
 /** UTF-32 to UTF-8, piece by piece. Numbers that are no characters, and part of one at the end, are undecodable. */
 export class Utf32Decoder {
@@ -30,7 +30,7 @@ export class Utf32Decoder {
     let length = 0;
     for (let at = 0; at < bytes.length; at += 4) {
       const code = this.#bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
-      if (code > LARGEST || (code >= 0xd800 && code <= 0xdfff)) {
+      if (code > MAX_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) {
         parts.push(units.toString('utf16le', 0, length));
         length = 0;
       } else if (code < 0x10000) {

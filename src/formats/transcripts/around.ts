@@ -5,7 +5,7 @@ import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
 import { settled, type Draft, type Drafted } from './draft.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
-import { MOST_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
+import { MAX_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
 
 type Passed = NestedOptions['passed'];
 
@@ -52,7 +52,7 @@ function draftNamedInside(
     if (held.length > 0) {
       const found = draftNamedColumns(here, held, options).drafts;
       if (here === fields) judged.push(...held);
-      if (drafts.length + found.length > MOST_ITEMS) tooMany += found.length;
+      if (drafts.length + found.length > MAX_ITEMS) tooMany += found.length;
       else {
         const own = suffix();
         const first = drafts.length;
@@ -65,7 +65,7 @@ function draftNamedInside(
     }
   }
   if (tooMany > 0) {
-    const what = `there are more than ${MOST_ITEMS} texts around the records; ${tooMany} are not judged`;
+    const what = `there are more than ${MAX_ITEMS} texts around the records; ${tooMany} are not judged`;
     drafts.push(settled(suffix(), null, itemError('ITEM_TOO_LARGE', what)));
   }
   return { drafts, judged };

@@ -89,13 +89,13 @@ export function calledIn(message: object): readonly object[] {
 }
 
 /** Levels of arguments up to which they are written out. */
-const MOST_LEVELS = 100;
+const MAX_LEVELS = 100;
 
 /** The arguments of a call as JSON text, as which most layouts have them. Null when there are none, or too deep ones. */
 export function argumentsOf(called: object): string | null {
   const value = member(called, 'arguments');
   if (typeof value === 'string') return value;
-  return value === undefined || value === null || isDeeper(value, MOST_LEVELS) ? null : JSON.stringify(value);
+  return value === undefined || value === null || isDeeper(value, MAX_LEVELS) ? null : JSON.stringify(value);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -52,11 +52,11 @@ export function imageFrom(text: string): Buffer | ItemError {
       : DAMAGED;
   }
   if (/^[a-z][a-z0-9+.-]{1,20}:/i.test(text)) return REMOTE;
-  return text.length < SHORTEST_BASE64 ? ABSENT : decoded(text);
+  return text.length < MIN_BASE64 ? ABSENT : decoded(text);
 }
 
 /** A shorter text is the name of a file: no image is so small. */
-const SHORTEST_BASE64 = 64;
+const MIN_BASE64 = 64;
 
 function decoded(base64: string): Buffer | ItemError {
   const text = /\s/.test(base64) ? base64.replace(/\s+/g, '') : base64;

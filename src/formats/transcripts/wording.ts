@@ -45,11 +45,11 @@ function lastWord(name: string): string {
   );
 }
 
-const LONGEST_ID = 512;
+const MAX_ID = 512;
 
 /** Whether a text is an id, an address or a time rather than words: one token of such characters, with a digit or a mark. */
 export function looksLikeId(text: string): boolean {
-  const token = text.length <= LONGEST_ID ? text.trim() : '';
+  const token = text.length <= MAX_ID ? text.trim() : '';
   return /^[\w.:/+=@#?&%~-]+$/.test(token) && /\d|_|:\/\//.test(token);
 }
 
@@ -62,7 +62,7 @@ const REFERENCES: readonly RegExp[] = [
 
 /** Whether a text is an address, a time, a UUID or a hash by its form, which words do not have. */
 export function isReference(text: string): boolean {
-  const token = text.length <= LONGEST_ID ? text.trim() : '';
+  const token = text.length <= MAX_ID ? text.trim() : '';
   return REFERENCES.some((form) => form.test(token));
 }
 
@@ -81,10 +81,10 @@ export function hasWords(text: string, count: number): boolean {
   return (start.match(UNSPACED)?.length ?? 0) >= 2 * count;
 }
 
-const SHORTEST_ENCODED = 256;
+const MIN_ENCODED = 256;
 
 /** Whether a text is bytes written as base64 or hex: long, and without any white space. */
 export function looksEncoded(text: string): boolean {
-  if (text.length < SHORTEST_ENCODED) return false;
+  if (text.length < MIN_ENCODED) return false;
   return /^(?:data:[\w/+.;=-]{0,100},)?[A-Za-z0-9+/_-]+={0,2}$/.test(text);
 }

@@ -25,13 +25,13 @@ export class RequestError extends Error {
 }
 
 /** Longest name or id of the client's that a message holds, in characters. */
-const LONGEST_QUOTED = 64;
+const MAX_QUOTED = 64;
 
 /** What the client named, as far as a message holds it: gRPC clients cannot read an error text without bound. */
 export function shortened(given: string): string {
   // A character is one or two UTF-16 code units.
-  const characters = Array.from(given.slice(0, 2 * LONGEST_QUOTED + 2));
-  return characters.length > LONGEST_QUOTED ? `${characters.slice(0, LONGEST_QUOTED).join('')}...` : given;
+  const characters = Array.from(given.slice(0, 2 * MAX_QUOTED + 2));
+  return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}...` : given;
 }
 
 /** How errors that the server itself finds begin. */

@@ -7,8 +7,8 @@ import { SEPARATOR } from './character-classes.ts';
 export const WINDOW_UNITS = 1024;
 
 /** Bounds of a passage of a longer text: a sentence or line, joined or cut where it is beyond them. */
-const SHORTEST_PASSAGE_UNITS = 24;
-const LONGEST_PASSAGE_UNITS = 240;
+const MIN_PASSAGE_UNITS = 24;
+const MAX_PASSAGE_UNITS = 240;
 
 /** Full stop, exclamation and question mark end a sentence when a space follows; those of East Asia always do. */
 const STOPS = '.!?';
@@ -38,9 +38,9 @@ export function* passagesOf(text: string, classes: Uint8Array): Generator<Passag
 }
 
 function passageEnd(text: string, from: number, classes: Uint8Array): number {
-  const longest = Math.min(text.length, from + LONGEST_PASSAGE_UNITS);
+  const longest = Math.min(text.length, from + MAX_PASSAGE_UNITS);
   let wordEnd = longest;
-  for (let at = from + SHORTEST_PASSAGE_UNITS; at < longest; at++) {
+  for (let at = from + MIN_PASSAGE_UNITS; at < longest; at++) {
     const unit = text[at]!;
     if (WIDE_STOPS.includes(unit)) return at + 1;
     const next = text[at + 1];

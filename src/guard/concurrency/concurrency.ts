@@ -48,7 +48,7 @@ interface Trial {
 const SLOW_START_FACTOR = 2;
 const MORE_FACTOR = 1.5;
 const LESS_FACTOR = 0.8;
-const LEAST_FACTOR = 0.5;
+const MIN_FACTOR = 0.5;
 /** More is kept if it gains this share of what it would gain at a guard with nothing to do. */
 const GAIN_SHARE = 0.25;
 /** More that gains less, but so much, is kept in part: the limit was just below what the guard can use. */
@@ -68,8 +68,8 @@ const FORGETTING = 1.02;
 const SLOW_START_SPAN = { requests: 96, turns: 3, least: 16 };
 const SPAN = { requests: 256, turns: 8, least: 64 };
 /** Measurements between trials: doubled after each that changed nothing. */
-const LEAST_REST = 2;
-const MOST_REST = 8;
+const MIN_REST = 2;
+const MAX_REST = 8;
 /** Overloaded, half of the limit is left; it grows back by this share for every limit's worth of answers. */
 const REGROWTH = 0.1;
 
@@ -88,7 +88,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   #slowStart = true;
   #trial: Trial | null = null;
   #leastLatencyMs = Number.POSITIVE_INFINITY;
-  #rest = LEAST_REST;
+  #rest = MIN_REST;
   #resting = 0;
   /** After an overload, the limit it grows back to. */
   #regrowTo: number | null = null;
@@ -134,7 +134,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     this.#limit = Math.min(to, this.#limit + (worth * rows) / Math.max(rows, this.#limit));
     if (this.#limit < to) return;
     this.#regrowTo = null;
-    this.#rest = MOST_REST;
+    this.#rest = MAX_REST;
     this.#pause();
   }
 
@@ -185,10 +185,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     this.#slowStart = false;
     this.#trial = { kind: 'less', from: this.#limit, rowsPerMs, again };
     const unqueued = (1 - this.#queuedShare(measured)) * HEADROOM;
-    this.#limit = Math.max(
-      this.#least,
-      this.#limit * Math.min(LESS_FACTOR, Math.max(LEAST_FACTOR, unqueued)),
-    );
+    this.#limit = Math.max(this.#least, this.#limit * Math.min(LESS_FACTOR, Math.max(MIN_FACTOR, unqueued)));
     this.#measure();
   }
 
@@ -205,7 +202,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
 
   #endTrial(changed: boolean): void {
     this.#trial = null;
-    this.#rest = changed ? LEAST_REST : Math.min(MOST_REST, this.#rest * 2);
+    this.#rest = changed ? MIN_REST : Math.min(MAX_REST, this.#rest * 2);
     this.#pause();
   }
 
@@ -228,13 +225,13 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
  */
 const REQUESTS_PER_INSTANCE = 3;
 /** For a model that does not batch. */
-const LEAST_ROWS = 8;
+const MIN_ROWS = 8;
 /** Rows in flight at one endpoint, whatever it seems to be able to use. */
-const MOST_ROWS = 4096;
+const MAX_ROWS = 4096;
 
 /** Begins with what the model's instances can use, which latency alone does not make less. */
 export function instanceConcurrency(instances: number, maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
-  const start = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, instances * step * REQUESTS_PER_INSTANCE));
-  return new AdaptiveConcurrency({ start, least: start, most: Math.max(start, MOST_ROWS), step });
+  const start = Math.min(MAX_ROWS, Math.max(MIN_ROWS, instances * step * REQUESTS_PER_INSTANCE));
+  return new AdaptiveConcurrency({ start, least: start, most: Math.max(start, MAX_ROWS), step });
 }

@@ -2,12 +2,12 @@ import type { Answer } from '../protocol/answer.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from '../protocol/call-error.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
-import { Custody } from '../tasks/owned-tasks.ts';
+import { OwnedTasks } from '../tasks/owned-tasks.ts';
 import type { DispatcherHooks, DispatcherOptions, Outage } from './dispatcher-hooks.ts';
 import { FaultResponses } from './fault-responses.ts';
-import { type HeldAnswers, verdictOf } from '../versions/pending-verdicts.ts';
+import { type PendingVerdicts, verdictOf } from '../versions/pending-verdicts.ts';
 import { Overloads } from '../concurrency/overloads.ts';
-import { ProofOfLife } from './liveness.ts';
+import { Liveness } from './liveness.ts';
 import { ReadingFailures } from '../versions/reading-failures.ts';
 import { type Flight, Sender, type Sent } from './sender.ts';
 import { type Stamping, Unstamped } from '../versions/stamping.ts';
@@ -25,13 +25,13 @@ export class Dispatcher {
   readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
   readonly #hooks: DispatcherHooks;
-  readonly #stamping: Stamping<HeldAnswers>;
+  readonly #stamping: Stamping<PendingVerdicts>;
   readonly #sender: Sender;
-  readonly #custody: Custody;
+  readonly #ownedTasks: OwnedTasks;
   readonly #faults: FaultResponses;
   /** Ends version readings and canaries. */
   readonly #controller = new AbortController();
-  readonly #proof: ProofOfLife;
+  readonly #proof: Liveness;
   readonly #readingFailures = new ReadingFailures();
   readonly #overloads = new Overloads();
   #stopped = false;
@@ -40,7 +40,7 @@ export class Dispatcher {
     this.#guard = guard;
     this.#options = options;
     this.#hooks = hooks;
-    this.#proof = new ProofOfLife(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
+    this.#proof = new Liveness(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
     this.#stamping = this.#makeStamping();
     const { maxBatchSize, concurrency } = guard;
     const { backlog, isOneOfMany } = options;
@@ -52,7 +52,7 @@ export class Dispatcher {
         stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
         fly: (flight) => this.#fly(flight),
         taken: (tasks) => {
-          this.#custody.take(tasks);
+          this.#ownedTasks.take(tasks);
           hooks.taken();
         },
         sent: () => this.#stamping.consider(),
@@ -61,12 +61,12 @@ export class Dispatcher {
     );
     const sender = this.#sender;
     const { endpoint } = options;
-    this.#custody = new Custody({ endpoint, sender, retried: (cause) => hooks.retried(cause) });
+    this.#ownedTasks = new OwnedTasks({ endpoint, sender, retried: (cause) => hooks.retried(cause) });
     this.#faults = new FaultResponses({
       concurrency,
       requestTimeoutMs: options.requestTimeoutMs,
       sender,
-      custody: this.#custody,
+      ownedTasks: this.#ownedTasks,
       proof: this.#proof,
       overloads: this.#overloads,
       down: (why) => hooks.down(why),
@@ -75,11 +75,11 @@ export class Dispatcher {
     });
   }
 
-  #makeStamping(): Stamping<HeldAnswers> {
+  #makeStamping(): Stamping<PendingVerdicts> {
     const { version } = this.#guard;
     const hooks = {
-      stamped: (held: readonly HeldAnswers[], id: string | null) => this.#stamped(held, id),
-      voided: (held: readonly HeldAnswers[]) => this.#voided(held),
+      stamped: (held: readonly PendingVerdicts[], id: string | null) => this.#stamped(held, id),
+      voided: (held: readonly PendingVerdicts[]) => this.#voided(held),
     };
     if (version === null) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
@@ -98,7 +98,7 @@ export class Dispatcher {
 
   /** Tasks that are not yet settled. */
   get load(): number {
-    return this.#custody.size;
+    return this.#ownedTasks.size;
   }
 
   get inFlight(): number {
@@ -121,7 +121,7 @@ export class Dispatcher {
 
   /** Takes on a task that is to be judged here and nowhere else, as long as the endpoint is in use. */
   accept(task: Task): void {
-    this.#custody.accept(task);
+    this.#ownedTasks.accept(task);
   }
 
   /** Something came into the backlog. */
@@ -132,7 +132,7 @@ export class Dispatcher {
   /** Gives up what nobody waits for any more. */
   sweep(): void {
     this.#sender.sweep();
-    this.#custody.sweep();
+    this.#ownedTasks.sweep();
   }
 
   /**
@@ -146,14 +146,14 @@ export class Dispatcher {
     this.#controller.abort();
     this.#sender.stop();
     if (outage?.reached === true) this.#noteOutage(outage.reason);
-    return this.#custody.giveBack();
+    return this.#ownedTasks.giveBack();
   }
 
   #noteOutage(reason: OutReason): void {
     for (const flight of this.#sender.flights) {
       const tasks = flight.tasks.filter((task) => !task.abandoned);
-      if (reason === 'no answer in time') this.#custody.noteSilence(tasks);
-      else this.#custody.noteDrop(tasks);
+      if (reason === 'no answer in time') this.#ownedTasks.noteSilence(tasks);
+      else this.#ownedTasks.noteDrop(tasks);
     }
   }
 
@@ -193,7 +193,7 @@ export class Dispatcher {
       tasks.push(task);
       valid.push(answer);
     }
-    if (!current) tasks.forEach((task) => this.#custody.judgeAgain(task));
+    if (!current) tasks.forEach((task) => this.#ownedTasks.judgeAgain(task));
     else if (tasks.length > 0) this.#hold(tasks, valid, flight);
     if (tasks.length > 0) this.#answered(flight);
     // Before anything is waited for: what was answered must not wait for what was not.
@@ -206,7 +206,7 @@ export class Dispatcher {
     this.#stamping.hold({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
     for (const task of tasks) {
       task.state = 'held';
-      this.#custody.advance(task);
+      this.#ownedTasks.advance(task);
     }
   }
 
@@ -222,18 +222,18 @@ export class Dispatcher {
     this.#hooks.succeeded();
   }
 
-  #stamped(all: readonly HeldAnswers[], fingerprintId: string | null): void {
+  #stamped(all: readonly PendingVerdicts[], fingerprintId: string | null): void {
     for (const held of all) {
       for (const [index, task] of held.tasks.entries()) {
         if (task.abandoned) continue;
-        this.#custody.settle(task, verdictOf(held, index, this.#options.endpoint, fingerprintId));
+        this.#ownedTasks.settle(task, verdictOf(held, index, this.#options.endpoint, fingerprintId));
       }
     }
   }
 
-  #voided(all: readonly HeldAnswers[]): void {
+  #voided(all: readonly PendingVerdicts[]): void {
     for (const { tasks } of all) {
-      for (const task of tasks) if (!task.abandoned) this.#custody.judgeAgain(task);
+      for (const task of tasks) if (!task.abandoned) this.#ownedTasks.judgeAgain(task);
     }
   }
 

@@ -132,7 +132,7 @@ export class Endpoint {
   }
 
   /** Rows it is allowed in flight, and those of a full request; zero while it is out. */
-  get appetite(): { readonly rows: number; readonly batch: number } {
+  get capacity(): { readonly rows: number; readonly batch: number } {
     if (this.#dispatcher === null || this.#guard === null) return { rows: 0, batch: 0 };
     const { concurrency, maxBatchSize } = this.#guard;
     return { rows: concurrency.limit, batch: Math.max(1, maxBatchSize) };

@@ -2,23 +2,23 @@ import type { ItemCode } from '../../domain/item-error.ts';
 import { backoffMs, retryMs } from '../../flow/backoff.ts';
 import { type Fault, isTimeout } from '../protocol/call-error.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
-import type { Custody } from '../tasks/owned-tasks.ts';
+import type { OwnedTasks } from '../tasks/owned-tasks.ts';
 import type { DispatcherHooks } from './dispatcher-hooks.ts';
 import { halvesOf } from '../tasks/text-split.ts';
 import type { Overloads } from '../concurrency/overloads.ts';
-import type { Proof, ProofOfLife } from './liveness.ts';
+import type { Proof, Liveness } from './liveness.ts';
 import type { Flight, Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
 
 /** A guard that asks to be left alone for longer is taken out, so that its work can go elsewhere. */
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 export interface FaultResponsesOptions {
   readonly concurrency: ConcurrencyPolicy;
   readonly requestTimeoutMs: number;
   readonly sender: Sender;
-  readonly custody: Custody;
-  readonly proof: ProofOfLife;
+  readonly ownedTasks: OwnedTasks;
+  readonly proof: Liveness;
   readonly overloads: Overloads;
   readonly down: DispatcherHooks['down'];
   /** The guard answered the request of a flight, if only with a refusal that names its reason. */
@@ -30,12 +30,12 @@ export interface FaultResponsesOptions {
 /** What a fault of one request means for its tasks, and for the endpoint: another form, a try less, an error, a pause. */
 export class FaultResponses {
   readonly #options: FaultResponsesOptions;
-  readonly #custody: Custody;
+  readonly #ownedTasks: OwnedTasks;
   #stopped = false;
 
   constructor(options: FaultResponsesOptions) {
     this.#options = options;
-    this.#custody = options.custody;
+    this.#ownedTasks = options.ownedTasks;
   }
 
   /** Nothing more is to be done for tasks: they go elsewhere. */
@@ -59,13 +59,13 @@ export class FaultResponses {
         if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
         else {
           const maxRows = Math.ceil(flight.tasks.length / 2);
-          this.#custody.sendAgain(tasks, { maxRows }, 'ITEM_TOO_LARGE', 0);
+          this.#ownedTasks.sendAgain(tasks, { maxRows }, 'ITEM_TOO_LARGE', 0);
         }
         return;
       case 'execution':
         if (!single) this.#sendAsSingles(tasks, 'GUARD_INTERNAL', 0);
         else if (tasks[0]?.alone === false)
-          this.#custody.sendAgain(tasks, { alone: true }, 'GUARD_INTERNAL', 0);
+          this.#ownedTasks.sendAgain(tasks, { alone: true }, 'GUARD_INTERNAL', 0);
         else await this.#countAttempt(flight, 'GUARD_INTERNAL');
         return;
       case 'overload':
@@ -103,8 +103,8 @@ export class FaultResponses {
   /** A long text may have been refused for its length: it has one more chance, in two halves. */
   #settleRefused(task: Task, code: ItemCode): void {
     const halves = code === 'GUARD_REJECTED' ? halvesOf(task) : null;
-    if (halves === null) this.#custody.settleError(task, code, true);
-    else this.#custody.replace(task, halves, code);
+    if (halves === null) this.#ownedTasks.settleError(task, code, true);
+    else this.#ownedTasks.replace(task, halves, code);
   }
 
   /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */
@@ -121,8 +121,8 @@ export class FaultResponses {
     }
     const task = flight.tasks[0]!;
     task.attempts++;
-    if (task.attempts >= MAX_ATTEMPTS) this.#custody.settleError(task, code, false);
-    else this.#custody.sendAgain([task], { maxRows: 1 }, code, retryMs(task.attempts));
+    if (task.attempts >= MAX_ATTEMPTS) this.#ownedTasks.settleError(task, code, false);
+    else this.#ownedTasks.sendAgain([task], { maxRows: 1 }, code, retryMs(task.attempts));
   }
 
   /**
@@ -130,7 +130,7 @@ export class FaultResponses {
    * is answered, less is sent at a time, and only an item that is not answered in time alone in flight has used a try.
    */
   async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { proof, sender, concurrency, custody, requestTimeoutMs } = this.#options;
+    const { proof, sender, concurrency, ownedTasks, requestTimeoutMs } = this.#options;
     const alone = sender.isExclusive(flight);
     const overtaken = proof.overtook(flight.sentAt);
     if (!alone && !overtaken && !proof.doubted) concurrency.overloaded();
@@ -145,7 +145,7 @@ export class FaultResponses {
     // What others sent to the same guard should not find it occupied each time that they try again.
     const tries = 1 + (tasks[0]?.attempts ?? 0);
     const delayMs = alone ? backoffMs(tries, requestTimeoutMs / 20, requestTimeoutMs / 4) : retryMs(1);
-    custody.timedOut(tasks, overtaken, delayMs);
+    ownedTasks.timedOut(tasks, overtaken, delayMs);
   }
 
   /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
@@ -156,18 +156,18 @@ export class FaultResponses {
     if (alone && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
     } else {
-      this.#custody.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+      this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
     }
   }
 
   /** Too many requests, whichever they were: never a try of an item. A long wait is spent on other endpoints. */
   #rateLimited(flight: Flight, tasks: readonly Task[], retryAfterMs: number): void {
-    if (retryAfterMs > LONGEST_PAUSE_MS) {
+    if (retryAfterMs > MAX_PAUSE_MS) {
       this.#options.down({ reason: 'rate limited', leaveAloneMs: retryAfterMs });
       return;
     }
     this.#slowDown(flight, retryAfterMs);
-    this.#custody.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+    this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
   }
 
   /** Less at a time, after a pause of at least so long. */
@@ -203,14 +203,14 @@ export class FaultResponses {
   }
 
   #sendAsSingles(tasks: readonly Task[], cause: ItemCode, afterMs: number): void {
-    this.#custody.sendAgain(tasks, { maxRows: 1 }, cause, afterMs);
+    this.#ownedTasks.sendAgain(tasks, { maxRows: 1 }, cause, afterMs);
   }
 
   #sendAlone(tasks: readonly Task[], cause: ItemCode): void {
-    this.#custody.sendAgain(tasks, { alone: true }, cause, retryMs(1));
+    this.#ownedTasks.sendAgain(tasks, { alone: true }, cause, retryMs(1));
   }
 
   #settleErrors(tasks: readonly Task[], code: ItemCode, counted: boolean): void {
-    for (const task of tasks) this.#custody.settleError(task, code, counted);
+    for (const task of tasks) this.#ownedTasks.settleError(task, code, counted);
   }
 }

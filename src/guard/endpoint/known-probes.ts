@@ -11,7 +11,7 @@ import { type RequestRow, type Signature, signatureOfMedia } from '../tensors/en
 export type Judges = 'maybe' | 'no probe' | 'not taken';
 
 /** Times a guard is asked again that was too busy to answer. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /**
  * A guard in use, and what it has said of itself: a guard may take audio by its tensors and have no probe that hears.
@@ -89,7 +89,7 @@ async function askForProbe(
   row: RequestRow,
   options: CallOptions,
 ): Promise<'present' | 'absent' | 'unknown'> {
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     try {
       await guard.judge([row], options);
       return 'present';

@@ -9,7 +9,7 @@ export type Proof =
   | { readonly kind: 'dead'; readonly reason: OutReason; readonly fatal: boolean; readonly reached: boolean };
 
 /** Tells an item that the guard cannot judge from a guard that judges nothing. */
-export class ProofOfLife {
+export class Liveness {
   readonly #tryHarmlessText: () => Promise<CanaryResult>;
   #underWay: Promise<CanaryResult> | null = null;
   #successes = 0;

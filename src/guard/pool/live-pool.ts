@@ -26,7 +26,7 @@ const OTHERS_TIMEOUT_MS = 5000;
  */
 const MAX_ITEMS = 65_536;
 /** So many items may wait for an endpoint, however little the endpoints can use. */
-const LEAST_BACKLOG = 1024;
+const MIN_BACKLOG = 1024;
 /**
  * Guards that come back count as progress so many times in a row without a verdict: an item that keeps a guard busy for
  * long takes a few such times until it ends as an error, and must not end the run.
@@ -302,13 +302,13 @@ export class LivePool implements GuardPool {
     let useful = 0;
     let starved = false;
     for (const endpoint of this.#endpoints) {
-      const { rows, batch } = endpoint.appetite;
+      const { rows, batch } = endpoint.capacity;
       useful += rows + WINDOW_BATCHES * batch;
       starved ||= endpoint.dispatcher !== null && !this.#backlog.hasFor((kind) => endpoint.takes(kind));
     }
-    if (this.#backlog.size + arriving < Math.max(LEAST_BACKLOG, useful)) return true;
+    if (this.#backlog.size + arriving < Math.max(MIN_BACKLOG, useful)) return true;
     // What waits for the others must not keep its work from an endpoint.
-    return starved && arriving < LEAST_BACKLOG;
+    return starved && arriving < MIN_BACKLOG;
   }
 
   #ready(): void {

@@ -14,8 +14,8 @@ import { decodeVerdict, worstOf } from './rest-verdict.ts';
 
 /** Requests in flight at first, at least and at most: what such a guard can take is not known, and is found out. */
 const FIRST_IN_FLIGHT = 8;
-const LEAST_IN_FLIGHT = 2;
-const MOST_IN_FLIGHT = 256;
+const MIN_IN_FLIGHT = 2;
+const MAX_IN_FLIGHT = 256;
 
 const PATHS: Readonly<Record<Modality, string>> = {
   text: '/v1/moderations/text',
@@ -34,7 +34,7 @@ export class RestConnection implements Connection {
 
   /** Nothing is connected until it is opened. */
   constructor(base: BaseAddress, key: string | null) {
-    this.#client = new HttpClient(base, key, MOST_IN_FLIGHT + 1);
+    this.#client = new HttpClient(base, key, MAX_IN_FLIGHT + 1);
   }
 
   /** The contract has no path that tells whether a guard is ready: it has to judge a harmless text. */
@@ -56,8 +56,8 @@ export class RestConnection implements Connection {
       maxBatchSize: 0,
       concurrency: new AdaptiveConcurrency({
         start: FIRST_IN_FLIGHT,
-        least: LEAST_IN_FLIGHT,
-        most: MOST_IN_FLIGHT,
+        least: MIN_IN_FLIGHT,
+        most: MAX_IN_FLIGHT,
         step: 1,
       }),
       takes: takenOverRest,

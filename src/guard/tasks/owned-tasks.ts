@@ -9,7 +9,7 @@ const MAX_REJUDGED = 50;
 /** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
 const DROPS_BEFORE_ALONE = 2;
 
-export interface CustodyOptions {
+export interface OwnedTasksOptions {
   /** As recorded in outcomes. */
   readonly endpoint: string;
   readonly sender: Pick<Sender, 'enqueue' | 'enqueueLater'>;
@@ -26,12 +26,12 @@ export interface Form {
  * The tasks that one endpoint is to bring to an end. Each is settled here, sent again, or, once the endpoint is of no
  * use any more, given back.
  */
-export class Custody {
-  readonly #options: CustodyOptions;
+export class OwnedTasks {
+  readonly #options: OwnedTasksOptions;
   readonly #tasks = new Set<Task>();
   #over = false;
 
-  constructor(options: CustodyOptions) {
+  constructor(options: OwnedTasksOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,5 @@
 /** From here on a value is rounded at a fixed decimal place; smaller ones are rare among scores. */
-const LEAST_ROUNDED = 1e-5;
+const MIN_ROUNDED = 1e-5;
 
 /**
  * The shortest decimal that reads back as the same FP32 value, as a double: 0.93 where the plain conversion
@@ -9,7 +9,7 @@ const LEAST_ROUNDED = 1e-5;
 export function shortestFloat(value: number): number {
   // Rounding at a fixed decimal place is much cheaper than formatting, and is exact for the usual range of
   // scores: six significant digits always survive a trip through FP32, nine always identify one value.
-  if (value >= LEAST_ROUNDED && value <= 1) {
+  if (value >= MIN_ROUNDED && value <= 1) {
     let scale = 1e6;
     for (let border = 0.1; value < border; border /= 10) scale *= 10;
     for (let digits = 6; digits <= 9; digits++, scale *= 10) {

@@ -15,7 +15,7 @@ import type { CallOptions } from '../protocol/connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';
-import { LONGEST_REPLY_BYTES } from './reply-bounds.ts';
+import { MAX_REPLY_BYTES } from './reply-bounds.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls we make, by request and reply. */
@@ -60,7 +60,7 @@ export class GuardChannel {
     this.#secure = address.secure;
     this.#connect = (creds) =>
       new Client(address.target, creds, {
-        'grpc.max_receive_message_length': LONGEST_REPLY_BYTES,
+        'grpc.max_receive_message_length': MAX_REPLY_BYTES,
         'grpc.max_send_message_length': -1,
         // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
         // stays off: deadlines notice a dead connection as well, and a server that drains still finishes our

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long nothing may come back before the connection is tested, in milliseconds; doubled after each test it passes. */
 const FIRST_SILENCE_MS = 500;
-const LONGEST_SILENCE_MS = 8000;
+const MAX_SILENCE_MS = 8000;
 /**
  * Tests in a row that must find the connection silent: behind one address there may be several servers, of which one
  * does not answer for a while and another takes the new connection.
@@ -86,7 +86,7 @@ export class ConnectionWatch {
       return;
     }
     this.#heardAt = performance.now();
-    this.#silenceMs = stuck ? FIRST_SILENCE_MS : Math.min(LONGEST_SILENCE_MS, this.#silenceMs * 2);
+    this.#silenceMs = stuck ? FIRST_SILENCE_MS : Math.min(MAX_SILENCE_MS, this.#silenceMs * 2);
     this.#schedule();
   }
 

@@ -6,8 +6,8 @@ import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { GuardChannel } from './channel.ts';
 import {
   CONFIG_REPLY_BYTES,
-  LONGEST_REPLY_BYTES,
-  MOST_ROWS_OF_REQUEST,
+  MAX_REPLY_BYTES,
+  MAX_ROWS_OF_REQUEST,
   READINESS_REPLY_BYTES,
 } from './reply-bounds.ts';
 
@@ -71,7 +71,7 @@ export async function negotiate(channel: GuardChannel, options: CallOptions): Pr
 }
 
 /** Longest version of a model that is believed; Triton's are whole numbers. */
-const LONGEST_MODEL_VERSION = 256;
+const MAX_MODEL_VERSION = 256;
 
 /** Asks which model is deployed. Throws `NotUsable`, or `CallError` when the guard was merely busy. */
 export async function readVersion(
@@ -79,10 +79,10 @@ export async function readVersion(
   layout: TensorLayout,
   options: CallOptions,
 ): Promise<Reading> {
-  const reply = await channel.call('ModelInfer', encodeVersionRequest(layout), LONGEST_REPLY_BYTES, options);
+  const reply = await channel.call('ModelInfer', encodeVersionRequest(layout), MAX_REPLY_BYTES, options);
   const fingerprint = decodeVersionReply(reply);
   const modelVersion = reply.model_version;
-  if (fingerprint === null || modelVersion.length > LONGEST_MODEL_VERSION) {
+  if (fingerprint === null || modelVersion.length > MAX_MODEL_VERSION) {
     throw new NotUsable('version not readable', true, 'its version reply holds no artifact hashes');
   }
   return { fingerprint, modelVersion };
@@ -103,7 +103,7 @@ function readConfig(config: WireModelConfig): Negotiated {
   if (mismatch !== undefined) throw new NotUsable('not a guard', true, `tensor mismatch: ${mismatch}`);
   const instances = config.instance_group.reduce((sum, group) => sum + Math.max(1, group.count), 0);
   return {
-    maxBatchSize: Math.min(MOST_ROWS_OF_REQUEST, Math.max(0, config.max_batch_size)),
+    maxBatchSize: Math.min(MAX_ROWS_OF_REQUEST, Math.max(0, config.max_batch_size)),
     batched: config.max_batch_size > 0,
     instances: Math.max(1, instances),
     mediaInputs: new Set(

@@ -1,8 +1,8 @@
 /** Longest reply of any kind that is taken, in bytes, unpacked: a version reply of a megabyte, or 4096 rows. */
-export const LONGEST_REPLY_BYTES = 2 * 1024 * 1024;
+export const MAX_REPLY_BYTES = 2 * 1024 * 1024;
 
 /** Most rows of one request, whatever batches the guard says it takes: more would not be sent at a time anyway. */
-export const MOST_ROWS_OF_REQUEST = 4096;
+export const MAX_ROWS_OF_REQUEST = 4096;
 
 /** Of a reply that says yes or no. */
 export const READINESS_REPLY_BYTES = 4 * 1024;

@@ -4,7 +4,7 @@ import type { Answer } from '../protocol/answer.ts';
 import type { Task } from '../tasks/task.ts';
 
 /** Answers of one reply that are not yet verdicts: it is not known yet which model gave them. */
-export interface HeldAnswers {
+export interface PendingVerdicts {
   readonly tasks: readonly Task[];
   /** Answer i is that to task i. */
   readonly answers: readonly Answer[];
@@ -15,7 +15,7 @@ export interface HeldAnswers {
 
 /** The verdict that answer `index` becomes; `fingerprint` is null for a guard that has none to tell. */
 export function verdictOf(
-  held: HeldAnswers,
+  held: PendingVerdicts,
   index: number,
   endpoint: string,
   fingerprint: string | null,

@@ -3,7 +3,7 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { frozenState } from '../sources/file-bytes.ts';
 import type { FilePlace } from '../sources/file-place.ts';
-import { isManifest, LARGEST_MANIFEST_BYTES, MANIFEST_NAMES } from '../recognise/manifest-table.ts';
+import { isManifest, MAX_MANIFEST_BYTES, MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 import { SkippedFiles } from './walk/skipped-files.ts';
 import { type Role, walkFolder } from './walk/walk-folder.ts';
@@ -74,10 +74,10 @@ export async function findManifest(
     const file = files.find(({ relative }) => relative === name);
     if (file === undefined || !(await isManifest(file, config, signal))) continue;
     const { bytes } = await frozenState(file.absolute);
-    if (bytes <= LARGEST_MANIFEST_BYTES) return file;
+    if (bytes <= MAX_MANIFEST_BYTES) return file;
     throw new Failure(
       'usage',
-      `${name} beside ${JSON.stringify(config.given)} is larger than ${LARGEST_MANIFEST_BYTES} bytes: divide the corpus`,
+      `${name} beside ${JSON.stringify(config.given)} is larger than ${MAX_MANIFEST_BYTES} bytes: divide the corpus`,
     );
   }
   return null;

@@ -8,16 +8,16 @@ import { OpenSource } from '../sources/open-source.ts';
 import type { FrozenSidecar } from '../plan/plan-line.ts';
 
 /** Longest caption or transcript in UTF-8 bytes: it travels with the item, and goes to the guard in one piece. */
-const LONGEST_CAPTION_BYTES = 64 * 1024;
+const MAX_CAPTION_BYTES = 64 * 1024;
 
 /** A caption that can be sent; null for a blank one. An error when it is too long. */
 export function checkedCaption(text: string): string | null | ItemError {
   if (!/\S/.test(text)) return null;
   const bytes = Buffer.byteLength(text);
-  if (bytes <= LONGEST_CAPTION_BYTES) return text;
+  if (bytes <= MAX_CAPTION_BYTES) return text;
   return itemError(
     'ITEM_TOO_LARGE',
-    `the caption or transcript has ${bytes} bytes of at most ${LONGEST_CAPTION_BYTES}`,
+    `the caption or transcript has ${bytes} bytes of at most ${MAX_CAPTION_BYTES}`,
   );
 }
 
@@ -36,7 +36,7 @@ export async function readSidecar(
     if (!isComplete) {
       return itemError(
         'ITEM_TOO_LARGE',
-        `the caption or transcript has more than ${LONGEST_CAPTION_BYTES} bytes`,
+        `the caption or transcript has more than ${MAX_CAPTION_BYTES} bytes`,
       );
     }
     if (!isUtf8(text)) {

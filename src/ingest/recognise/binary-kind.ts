@@ -168,8 +168,8 @@ function isNoText(head: Buffer): boolean {
 
 /** Bytes without the character that their end may cut. */
 function wholeCharacters(bytes: Buffer): Buffer {
-  const LONGEST_REST = 3;
-  for (let cut = 0; cut <= LONGEST_REST; cut++) {
+  const MAX_REST = 3;
+  for (let cut = 0; cut <= MAX_REST; cut++) {
     const whole = bytes.subarray(0, Math.max(0, bytes.length - cut));
     if (isUtf8(whole)) return whole;
   }

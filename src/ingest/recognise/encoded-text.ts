@@ -1,5 +1,5 @@
 /** Shortest text that counts as encoded: words and names of one line may be made of the same letters. */
-const SHORTEST = 128;
+const MIN_LENGTH = 128;
 
 /** PEM (RFC 7468) and OpenPGP (RFC 9580): a frame, headers, and a line of base64. */
 const ARMOUR =
@@ -35,7 +35,7 @@ function isUuencoded(text: string): boolean {
 }
 
 function isOfOneAlphabet(text: string, isAll: boolean): boolean {
-  if (text.length < SHORTEST) return false;
+  if (text.length < MIN_LENGTH) return false;
   const lines = text.split(/\r?\n/);
   // What was looked at may end within a line.
   const last = lines.pop()!;

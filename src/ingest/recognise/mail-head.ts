@@ -18,7 +18,7 @@ const POSTMARK = /^From \S{1,320} [^\r\n]{0,40}\d{2}:\d{2}[^\r\n]{0,40}\r?\n/;
 const FIELD = /^([A-Za-z][A-Za-z0-9-]{0,76})[ \t]{0,8}:/;
 
 /** Most lines of a header that are looked at. */
-const MOST_LINES = 500;
+const MAX_LINES = 500;
 
 /** What a text with the header of a mail is. */
 export type MailForm = 'message' | 'mailbox' | 'archive';
@@ -42,7 +42,7 @@ export function mailForm(text: string, path: string): MailForm | null {
 function headerFields(text: string): string[] {
   const names = new Set<string>();
   let at = 0;
-  for (let lines = 0; lines < MOST_LINES && at < text.length; lines++) {
+  for (let lines = 0; lines < MAX_LINES && at < text.length; lines++) {
     const newline = text.indexOf('\n', at);
     const end = newline < 0 ? text.length : newline;
     if (end === at || (end === at + 1 && text[at] === '\r')) break;

@@ -25,9 +25,9 @@ import { recogniseLayout } from './recognise-layout.ts';
 export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.jsonl'];
 
 /** Largest list of files, in bytes: it is held while its corpus is read. */
-export const LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024;
-const LARGEST_ROW_BYTES = 1024 * 1024;
-const LONGEST_ID = 512;
+export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+const MAX_ROW_BYTES = 1024 * 1024;
+const MAX_ID = 512;
 
 /** What a manifest says of a file. */
 export interface ManifestEntry {
@@ -73,7 +73,7 @@ export class ManifestTable {
     fileAt: FileAt,
     signal: AbortSignal,
   ): Promise<ManifestTable | null> {
-    if (source.bytes > LARGEST_MANIFEST_BYTES) return null;
+    if (source.bytes > MAX_MANIFEST_BYTES) return null;
     const table = new ManifestTable(dirname(source.absolute));
     let file: OpenSource | null = null;
     try {
@@ -160,7 +160,7 @@ export async function isManifest(
 /** A reader for the rows of a table or of JSON records; null for anything else. */
 function readerOf(head: SourceHead, path: string): RecordReader | null {
   const layout = recogniseLayout(head.text, head.isComplete, path, null);
-  return layout.kind === 'text' ? null : readerFor(layout, LARGEST_ROW_BYTES);
+  return layout.kind === 'text' ? null : readerFor(layout, MAX_ROW_BYTES);
 }
 
 /** A path as it is below the corpus; null for one that leads out of it. A name may begin with an escape. */
@@ -172,5 +172,5 @@ function insideCorpus(path: string): string | null {
 
 function idOf(fields: Fields): string | null {
   const id = textOf(fields.get('id')) ?? '';
-  return /\S/.test(id) && id.length <= LONGEST_ID ? id : null;
+  return /\S/.test(id) && id.length <= MAX_ID ? id : null;
 }

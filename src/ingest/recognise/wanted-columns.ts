@@ -4,7 +4,7 @@ import { columnLabel } from './column-label.ts';
 import { hasColumn } from './examine.ts';
 
 /** Most names of columns that are remembered for a message. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /**
  * The columns that were asked for, until a file is found that has them. Asked of a folder, a column holds for the files
@@ -33,7 +33,7 @@ export class WantedColumns {
       if (hasColumn(columns, name)) this.#missing.delete(name);
     }
     for (const [index, name] of columns.entries()) {
-      if (this.#seen.size >= MOST_NAMES) return;
+      if (this.#seen.size >= MAX_NAMES) return;
       this.#seen.add(columnLabel(name, index + 1));
     }
   }

@@ -11,7 +11,7 @@ const OBJECT = '{'.charCodeAt(0);
 const LF = 0x0a;
 
 /** Levels of objects around an array of records. */
-const MOST_LEVELS = 2;
+const MAX_LEVELS = 2;
 
 /**
  * The array of records in an object that is there for its sake, such as `{"version": 1, "data": [{…}, …]}`: the first
@@ -24,7 +24,7 @@ export function wrappedArray(head: Buffer): WrappedArray | null {
   // Objects one after another are records themselves.
   const end = valueEnd(head, object);
   if (end >= 0 && head[skipSpace(head, end)] === OBJECT) return null;
-  for (let levels = 1; levels <= MOST_LEVELS; levels++) {
+  for (let levels = 1; levels <= MAX_LEVELS; levels++) {
     const start = arrayIn(head, object, levels);
     if (start < 0) continue;
     const before = parsed(

@@ -20,7 +20,7 @@ const FILES_AT_ONCE = 32;
 /** Images that are held in memory, together: files to be decoded, frames to be judged. A single larger one goes alone. */
 const BYTES_AT_ONCE = 256 * 1024 * 1024;
 /** No frame in normal form is larger, as PNG of 512 by 512 pixels. */
-const LARGEST_FRAME_BYTES = 800_000;
+const MAX_FRAME_BYTES = 800_000;
 
 /** What judging needs of whoever brings media into normal form. An ItemError says why a file has none. */
 export interface MediaNormalizer {
@@ -113,7 +113,7 @@ export class MediaJudge {
   /** The file is held until it is decoded, its frames until they are judged. */
   async #image(image: Image, options: MediaOptions): Promise<Outcome> {
     const { judging, signal } = options;
-    let held = image.size + judging.frames * LARGEST_FRAME_BYTES;
+    let held = image.size + judging.frames * MAX_FRAME_BYTES;
     await this.#memory.enter(held, signal);
     try {
       const frames = await this.#frames(image, options);

@@ -21,7 +21,7 @@ export type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promis
 export type Covered = Omit<Coverage, 'worst_at'>;
 
 /** Times an item's parts are judged because different models judged them, before it ends in an error. */
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 /** Thrown through the parts' giver when there is no use in judging more of them. */
 class Ended extends Error {
@@ -43,12 +43,12 @@ export async function judgeParts(
   judge: Judge,
   options: { readonly session: string; readonly signal: AbortSignal },
 ): Promise<Outcome> {
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
     const outcome = await judgeOnce(parts, judge, options);
     if (outcome !== 'models differ') return outcome;
   }
   return failed(
-    itemError('GUARD_INTERNAL', `the model changed between its parts in each of ${MOST_ROUNDS} rounds`),
+    itemError('GUARD_INTERNAL', `the model changed between its parts in each of ${MAX_ROUNDS} rounds`),
   );
 }
 

@@ -7,12 +7,12 @@ import { windowedConversation } from './conversation-windows.ts';
 import { windowedResponse } from './response-windows.ts';
 import { SameGuard } from './same-guard.ts';
 import { windowedText } from './text-windows.ts';
-import { SMALLEST_WINDOW_BYTES, type Windowed } from './windowed.ts';
+import { MIN_WINDOW_BYTES, type Windowed } from './windowed.ts';
 
 /** Windows judged together. */
 const WINDOWS_TOGETHER = 64;
 /** An item that is longer than so many windows is not judged. */
-const MOST_WINDOWS = 16_384;
+const MAX_WINDOWS = 16_384;
 
 const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
 
@@ -68,9 +68,9 @@ function windowed(request: TextRequest): Windowed {
 
 /** The sizes of windows, in bytes, for something of that size: the same for all, halved from one to the next. */
 function* ladder(bytes: number): Generator<number> {
-  let rung = SMALLEST_WINDOW_BYTES;
+  let rung = MIN_WINDOW_BYTES;
   while (rung * 2 < bytes) rung *= 2;
-  for (; rung >= SMALLEST_WINDOW_BYTES && bytes / rung <= MOST_WINDOWS; rung /= 2) {
+  for (; rung >= MIN_WINDOW_BYTES && bytes / rung <= MAX_WINDOWS; rung /= 2) {
     if (rung < bytes) yield rung;
   }
 }

@@ -2,7 +2,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { Judge } from '../judge.ts';
 
 /** How often an item may begin again because another guard answered. */
-const MOST_MOVES = 5;
+const MAX_MOVES = 5;
 
 /** Thrown through `judgeParts` when another guard answered. */
 class Moved extends Error {}
@@ -46,6 +46,6 @@ export class SameGuard {
     if (endpoint === null || endpoint === this.#endpoint) return;
     const isFirst = this.#endpoint === null;
     this.#endpoint = endpoint;
-    if (!isFirst && this.#moves++ < MOST_MOVES) throw new Moved('another guard has answered');
+    if (!isFirst && this.#moves++ < MAX_MOVES) throw new Moved('another guard has answered');
   }
 }

@@ -5,7 +5,7 @@ export interface Windowed {
   /** Size of all that is sent of it, in bytes of UTF-8. */
   readonly bytes: number;
   /**
-   * Overlapping windows of at most so many bytes, at least `SMALLEST_WINDOW_BYTES`, each cut when it is asked for: one
+   * Overlapping windows of at most so many bytes, at least `MIN_WINDOW_BYTES`, each cut when it is asked for: one
    * that holds all of it where there is room. At the end: how much of the whole they were, which counts nothing that
    * is in none of them.
    */
@@ -13,4 +13,4 @@ export interface Windowed {
 }
 
 /** Smaller windows would hold no sentence: whoever refuses them refuses for another reason. */
-export const SMALLEST_WINDOW_BYTES = 256;
+export const MIN_WINDOW_BYTES = 256;

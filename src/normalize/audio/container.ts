@@ -56,7 +56,7 @@ const TAGGED: ReadonlySet<Container | null> = new Set<Container>(['flac', 'ape',
 const HEAD_BYTES = 64 * 1024;
 const ID3_HEADER = 10;
 /** Files made by joining others have several tags; more than this is no music. */
-const MOST_TAGS = 8;
+const MAX_TAGS = 8;
 
 /**
  * Which audio container a file is, told by its bytes alone, whatever its name: null for everything that is none of the
@@ -64,7 +64,7 @@ const MOST_TAGS = 8;
  */
 export async function recogniseContainer(file: FileHandle): Promise<Container | null> {
   let position = 0;
-  for (let tags = 0; tags <= MOST_TAGS; tags++) {
+  for (let tags = 0; tags <= MAX_TAGS; tags++) {
     const head = await readHead(file, position);
     if (position === 0) {
       const container = bySignature(head);

@@ -3,8 +3,8 @@ import type { Container } from './container.ts';
 import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
-import { Patience } from './patience.ts';
-import { LONGEST_SECONDS, REFUSALS } from './refusals.ts';
+import { DecodeDeadline } from './patience.ts';
+import { MAX_SECONDS, REFUSALS } from './refusals.ts';
 import { SAMPLE_RATE } from './wav.ts';
 import type { AudioWindow, WindowCutter } from './window-cutter.ts';
 
@@ -34,14 +34,14 @@ export async function decodeClip(
     ...inputArguments(container),
     ...OUTPUT_ARGUMENTS,
   ]);
-  const patience = new Patience(time, decoder);
+  const patience = new DecodeDeadline(time, decoder);
   signal.addEventListener('abort', decoder.kill);
   try {
     for (;;) {
       const next = await patience.wait(decoder.output.next(), cutter.totalSeconds);
       if (next.done) break;
       for (const window of cutter.take(next.value)) await each(window);
-      if (cutter.totalSeconds > LONGEST_SECONDS) return REFUSALS.tooLong;
+      if (cutter.totalSeconds > MAX_SECONDS) return REFUSALS.tooLong;
     }
     const end = await patience.wait(decoder.ended, cutter.totalSeconds);
     signal.throwIfAborted();

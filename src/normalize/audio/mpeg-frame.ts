@@ -15,7 +15,7 @@ const BIT_RATES = {
 /** Samples a second of MPEG-1 by the header's index; MPEG-2 has half of them, MPEG-2.5 a quarter. */
 const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 
-const SHORTEST_HEADER = 4;
+const MIN_HEADER = 4;
 const ADTS_HEADER = 7;
 
 interface Frame {
@@ -31,7 +31,7 @@ export function framesAt(bytes: Buffer, at: number): 'mp3' | 'aac' | null {
   if (frame === null) return null;
   const next = at + frame.bytes;
   if (next > bytes.length) return null;
-  if (next + SHORTEST_HEADER > bytes.length) return frame.kind; // a single one
+  if (next + MIN_HEADER > bytes.length) return frame.kind; // a single one
   const following = frameAt(bytes, next);
   return following !== null && following.kind === frame.kind && following.stream === frame.stream
     ? frame.kind
@@ -39,7 +39,7 @@ export function framesAt(bytes: Buffer, at: number): 'mp3' | 'aac' | null {
 }
 
 function frameAt(bytes: Buffer, at: number): Frame | null {
-  if (at + SHORTEST_HEADER > bytes.length || bytes[at] !== 0xff) return null;
+  if (at + MIN_HEADER > bytes.length || bytes[at] !== 0xff) return null;
   const second = bytes[at + 1]!;
   if ((second & 0xf6) === 0xf0) return adtsFrame(bytes, at);
   return (second & 0xe0) === 0xe0 ? mpegFrame(bytes, at) : null;

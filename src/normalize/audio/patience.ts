@@ -17,7 +17,7 @@ export const DECODE_TIME: DecodeTime = { baseMs: 30_000, perAudioSecondMs: 200, 
  * Ends a decoder that has taken more than its due. Time in which the decoder waits for us does not count: a guard
  * that is away must not make a clip a bad one.
  */
-export class Patience {
+export class DecodeDeadline {
   readonly #time: DecodeTime;
   readonly #limit: TimeLimit;
 

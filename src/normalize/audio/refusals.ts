@@ -1,7 +1,7 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 
 /** A clip is judged in 300 s windows up to this length: 288 of them. */
-export const LONGEST_SECONDS = 24 * 60 * 60;
+export const MAX_SECONDS = 24 * 60 * 60;
 
 /** How ffmpeg and ffprobe get onto a machine. */
 export const INSTALL_FFMPEG = 'Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg';
@@ -22,7 +22,7 @@ export const REFUSALS = {
   ),
   corrupt: itemError('CORRUPT_MEDIA', 'the sound cannot be decoded'),
   crashing: itemError('CORRUPT_MEDIA', 'the sound crashes its decoder'),
-  tooLong: itemError('MEDIA_TOO_LARGE', `the clip is longer than ${LONGEST_SECONDS / 3600} hours`),
+  tooLong: itemError('MEDIA_TOO_LARGE', `the clip is longer than ${MAX_SECONDS / 3600} hours`),
   tooCostly: itemError('MEDIA_TOO_LARGE', 'decoding the sound takes too much processor time'),
   tooSlow: itemError('TIMEOUT', 'decoding the sound took too long'),
   decoderKilled: itemError('INTERNAL', 'ffmpeg was ended by something outside before the clip was decoded'),

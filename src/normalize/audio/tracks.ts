@@ -4,7 +4,7 @@ import type { Container } from './container.ts';
 import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
-import { Patience } from './patience.ts';
+import { DecodeDeadline } from './patience.ts';
 import { REFUSALS } from './refusals.ts';
 
 /** ffprobe's JSON, as far as it is asked for. A cover picture counts as a video track, with this mark. */
@@ -18,7 +18,7 @@ const REPLY = z.object({
 });
 
 /** A thousand tracks, ffmpeg's own bound, take a tenth of this. */
-const LONGEST_REPLY_BYTES = 1024 * 1024;
+const MAX_REPLY_BYTES = 1024 * 1024;
 
 /**
  * Why a file of a container that may hold more than one track cannot be judged; null when sound is all there is, in one
@@ -31,7 +31,7 @@ export async function refusalByTracks(
   signal.throwIfAborted();
   const asked = 'stream=codec_type:stream_disposition=attached_pic';
   const probe = start('ffprobe', [...inputArguments(container), '-show_entries', asked, '-of', 'json']);
-  const patience = new Patience(time, probe);
+  const patience = new DecodeDeadline(time, probe);
   signal.addEventListener('abort', probe.kill);
   try {
     const reply = await patience.wait(readReply(probe.output), 0);
@@ -53,7 +53,7 @@ async function readReply(output: AsyncIterable<Buffer>): Promise<string | null> 
   let bytes = 0;
   for await (const chunk of output) {
     bytes += chunk.length;
-    if (bytes > LONGEST_REPLY_BYTES) return null;
+    if (bytes > MAX_REPLY_BYTES) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -31,11 +31,11 @@ const LIMITS: Limits = { processorMs: 60_000, wallMs: 20 * 60_000 };
  * More than any image takes that is let through by what its header says: WebP of the largest size has 2 GiB allocated,
  * of which it uses half. It is for files that contradict themselves, and for faults of a library.
  */
-const MOST_ALLOCATED = 2.5 * 1024 * 1024 * 1024;
+const MAX_ALLOCATED = 2.5 * 1024 * 1024 * 1024;
 
 /** Memory for decoding side by side: that of a photograph of 12 megapixels a process, and of a large one in any case. */
 const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
-const LEAST_MEMORY = 320 * 1024 * 1024;
+const MIN_MEMORY = 320 * 1024 * 1024;
 
 /**
  * Brings images into normal form in processes of its own, so that neither a slow nor a malicious file touches this
@@ -54,10 +54,10 @@ export class ImageNormalizer {
   constructor({
     processes = availableParallelism(),
     limits = LIMITS,
-    memoryBytes = MOST_ALLOCATED,
+    memoryBytes = MAX_ALLOCATED,
   }: ImageNormalizerOptions = {}) {
     this.#slots = pLimit(processes);
-    this.#memory = new ByteBudget(Math.max(LEAST_MEMORY, processes * MEMORY_PER_PROCESS));
+    this.#memory = new ByteBudget(Math.max(MIN_MEMORY, processes * MEMORY_PER_PROCESS));
     this.#limits = limits;
     this.#memoryBytes = memoryBytes;
   }

@@ -19,7 +19,7 @@ const SIGNATURES: readonly (readonly [signature: RegExp, format: ImageFormat])[]
 const AVIF_STILL = 'avif';
 const AVIF_SEQUENCE = 'avis';
 const HEIC = /^(?:hei[cmsx]|hev[cmsx]|mif1|msf1)$/;
-const MOST_BRANDS = 64;
+const MAX_BRANDS = 64;
 
 /**
  * Which of the judged formats a file is, told by its first bytes, whatever its name or its metadata say.
@@ -45,7 +45,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
 /** Major and compatible brands of an ISO base media file; none for other files. */
 function fileBrands(bytes: Buffer): string[] {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return [];
-  const end = Math.min(bytes.readUInt32BE(0), bytes.length, 16 + 4 * MOST_BRANDS);
+  const end = Math.min(bytes.readUInt32BE(0), bytes.length, 16 + 4 * MAX_BRANDS);
   const brands = [bytes.toString('latin1', 8, 12)];
   for (let at = 16; at + 4 <= end; at += 4) brands.push(bytes.toString('latin1', at, at + 4));
   return brands;

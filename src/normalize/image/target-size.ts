@@ -1,5 +1,5 @@
 /** Longest edge of an image in normal form, in pixels. */
-export const LONGEST_EDGE = 512;
+export const MAX_EDGE = 512;
 
 /**
  * Size of an image in normal form: as it is when its longest edge has at most 512 pixels; else that edge has exactly
@@ -7,11 +7,11 @@ export const LONGEST_EDGE = 512;
  */
 export function targetSize(width: number, height: number): { width: number; height: number } {
   const longest = Math.max(width, height);
-  if (longest <= LONGEST_EDGE) return { width, height };
-  const shortest = Math.max(1, roundedQuotient(Math.min(width, height) * LONGEST_EDGE, longest));
+  if (longest <= MAX_EDGE) return { width, height };
+  const shortest = Math.max(1, roundedQuotient(Math.min(width, height) * MAX_EDGE, longest));
   return width >= height
-    ? { width: LONGEST_EDGE, height: width === height ? LONGEST_EDGE : shortest }
-    : { width: shortest, height: LONGEST_EDGE };
+    ? { width: MAX_EDGE, height: width === height ? MAX_EDGE : shortest }
+    : { width: shortest, height: MAX_EDGE };
 }
 
 /** In whole numbers, because a quotient in floating point may only seem to be a half. */

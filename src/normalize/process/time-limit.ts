@@ -10,7 +10,7 @@ export interface Limits {
 export type Excess = 'processor' | 'wall';
 
 /** Looking at a process more often than this tells nothing. */
-const SHORTEST_LOOK_MS = 20;
+const MIN_LOOK_MS = 20;
 
 /**
  * Counts the time that a process works, and has it ended when that is more than its due. It is looked at only when it
@@ -57,7 +57,7 @@ export class TimeLimit {
     const { processorMs, wallMs } = this.#limits;
     const leftMs = Math.min(processorMs + this.#idleMs, wallMs) - passedMs;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), Math.max(SHORTEST_LOOK_MS, leftMs));
+    this.#timer = setTimeout(() => void this.#look(), Math.max(MIN_LOOK_MS, leftMs));
   }
 
   async #look(): Promise<void> {

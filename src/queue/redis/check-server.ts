@@ -10,7 +10,7 @@ const START_TIMEOUT_MS = 30_000;
 const TRY_EVERY_MS = 500;
 /** A server that is there answers in far less; a connection over which nothing comes is given up, in milliseconds. */
 const ANSWER_WITHIN_MS = 5000;
-const OLDEST = [6, 2] as const;
+const MIN_VERSION = [6, 2] as const;
 
 /** Codes with which Redis begins a refusal that waiting does not mend. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -163,10 +163,10 @@ async function useDatabase(redis: Redis, name: string, database: number): Promis
 function checkInfo(name: string, info: ReadonlyMap<string, string>): void {
   const version = info.get('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (!(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))) {
+  if (!(major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]))) {
     throw new Failure(
       'service',
-      `${name} has version ${version || 'unknown'}; ${OLDEST.join('.')} or newer is needed`,
+      `${name} has version ${version || 'unknown'}; ${MIN_VERSION.join('.')} or newer is needed`,
     );
   }
   const policy = info.get('maxmemory_policy') ?? 'unknown';

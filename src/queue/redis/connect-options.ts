@@ -11,7 +11,7 @@ type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
  */
 const SOCKET_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-const LONGEST_BACKOFF_MS = 2000;
+const MAX_BACKOFF_MS = 2000;
 
 /** What every connection shares; it makes one attempt when it is told to, and gives up at once. */
 export function connectOptions(address: RedisAddress): ConnectOptions {
@@ -38,7 +38,7 @@ export function lastingOptions(address: RedisAddress): ConnectOptions {
     lazyConnect: false,
     maxRetriesPerRequest: null,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_BACKOFF_MS) + randomInt(50),
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_BACKOFF_MS) + randomInt(50),
     // After a failover the old primary still answers, but takes nothing.
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   };

@@ -1,5 +1,5 @@
 import type { RedisLink } from './link.ts';
-import { patiently } from './retry-while-transient.ts';
+import { retryWhileTransient } from './retry-while-transient.ts';
 
 /** What PTTL gives for a key that has no end. */
 const NO_END = -1;
@@ -15,6 +15,7 @@ export async function endInTime(
   lastsMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const left = await patiently(() => link.redis.pttl(key), signal);
-  if (left > lastsMs || left === NO_END) await patiently(() => link.redis.pexpire(key, lastsMs), signal);
+  const left = await retryWhileTransient(() => link.redis.pttl(key), signal);
+  if (left > lastsMs || left === NO_END)
+    await retryWhileTransient(() => link.redis.pexpire(key, lastsMs), signal);
 }

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
-import { GivenBack } from '../requeue.ts';
+import { Requeue } from '../requeue.ts';
 import type { WorkQueue } from '../work-queue.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import type { RedisLink } from './link.ts';
 import { BOUNDED_SCRIPTS } from './mending/bounded-scripts.ts';
 import { isMendable, QueueMender } from './mending/queue-mender.ts';
-import { patiently } from './retry-while-transient.ts';
+import { retryWhileTransient } from './retry-while-transient.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 
 /** How values become jobs. */
@@ -29,7 +29,7 @@ export interface RedisQueueOptions<T> {
   readonly lockMs: number;
   /**
    * Called for a job that cannot be read: it is of another version, under another key, or none of ours. The job is
-   * dropped when this resolves; `GivenBack` puts it back.
+   * dropped when this resolves; `Requeue` puts it back.
    */
   readonly unreadable: (jobId: string, error: unknown, signal: AbortSignal) => Promise<void>;
 }
@@ -156,8 +156,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
       try {
         await handling;
       } catch (error) {
-        if (!(error instanceof GivenBack)) failed.abort(error);
-        return await giveBack(job, token, error instanceof GivenBack ? error.delayMs : 0);
+        if (!(error instanceof Requeue)) failed.abort(error);
+        return await giveBack(job, token, error instanceof Requeue ? error.delayMs : 0);
       }
     };
     const { concurrency } = options;
@@ -220,7 +220,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   ): Promise<R> {
     for (;;) {
       try {
-        return await patiently(command, signal);
+        return await retryWhileTransient(command, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!isMendable(error)) throw error;

@@ -1,6 +1,6 @@
 import { escapeGlob } from './keys/glob.ts';
 import type { RedisLink } from './link.ts';
-import { patiently } from './retry-while-transient.ts';
+import { retryWhileTransient } from './retry-while-transient.ts';
 
 /**
  * All at once, because of what is removed piece by piece something added meanwhile could stay behind half. It looks at
@@ -17,5 +17,5 @@ export async function removeKeysBelow(
   signal: AbortSignal,
 ): Promise<void> {
   const pattern = `${escapeGlob(link.key(...parts))}:*`;
-  await patiently(() => link.redis.eval(REMOVE_KEYS, 0, pattern), signal);
+  await retryWhileTransient(() => link.redis.eval(REMOVE_KEYS, 0, pattern), signal);
 }

@@ -31,7 +31,7 @@ export function isPassing(error: unknown): boolean {
  * Asks Redis until it takes what it is asked. Only for commands that can be sent twice. Rejects with the signal's
  * reason, or with a refusal that waiting does not mend.
  */
-export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryWhileTransient<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {

@@ -16,7 +16,7 @@ import { readChain, readClaim } from './read-chain.ts';
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 /** Taken in at one look. The rest comes with the next. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** Between two looks at a log that is being taken over, in milliseconds. */
 const SETTLE_MS = 50;
 
@@ -135,7 +135,7 @@ async function completeLines(path: string, from: number): Promise<Buffer[]> {
   const file = await openFile(path, 'refuse');
   try {
     const chunks: Buffer[] = [];
-    for (let at = from; at - from < MOST_BYTES;) {
+    for (let at = from; at - from < MAX_BYTES;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
       if (bytesRead === 0) break;

@@ -7,7 +7,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import type { CommittedRange } from './commit-table.ts';
 
 /** Of one shard's outcome lines: a string of Node takes no more. */
-const MOST_BYTES = 512 * 1024 * 1024 - 32;
+const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
 /** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
 export class RangeReader {
@@ -67,7 +67,7 @@ export class RangeReader {
     }
     const end = range.offset + range.length;
     if (end > this.#size) this.#size = (await this.#handle.stat()).size;
-    if (end > this.#size || range.length > MOST_BYTES) return null;
+    if (end > this.#size || range.length > MAX_BYTES) return null;
     const bytes = Buffer.allocUnsafe(range.length);
     for (let filled = 0; filled < range.length;) {
       const { bytesRead } = await this.#handle.read(

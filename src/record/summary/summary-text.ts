@@ -9,7 +9,7 @@ import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import type { Summary } from './summary.ts';
 
 /** Most lines about guards and models, and most reasons for leaving files out. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 /** What to do about items that were not judged, by code. */
 const ADVICE: Readonly<Record<ItemCode, string>> = {
@@ -161,8 +161,8 @@ function record(summary: Summary): string[] {
 }
 
 function listed(lines: readonly string[]): string[] {
-  const more = lines.length - MOST_LISTED;
-  return more > 0 ? [...lines.slice(0, MOST_LISTED), `and ${number(more)} more`] : [...lines];
+  const more = lines.length - MAX_LISTED;
+  return more > 0 ? [...lines.slice(0, MAX_LISTED), `and ${number(more)} more`] : [...lines];
 }
 
 function categoryName(key: string): string {

@@ -20,7 +20,7 @@ export interface AdmitOptions {
 }
 
 /** Of one path or URL. All are named, and whole: what is left out could be the one that matters. */
-const MOST_CHARACTERS = 8192;
+const MAX_CHARACTERS = 8192;
 
 /**
  * Decides whether a run may be worked on that lies in a directory: that has its content read from where run.json says,
@@ -71,5 +71,5 @@ async function corpusShown(path: string): Promise<string> {
 }
 
 function whole(name: string): string {
-  return shown(name, MOST_CHARACTERS);
+  return shown(name, MAX_CHARACTERS);
 }

@@ -36,7 +36,7 @@ export interface LogWriterInput {
 /** What most shards take. */
 const LIKELY_BYTES = 256 * 1024;
 /** As many as there are commits at a time. */
-const MOST_BUFFERS = 16;
+const MAX_BUFFERS = 16;
 
 /** Where the epoch's commits end. */
 export interface ChainEnd {
@@ -144,7 +144,7 @@ export class LogWriter {
 
   #keep(text: TextBuffer): void {
     text.clear();
-    if (this.#buffers.length < MOST_BUFFERS) this.#buffers.push(text);
+    if (this.#buffers.length < MAX_BUFFERS) this.#buffers.push(text);
   }
 
   /** Writes what waits, then closes the files. Safe to call twice. */

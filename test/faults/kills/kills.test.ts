@@ -14,7 +14,7 @@ const PRELOAD = fileURLToPath(new URL('../preload/die-at-operation.mjs', import.
 const CORPUS_SEED = 7;
 const LIVES = 8;
 /** Deaths by the clock strike within this time of a start: it includes loading the program. */
-const LONGEST_LIFE_MS = 3000;
+const MAX_LIFE_MS = 3000;
 
 const table: string[][] = [
   ['seed', 'deaths at an operation', 'torn writes', 'deaths by the clock', 'items', 'verify'],
@@ -69,7 +69,7 @@ it.each(seeds())(
       const args = run === null ? ['enqueue', corpus, '--out', out] : ['resume', run];
       if (next() < 0.25) {
         const cli = new Cli([...args, '--quiet']);
-        await Promise.race([delay(next() * LONGEST_LIFE_MS), cli.finished()]);
+        await Promise.race([delay(next() * MAX_LIFE_MS), cli.finished()]);
         cli.kill('SIGKILL');
         const finished = await cli.finished();
         if (finished.signal !== null) deaths.clock++;

@@ -13,7 +13,7 @@ export interface Damage {
 }
 
 const KINDS = ['cut', 'flip', 'zeros', 'garbage', 'gone'] as const;
-const LONGEST_DAMAGE = 512;
+const MAX_DAMAGE = 512;
 
 /** Damages one file of the verdict log or the plan, chosen by `next`. */
 export async function damageOne(runDir: string, next: () => number): Promise<Damage> {
@@ -27,7 +27,7 @@ export async function damageOne(runDir: string, next: () => number): Promise<Dam
   const bytes = await readFile(path);
   const kind = KINDS[Math.floor(next() * KINDS.length)]!;
   const at = kind === 'garbage' ? bytes.length : Math.floor(next() * bytes.length);
-  const length = 1 + Math.floor(next() * LONGEST_DAMAGE);
+  const length = 1 + Math.floor(next() * MAX_DAMAGE);
   if (kind === 'gone') await rm(path);
   else if (kind === 'cut') await truncate(path, at);
   else if (kind === 'garbage') {

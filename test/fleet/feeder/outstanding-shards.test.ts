@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
-import { GivenBack, LONGEST_REST_MS } from '../../../src/queue/requeue.ts';
+import { Requeue, MAX_REST_MS } from '../../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../../src/queue/work-queue.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
@@ -52,7 +52,7 @@ async function giveBackOnce<T>(queue: WorkQueue<T>, restMs: number): Promise<voi
   const consuming = queue.consume(
     async () => {
       end.abort(new Error('enough'));
-      throw new GivenBack(restMs);
+      throw new Requeue(restMs);
     },
     { concurrency: 1, signal: end.signal },
   );
@@ -196,17 +196,17 @@ describe('shards that are fed and not committed', () => {
     const soon = Date.now() + 1_800_000;
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: soon });
     onTestFinished(() => void vi.useRealTimers());
-    await giveBackOnce(queue, LONGEST_REST_MS);
-    await giveBackOnce(results, LONGEST_REST_MS);
+    await giveBackOnce(queue, MAX_REST_MS);
+    await giveBackOnce(results, MAX_REST_MS);
     vi.setSystemTime(soon - 1_800_000);
     expect(await queue.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 1 });
     expect(await results.depth(never)).toEqual({ waiting: 0, active: 0, delayed: 1 });
 
     expect(await shards.feedAgain(async () => {}, never)).toBe(0);
-    vi.advanceTimersByTime(LONGEST_REST_MS);
+    vi.advanceTimersByTime(MAX_REST_MS);
     expect(await shards.feedAgain(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toMatchObject({ delayed: 1 });
-    vi.advanceTimersByTime(LONGEST_REST_MS);
+    vi.advanceTimersByTime(MAX_REST_MS);
     expect(await shards.feedAgain(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toEqual({ waiting: 2, active: 0, delayed: 0 });
     expect(await results.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 0 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HalfFull } from '../../../src/fleet/redis/redis-headroom.ts';
+import { RedisHeadroom } from '../../../src/fleet/redis/redis-headroom.ts';
 import { readMemory } from '../../../src/fleet/redis/memory.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 
@@ -10,7 +10,7 @@ it('feeding has half of the memory that Redis may use', async () => {
   const link = await linkForTest(await redisForTest({ settings: ['--maxmemory', '32mb'] }));
   const { mostBytes } = await readMemory(link, never);
   expect(mostBytes).toBe(32 * MIB);
-  const memory = new HalfFull(link);
+  const memory = new RedisHeadroom(link);
   let fed = 0;
   // What was fed is counted before Redis shows it.
   while (fed < 32 && (await memory.hasRoom(MIB / 2, never))) {
@@ -23,6 +23,6 @@ it('feeding has half of the memory that Redis may use', async () => {
 });
 
 it('a Redis without a bound is never half full', async () => {
-  const memory = new HalfFull(await linkForTest(await redisForTest()));
+  const memory = new RedisHeadroom(await linkForTest(await redisForTest()));
   expect(await memory.hasRoom(1024 * MIB, never)).toBe(true);
 });

@@ -5,7 +5,7 @@ import type { ShardResult } from '../../../src/domain/shard.ts';
 import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
-import { GivenBack } from '../../../src/queue/requeue.ts';
+import { Requeue } from '../../../src/queue/requeue.ts';
 import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';
@@ -129,7 +129,7 @@ it('counts a failure of its own like a death, and gives the shard back', async (
   const moderator = new ShardModerator({ judge, moderator: textModerator(judge), notes, worker: 'worker' });
   const one = { ...shard, items: [promptItem(7, '7')] };
   for (let times = 0; times < 6; times++) {
-    await expect(moderator.moderate(NAME, one, signal)).rejects.toBeInstanceOf(GivenBack);
+    await expect(moderator.moderate(NAME, one, signal)).rejects.toBeInstanceOf(Requeue);
   }
   expect(failed(await moderator.moderate(NAME, one, signal))).toEqual([7]);
 });

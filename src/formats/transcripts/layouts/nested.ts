@@ -17,9 +17,9 @@ import { textOfTurn } from '../turns/turns.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from '../wording.ts';
 
 /** Levels of a record that are looked into. */
-const MOST_LEVELS = 100;
+const MAX_LEVELS = 100;
 /** Items of one record that are found in its nested values. */
-export const MOST_ITEMS = 50_000;
+export const MAX_ITEMS = 50_000;
 /** Words from which on a string counts as text, whatever its name. */
 const WORDS_OF_TEXT = 2;
 /** The same beside the words of a turn, where it is most likely an annotation of them. */
@@ -85,11 +85,11 @@ export class NestedItems {
   /** Everything found. */
   drafts(): readonly Draft[] {
     if (this.#tooDeep > 0) {
-      const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MOST_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
+      const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MAX_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
       this.#drafts.push(settled(this.#suffix(), null, itemError('MALFORMED_ROW', what)));
     }
     if (this.#tooMany > 0) {
-      const what = `the record has more than ${MOST_ITEMS} texts; ${this.#tooMany} are not judged`;
+      const what = `the record has more than ${MAX_ITEMS} texts; ${this.#tooMany} are not judged`;
       this.#drafts.push(settled(this.#suffix(), null, itemError('ITEM_TOO_LARGE', what)));
     }
     return this.#drafts;
@@ -103,7 +103,7 @@ export class NestedItems {
   }
 
   #inside(name: string, value: object, level: number, said: Said | null): void {
-    if (level > MOST_LEVELS) this.#tooDeep++;
+    if (level > MAX_LEVELS) this.#tooDeep++;
     else if (isList(value)) this.#list(name, value, level, said);
     else this.#object(value, level, said);
   }
@@ -264,7 +264,7 @@ export class NestedItems {
 
   /** Adds the items of one piece of the record. */
   #add(drafts: readonly Draft[]): void {
-    if (this.#drafts.length + drafts.length > MOST_ITEMS) {
+    if (this.#drafts.length + drafts.length > MAX_ITEMS) {
       this.#tooMany += drafts.length;
       return;
     }

@@ -14,10 +14,10 @@ const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
 /** Seven bits a byte, 64 bits. */
-const LONGEST_VARINT = 10;
+const MAX_VARINT = 10;
 
 /** Longest name or id, in bytes. */
-const LONGEST_TEXT = 1024 * 1024;
+const MAX_TEXT = 1024 * 1024;
 
 /**
  * Reads the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding) where they lie, without
@@ -61,7 +61,7 @@ export class FieldReader {
 
   text(): string {
     const bytes = this.bytes();
-    if (bytes.length > LONGEST_TEXT) throw new MalformedMessage('length of a text');
+    if (bytes.length > MAX_TEXT) throw new MalformedMessage('length of a text');
     return bytes.toString('utf8');
   }
 
@@ -115,7 +115,7 @@ export class FieldReader {
 
   /** Two's complement of 64 bits: the complement is taken before anything can be rounded. */
   #signed(): number {
-    const last = this.#at + LONGEST_VARINT - 1;
+    const last = this.#at + MAX_VARINT - 1;
     const isNegative = this.#bytes[last] === 1 && this.#isLongVarint(last);
     return isNegative ? -1 - this.#varint(0x7f) : this.#varint();
   }
@@ -130,11 +130,11 @@ export class FieldReader {
   #varint(flip = 0): number {
     let value = 0;
     let unit = 1;
-    for (let length = 1; length <= LONGEST_VARINT; length++) {
+    for (let length = 1; length <= MAX_VARINT; length++) {
       const byte = this.#bytes[this.#at++];
       if (byte === undefined) throw new MalformedMessage('end');
-      if (length === LONGEST_VARINT && byte > 1) break;
-      const isSign = flip !== 0 && length === LONGEST_VARINT;
+      if (length === MAX_VARINT && byte > 1) break;
+      const isSign = flip !== 0 && length === MAX_VARINT;
       if (!isSign) value += ((byte & 0x7f) ^ flip) * unit;
       if (byte < 0x80) return value;
       unit *= 0x80;

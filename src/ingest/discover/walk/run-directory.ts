@@ -37,13 +37,13 @@ const RUN_RECORD = z.looseObject({
 });
 
 /** Room for the configuration of a run with some ten thousand named files. */
-const LARGEST_RECORD_BYTES = 16 * 1024 * 1024;
+const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** Name of the run whose directory, without links, this is; null when it is none. */
 export async function runOfDirectory(real: string): Promise<string | null> {
   try {
     const path = systemPath(join(real, RUN_FILES.run));
-    const bytes = await readWholeFile(path, { maxBytes: LARGEST_RECORD_BYTES, links: 'refuse' });
+    const bytes = await readWholeFile(path, { maxBytes: MAX_RECORD_BYTES, links: 'refuse' });
     if (isNestedTooDeeply(bytes)) return null;
     const { run } = RUN_RECORD.parse(JSON.parse(bytes.toString()));
     return run === basename(real) ? run : null;

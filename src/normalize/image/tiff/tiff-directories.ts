@@ -24,9 +24,9 @@ export const TAGS = {
 } as const;
 const READ: ReadonlySet<number> = new Set(Object.values(TAGS));
 
-const MOST_VALUES = 4;
+const MAX_VALUES = 4;
 /** Of all directories together: what has more was made to keep a reader busy. */
-const MOST_ENTRIES = 2 ** 20;
+const MAX_ENTRIES = 2 ** 20;
 /** Types of values by their number: how many bytes they have. Others are not needed. */
 const BYTES_OF_TYPE = new Map([
   [1, 1],
@@ -49,7 +49,7 @@ export function readTiffDirectories(bytes: Buffer): readonly TiffDirectory[] {
   for (let at = layout.offset(layout.firstAt); at !== null && at !== 0 && !seen.has(at);) {
     seen.add(at);
     const count = layout.number(at, layout.countBytes);
-    if (count === null || (entries += count + 1) > MOST_ENTRIES) break;
+    if (count === null || (entries += count + 1) > MAX_ENTRIES) break;
     const directory = readDirectory(layout, at, count);
     directories.push(directory);
     at = directory.nextAt === null ? null : layout.offset(directory.nextAt);
@@ -91,7 +91,7 @@ function readValues(layout: Layout, entryAt: number): number[] {
   // values that do not fit stand elsewhere
   const from = size * count <= layout.offsetBytes ? fieldAt : layout.offset(fieldAt);
   const values: number[] = [];
-  for (let index = 0; from !== null && index < Math.min(count, MOST_VALUES); index++) {
+  for (let index = 0; from !== null && index < Math.min(count, MAX_VALUES); index++) {
     const value = layout.number(from + index * size, size);
     if (value !== null) values.push(value);
   }

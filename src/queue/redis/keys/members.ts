@@ -2,8 +2,8 @@ import type { RedisLink } from '../link.ts';
 import { withKey } from './own-type.ts';
 
 /** Members that are read, at most: a fleet has some hundred processes and runs. */
-const MOST_MEMBERS = 1024;
-const LONGEST_MEMBER = 256;
+const MAX_MEMBERS = 1024;
+const MAX_MEMBER = 256;
 const AT_A_TIME = 512;
 
 /** One step through a set; members that are too long for a name leave it unread. */
@@ -30,15 +30,15 @@ export async function readMembers(
   const names = new Set<string>();
   let cursor = '0';
   do {
-    const step = (): Promise<unknown> => link.redis.eval(STEP, 1, key, cursor, AT_A_TIME, LONGEST_MEMBER);
+    const step = (): Promise<unknown> => link.redis.eval(STEP, 1, key, cursor, AT_A_TIME, MAX_MEMBER);
     const [next, members] = (await withKey(link, set, step, signal)) as [string, string[]];
     const others = members.filter((member) => !isName(member));
     if (others.length > 0) {
       await withKey(link, set, () => link.redis.srem(key, ...others), signal);
       link.skipped.skip(key, 'held names of an unknown form; removed');
     }
-    for (const member of members) if (names.size < MOST_MEMBERS && isName(member)) names.add(member);
+    for (const member of members) if (names.size < MAX_MEMBERS && isName(member)) names.add(member);
     cursor = next;
-  } while (cursor !== '0' && names.size < MOST_MEMBERS);
+  } while (cursor !== '0' && names.size < MAX_MEMBERS);
   return [...names].sort();
 }

@@ -1,5 +1,5 @@
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../retry-while-transient.ts';
+import { retryWhileTransient } from '../retry-while-transient.ts';
 
 /** Whether a server refused a command because a key holds a value of another type. */
 export function isWrongType(error: unknown): boolean {
@@ -23,10 +23,10 @@ export async function withKey<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await patiently(() => ask(key), signal);
+      return await retryWhileTransient(() => ask(key), signal);
     } catch (error) {
       if (!isWrongType(error)) throw error;
-      await patiently(() => link.redis.eval(REMOVE_UNLESS, 1, key, type), signal);
+      await retryWhileTransient(() => link.redis.eval(REMOVE_UNLESS, 1, key, type), signal);
       link.skipped.skip(key, 'was of the wrong type; removed');
     }
   }

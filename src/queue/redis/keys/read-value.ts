@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../retry-while-transient.ts';
+import { retryWhileTransient } from '../retry-while-transient.ts';
 import { isWrongType } from './own-type.ts';
 
 /** What a process says of itself or of a run takes a few hundred bytes. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** A key that nobody wrote, or whose value is none of ours: malformed, too long, of another type or version. */
 export type Unread = 'absent' | 'unreadable';
@@ -20,14 +20,14 @@ export async function readText(
 ): Promise<{ readonly text: string } | Unread> {
   let bytes: Buffer;
   try {
-    bytes = await patiently(() => link.redis.getrangeBuffer(key, 0, MOST_BYTES), signal);
+    bytes = await retryWhileTransient(() => link.redis.getrangeBuffer(key, 0, MAX_BYTES), signal);
   } catch (error) {
     if (!isWrongType(error)) throw error;
     link.skipped.skip(key, 'is of the wrong type; skipped');
     return 'unreadable';
   }
   if (bytes.length === 0) return 'absent';
-  if (bytes.length <= MOST_BYTES) return { text: bytes.toString() };
+  if (bytes.length <= MAX_BYTES) return { text: bytes.toString() };
   link.skipped.skip(key, 'is too long; skipped');
   return 'unreadable';
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { LARGEST_JOB_BYTES, LARGEST_OPTIONS_BYTES } from './job-bounds.ts';
+import { MAX_JOB_BYTES, MAX_OPTIONS_BYTES } from './job-bounds.ts';
 
 interface Script {
   readonly name: string;
@@ -22,7 +22,7 @@ const WHOLE_JOB = 'rcall("HGETALL", jobKey)';
 const BOUNDED_JOB = `(function()
   local job = {}
   for _, field in ipairs({'data', 'opts', 'timestamp', 'delay', 'ats', 'atm', 'stc', 'processedOn'}) do
-    local most = field == 'data' and ${LARGEST_JOB_BYTES} or ${LARGEST_OPTIONS_BYTES}
+    local most = field == 'data' and ${MAX_JOB_BYTES} or ${MAX_OPTIONS_BYTES}
     if rcall("HEXISTS", jobKey, field) == 1 and rcall("HSTRLEN", jobKey, field) <= most then
       job[#job + 1] = field
       job[#job + 1] = rcall("HGET", jobKey, field)

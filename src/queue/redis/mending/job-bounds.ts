@@ -1,4 +1,4 @@
 /** Far more than a shard of 1 MiB, or of one large item, takes as a job; what is larger is not fetched, in bytes. */
-export const LARGEST_JOB_BYTES = 256 * 1024 * 1024;
+export const MAX_JOB_BYTES = 256 * 1024 * 1024;
 /** Of BullMQ's options, and of its counts and times, of which ours are a few dozen characters. */
-export const LARGEST_OPTIONS_BYTES = 1024;
+export const MAX_OPTIONS_BYTES = 1024;

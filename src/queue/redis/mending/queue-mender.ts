@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
-import { patiently } from '../retry-while-transient.ts';
-import { LARGEST_JOB_BYTES } from './job-bounds.ts';
+import { retryWhileTransient } from '../retry-while-transient.ts';
+import { MAX_JOB_BYTES } from './job-bounds.ts';
 import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS } from './mending-scripts.ts';
 
 /** Who asks for one mending after the other gets them so far apart, in milliseconds. */
 const EVERY_MS = 250;
 /** Jobs of a state that are looked at, those first that are next or were taken last. */
-const MOST_JOBS = 2000;
+const MAX_JOBS = 2000;
 
 /** Of BullMQ's options of a job nothing is used, but it gives up on a job whose options are no object. */
 const OPTIONS = z.record(z.string(), z.unknown());
@@ -37,16 +37,16 @@ export class QueueMender {
 
   /** Removes a job, in whatever state its keys are, unless it is being handled. */
   async discard(id: string, signal: AbortSignal): Promise<void> {
-    await patiently(() => this.#link.redis.eval(DISCARD_JOB, 1, this.#prefix, id), signal);
+    await retryWhileTransient(() => this.#link.redis.eval(DISCARD_JOB, 1, this.#prefix, id), signal);
   }
 
   async #mend(signal: AbortSignal): Promise<void> {
     const { redis, skipped } = this.#link;
-    const removed = await patiently(() => redis.eval(MEND_KEYS, 1, this.#prefix), signal);
+    const removed = await retryWhileTransient(() => redis.eval(MEND_KEYS, 1, this.#prefix), signal);
     for (const key of removed as string[]) skipped.skip(key, 'was none of ours; removed');
     const inspect = (): Promise<unknown> =>
-      redis.eval(INSPECT_JOBS, 1, this.#prefix, MOST_JOBS, LARGEST_JOB_BYTES);
-    const [jobs, unusable] = (await patiently(inspect, signal)) as [string[], string[]];
+      redis.eval(INSPECT_JOBS, 1, this.#prefix, MAX_JOBS, MAX_JOB_BYTES);
+    const [jobs, unusable] = (await retryWhileTransient(inspect, signal)) as [string[], string[]];
     const broken = [...unusable];
     for (let at = 0; at < jobs.length; at += 2) {
       if (parseValue(jobs[at + 1]!, OPTIONS) === null) broken.push(jobs[at]!);
@@ -54,7 +54,7 @@ export class QueueMender {
     if (broken.length > 0) {
       // Without a lock a job that was taken is soon handed over again.
       const keys = broken.flatMap((id) => [this.#prefix + id, `${this.#prefix}${id}:lock`]);
-      await patiently(() => redis.unlink(...keys), signal);
+      await retryWhileTransient(() => redis.unlink(...keys), signal);
       skipped.skip(this.#prefix + broken[0]!, 'and perhaps more jobs cannot be taken; dropped');
     }
     await delay(EVERY_MS, undefined, { signal });

@@ -18,7 +18,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 8;
 /** Derived keys that are kept. A run that is out of them costs a derivation, some ten microseconds. */
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 /**
  * Seals what travels through Redis, with keys derived from the fleet's (HKDF-SHA-256, RFC 5869): whoever has not the
@@ -67,7 +67,7 @@ export class FleetSeal {
     this.#kept.delete(run);
     this.#kept.set(run, key);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return key;
   }
 }

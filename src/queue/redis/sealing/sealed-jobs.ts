@@ -37,11 +37,11 @@ const SEALED = z.strictObject({ sealed: z.string() });
 
 /** `s-<run>-<pass>-<shard>-<epoch>` of a shard and its result, `f-<run>-<pass>-<epoch>` of a run's end. */
 const JOB_ID = /^(?:s-(.+)-\d+-\d+-\d+|f-(.+)-\d+-\d+)$/;
-const LONGEST_JOB_ID = 200;
+const MAX_JOB_ID = 200;
 
 /** The run that a job's name names; null when it is no name of ours. */
 export function runOfJob(jobId: string): string | null {
-  if (jobId.length > LONGEST_JOB_ID) return null;
+  if (jobId.length > MAX_JOB_ID) return null;
   const match = JOB_ID.exec(jobId);
   return match?.[1] ?? match?.[2] ?? null;
 }

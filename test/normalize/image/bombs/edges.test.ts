@@ -6,7 +6,7 @@ import { imageNormalizer, startedProcesses } from '../../../helpers/normalizer.t
 const options = { frames: 8, signal: new AbortController().signal };
 
 /** What a decoder has before its first image, and room for the header and the file. */
-const MOST_BEFORE_DECODING = 200 * 2 ** 20;
+const MAX_BEFORE_DECODING = 200 * 2 ** 20;
 
 it.each([
   ['TIFF', tiffEdges(60_000_000, 1)],
@@ -22,7 +22,7 @@ it.each([
     code: 'MEDIA_TOO_LARGE',
     message: expect.stringContaining('edge') as string,
   });
-  expect(peakMemory((await started.first).pid!)).toBeLessThan(MOST_BEFORE_DECODING);
+  expect(peakMemory((await started.first).pid!)).toBeLessThan(MAX_BEFORE_DECODING);
 });
 
 it.each([
