@@ -9,11 +9,11 @@ import { linkForTest, redisForTest } from '../helpers/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
 const MIB = 1024 * 1024;
-const MOST = 12 * MIB;
+const MAX_MEMORY = 12 * MIB;
 const ROWS = 16_000;
 
 async function setup() {
-  const redis = await redisForTest({ settings: ['--maxmemory', String(MOST)] });
+  const redis = await redisForTest({ settings: ['--maxmemory', String(MAX_MEMORY)] });
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await mkdir(out);
