@@ -1,5 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { readFully } from './read-fully.ts';
 
 /** A path at which there is something, but no ordinary file: a pipe, a device, a folder, or a link that is not followed. */
 export class NotAnOrdinaryFile extends Error {
@@ -71,12 +72,12 @@ export async function readWholeFile(
     if (size > maxBytes) throw new FileTooLarge(path, maxBytes);
     const pieces: Buffer[] = [];
     for (let bytes = 0; ;) {
-      const piece = Buffer.allocUnsafe(Math.min(Math.max(size - bytes, 4096), maxBytes - bytes) + 1);
-      const { bytesRead } = await handle.read(piece, 0, piece.length, bytes);
-      if (bytesRead === 0) return Buffer.concat(pieces);
-      bytes += bytesRead;
+      const target = Buffer.allocUnsafe(Math.min(Math.max(size - bytes, 4096), maxBytes - bytes) + 1);
+      const piece = await readFully(handle, target, bytes);
+      bytes += piece.length;
       if (bytes > maxBytes) throw new FileTooLarge(path, maxBytes);
-      pieces.push(piece.subarray(0, bytesRead));
+      pieces.push(piece);
+      if (piece.length < target.length) return Buffer.concat(pieces);
     }
   } finally {
     await handle.close();

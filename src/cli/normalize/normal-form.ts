@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { itemError, type ItemCode, type ItemError } from '../../domain/item-error.ts';
 import { NotAnOrdinaryFile, openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 import { examineHead } from '../../ingest/recognise/examine.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
 
@@ -69,7 +70,7 @@ async function normalized(
   signal: AbortSignal,
 ): Promise<{ readonly extension: 'png' | 'wav'; readonly bytes: Buffer } | ItemError> {
   const { size } = await file.stat();
-  const head = await readAt(file, Math.min(size, HEAD_BYTES));
+  const head = await readFully(file, Buffer.alloc(Math.min(size, HEAD_BYTES)), 0);
   const examined = examineHead(
     { raw: head, text: head, isComplete: size <= HEAD_BYTES, encoding: null },
     name,
@@ -83,7 +84,7 @@ async function normalized(
     return itemError('ITEM_TOO_LARGE', `the file has ${size} bytes of at most ${mediaBytes}`);
   }
   return examined.modality === 'image'
-    ? firstFrame(await readAt(file, size), normalizer, signal)
+    ? firstFrame(await readFully(file, Buffer.alloc(size), 0), normalizer, signal)
     : firstWindow(file, normalizer, signal);
 }
 
@@ -108,15 +109,4 @@ async function firstWindow(
     each: async ({ wav }) => void windows.push(wav),
   });
   return 'code' in heard ? heard : { extension: 'wav', bytes: windows[0]! };
-}
-
-async function readAt(file: FileHandle, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
 }

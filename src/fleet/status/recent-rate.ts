@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { parseChainLine } from '../../record/log/chain-line.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
@@ -30,10 +31,9 @@ async function lastLines(path: string): Promise<Buffer[]> {
   const file = await openFile(path, 'refuse');
   try {
     const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.min(LAST_BYTES, size));
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
+    const length = Math.min(LAST_BYTES, size);
+    const bytes = await readFully(file, Buffer.alloc(length), size - length);
     return bytes
-      .subarray(0, bytesRead)
       .toString('latin1')
       .split('\n')
       .map((line) => Buffer.from(line, 'latin1'));

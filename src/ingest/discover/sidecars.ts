@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { readFully } from '../../files/read-fully.ts';
 import { binaryKind, mediaKindByName } from '../recognise/binary-kind.ts';
 import { type FilePlace, openPlace } from '../sources/file-place.ts';
 import { isWholePicture, TAIL_BYTES } from '../recognise/whole-picture.ts';
@@ -67,15 +68,13 @@ export async function isJudgedMedia(place: FilePlace): Promise<boolean> {
   try {
     const handle = await openPlace(place);
     try {
-      const head = Buffer.allocUnsafe(HEAD_BYTES);
-      const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
-      const read = head.subarray(0, bytesRead);
-      if (binaryKind(read, place.absolute, null)?.isJudged !== true) return false;
+      const head = await readFully(handle, Buffer.allocUnsafe(HEAD_BYTES), 0);
+      if (binaryKind(head, place.absolute, null)?.isJudged !== true) return false;
       const { size } = await handle.stat();
-      if (size <= bytesRead) return isWholePicture(read, read, true);
-      const tail = Buffer.allocUnsafe(Math.min(TAIL_BYTES, size));
-      const end = await handle.read(tail, 0, tail.length, size - tail.length);
-      return isWholePicture(read, tail.subarray(0, end.bytesRead), false);
+      if (size <= head.length) return isWholePicture(head, head, true);
+      const tailBytes = Math.min(TAIL_BYTES, size);
+      const tail = await readFully(handle, Buffer.allocUnsafe(tailBytes), size - tailBytes);
+      return isWholePicture(head, tail, false);
     } finally {
       await handle.close();
     }

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { systemPath } from '../../domain/file-path.ts';
+import { readFully } from '../../files/read-fully.ts';
 import type { FileState } from '../plan/plan-line.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -54,18 +55,12 @@ export async function* fileBytes(
   for (let position = 0; position < limit;) {
     signal.throwIfAborted();
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, limit - position));
-    let filled = 0;
-    while (filled < piece.length) {
-      const { bytesRead } = await handle.read(piece, filled, piece.length - filled, position + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    if (filled === 0) return;
-    position += filled;
-    const read = piece.subarray(0, filled);
+    const read = await readFully(handle, piece, position);
+    if (read.length === 0) return;
+    position += read.length;
     observe(read);
     yield read;
-    if (filled < piece.length) return;
+    if (read.length < piece.length) return;
   }
 }
 

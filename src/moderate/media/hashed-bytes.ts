@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
+import { readFully } from '../../files/read-fully.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -44,10 +45,10 @@ async function hashInto(
   for (let position = 0; position < file.bytes;) {
     signal.throwIfAborted();
     const target = targetAt(position);
-    const { bytesRead } = await handle.read(target, 0, target.length, position);
-    if (bytesRead === 0) return CHANGED;
-    hash.update(target.subarray(0, bytesRead));
-    position += bytesRead;
+    const read = await readFully(handle, target, position);
+    if (read.length < target.length) return CHANGED;
+    hash.update(read);
+    position += read.length;
   }
   return hash.digest('hex') === file.sha256 ? null : CHANGED;
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { readFully } from '../../files/read-fully.ts';
 import { framesAt } from './mpeg-frame.ts';
 
 /** ffmpeg's names of the containers that are judged. Nothing else is ever given to it. */
@@ -65,7 +66,7 @@ const MAX_TAGS = 8;
 export async function recogniseContainer(file: FileHandle): Promise<Container | null> {
   let position = 0;
   for (let tags = 0; tags <= MAX_TAGS; tags++) {
-    const head = await readHead(file, position);
+    const head = await readFully(file, Buffer.allocUnsafe(HEAD_BYTES), position);
     if (position === 0) {
       const container = bySignature(head);
       if (container !== null) return container;
@@ -79,17 +80,6 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
     position += start + tagBytes;
   }
   return null;
-}
-
-async function readHead(file: FileHandle, position: number): Promise<Buffer> {
-  const head = Buffer.allocUnsafe(HEAD_BYTES);
-  let filled = 0;
-  while (filled < head.length) {
-    const { bytesRead } = await file.read(head, filled, head.length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return head.subarray(0, filled);
 }
 
 function bySignature(head: Buffer): Container | null {

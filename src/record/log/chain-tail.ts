@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import {
   lineHash,
@@ -136,11 +137,10 @@ async function completeLines(path: string, from: number): Promise<Buffer[]> {
   try {
     const chunks: Buffer[] = [];
     for (let at = from; at - from < MAX_BYTES;) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
-      if (bytesRead === 0) break;
-      chunks.push(chunk.subarray(0, bytesRead));
-      at += bytesRead;
+      const chunk = await readFully(file, Buffer.allocUnsafe(CHUNK_BYTES), at);
+      chunks.push(chunk);
+      at += chunk.length;
+      if (chunk.length < CHUNK_BYTES) break;
     }
     const all = Buffer.concat(chunks);
     const lines: Buffer[] = [];

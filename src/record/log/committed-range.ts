@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { CommittedRange } from './commit-table.ts';
 
@@ -68,17 +69,7 @@ export class RangeReader {
     const end = range.offset + range.length;
     if (end > this.#size) this.#size = (await this.#handle.stat()).size;
     if (end > this.#size || range.length > MAX_BYTES) return null;
-    const bytes = Buffer.allocUnsafe(range.length);
-    for (let filled = 0; filled < range.length;) {
-      const { bytesRead } = await this.#handle.read(
-        bytes,
-        filled,
-        range.length - filled,
-        range.offset + filled,
-      );
-      if (bytesRead === 0) return null;
-      filled += bytesRead;
-    }
-    return bytes;
+    const bytes = await readFully(this.#handle, Buffer.allocUnsafe(range.length), range.offset);
+    return bytes.length === range.length ? bytes : null;
   }
 }

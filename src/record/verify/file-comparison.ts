@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 
 const NEWLINE = 0x0a;
 
@@ -27,21 +28,10 @@ export class FileComparison {
     const expected = Buffer.isBuffer(content)
       ? content
       : Buffer.from(typeof content === 'string' ? content : content.join(''));
-    const found = Buffer.alloc(expected.length);
-    let filled = 0;
-    while (filled < found.length) {
-      const { bytesRead } = await this.#handle.read(
-        found,
-        filled,
-        found.length - filled,
-        this.#position + filled,
-      );
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    if (filled < expected.length || !found.equals(expected)) {
+    const found = await readFully(this.#handle, Buffer.allocUnsafe(expected.length), this.#position);
+    if (!found.equals(expected)) {
       let same = 0;
-      while (same < filled && found[same] === expected[same]) same++;
+      while (same < found.length && found[same] === expected[same]) same++;
       const line = this.#lines + newlines(expected.subarray(0, same)) + 1;
       throw new Failure('internal', `${this.#name} line ${line} is not what the verdict log says`);
     }

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { createFile } from '../../files/create-file.ts';
 import { openFile } from '../../files/open-file.ts';
+import { readFully } from '../../files/read-fully.ts';
 import { makeFolders } from '../../files/durable-write.ts';
 
 const KEY_BYTES = 32;
@@ -29,9 +30,8 @@ export async function readRunKey(env: NodeJS.ProcessEnv): Promise<Buffer | null>
     try {
       const { uid, mode } = await file.stat();
       const own = process.geteuid === undefined || (uid === process.geteuid() && (mode & OF_OTHERS) === 0);
-      const key = Buffer.alloc(KEY_BYTES);
-      const { bytesRead } = await file.read(key, 0, KEY_BYTES, 0);
-      return own && bytesRead === KEY_BYTES ? key : null;
+      const key = await readFully(file, Buffer.alloc(KEY_BYTES), 0);
+      return own && key.length === KEY_BYTES ? key : null;
     } finally {
       await file.close();
     }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { systemPath } from '../../../domain/file-path.ts';
 import { openFile } from '../../../files/open-file.ts';
+import { readFully } from '../../../files/read-fully.ts';
 import { binaryKind } from '../../recognise/binary-kind.ts';
 
 /**
@@ -44,11 +45,7 @@ export async function isLeftover(name: string, path: string): Promise<boolean> {
 }
 
 function reader(handle: FileHandle): ReadAt {
-  return async (position, length) => {
-    const bytes = Buffer.alloc(length);
-    const { bytesRead } = await handle.read(bytes, 0, length, position);
-    return bytes.subarray(0, bytesRead);
-  };
+  return (position, length) => readFully(handle, Buffer.alloc(length), position);
 }
 
 /** Characters that the user's name may have in an owner file, by the file's size: Word's; Excel's and PowerPoint's. */

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { systemPath } from '../../../domain/file-path.ts';
 import { openFile, readWholeFile } from '../../../files/open-file.ts';
+import { readFully } from '../../../files/read-fully.ts';
 import {
   epochOfCommits,
   epochOf,
@@ -62,9 +63,8 @@ export async function isFileOfRun(path: string, relative: string, run: string): 
   try {
     handle = await openFile(systemPath(path), 'refuse');
     if ((await handle.stat()).size === 0) return true;
-    const head = Buffer.alloc(HEAD_BYTES);
-    const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0);
-    return start.test(head.toString('utf8', 0, bytesRead));
+    const head = await readFully(handle, Buffer.alloc(HEAD_BYTES), 0);
+    return start.test(head.toString());
   } catch {
     return false;
   } finally {
