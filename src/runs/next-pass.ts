@@ -9,7 +9,7 @@ import type { Summary } from '../record/summary/summary.ts';
 import type { Run } from './create-run.ts';
 import { RetrySelection } from './retry-selection.ts';
 import { retryableItems } from './retryable-items.ts';
-import { finishedSummary } from './run-state.ts';
+import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /**
  * The summary of a run for which there is nothing to do: it is finished, or with `retry`, has nothing worth trying

@@ -11,7 +11,7 @@ import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
 import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Run } from './create-run.ts';
-import { finishedSummary } from './run-state.ts';
+import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /** Enough to know that the file is ours; what the configuration holds was validated when it was frozen. */
 const Record = z.looseObject({

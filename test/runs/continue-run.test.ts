@@ -6,7 +6,7 @@ import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
-import { finishedSummary } from '../../src/runs/run-state.ts';
+import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Run } from '../../src/runs/create-run.ts';
-import { finishedSummary } from '../../src/runs/run-state.ts';
+import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';

@@ -3,7 +3,7 @@ import type { RunView } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { exitStatus, trippedGates } from '../../runs/exit-status.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import { goneFailure } from '../../record/run-gone.ts';
+import { goneFailure } from '../../sink/run-gone.ts';
 import { summaryLines } from '../../record/summary/summary-text.ts';
 import type { RunUi } from '../context.ts';
 import type { ProgressSnapshot } from '../progress/progress-line.ts';

@@ -16,7 +16,7 @@ import { feed } from '../../runs/feed.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
 import { RunProgress } from '../../runs/progress.ts';
-import { finishedSummary } from '../../runs/run-state.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
 export interface ContinueOnFleetOptions {

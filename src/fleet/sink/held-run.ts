@@ -11,7 +11,7 @@ import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
 import { noteFinished } from '../../runs/note-finished.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { finishedSummary } from '../../runs/run-state.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { misfitOf, type Misfit } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
 import { PlannedShards } from './planned-shards.ts';

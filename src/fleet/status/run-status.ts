@@ -9,7 +9,7 @@ import { hasMarker } from '../../runs/control/control-files.ts';
 import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
 import { stuckReason } from './stall-reason.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
-import { finishedSummary } from '../../runs/run-state.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
 
 /** Redis answers in far less, when it does. */

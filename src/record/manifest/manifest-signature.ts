@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
@@ -18,18 +18,6 @@ export type ManifestSignature = z.infer<typeof SIGNATURE>;
 export function keyId(key: KeyObject): string {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
-}
-
-/** The text of manifest.sig. `hashLine` is the text of manifest.sha256, `key` an Ed25519 private key. */
-export function signatureText(hashLine: string, key: KeyObject): string {
-  const value: ManifestSignature = {
-    schema: 1,
-    algorithm: 'ed25519',
-    key_id: keyId(key),
-    signed: RUN_FILES.manifestHash,
-    signature: sign(null, Buffer.from(hashLine), key).toString('base64'),
-  };
-  return `${JSON.stringify(value)}\n`;
 }
 
 /** Reads manifest.sig from its bytes. Failure('internal') when it does not have that form. */

@@ -19,7 +19,7 @@ import { verifySignature, type SignatureState } from './verify-signature.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
-import { readRecord } from './verify-record.ts';
+import { readRecord } from '../read-record.ts';
 import { CommitTable } from '../log/commit-table.ts';
 import { lostToDamage, readChain, type Chain, type Closing } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';

@@ -8,7 +8,7 @@ import { writeAt } from '../../files/durable-write.ts';
 import { temporaryName } from '../../files/run-files.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
-import { assertHighestEpoch } from '../../record/log/epochs.ts';
+import { assertHighestEpoch } from '../verdict-log/take-epoch.ts';
 
 /** Written to the disk together, at least. */
 const BUFFER_BYTES = 1024 * 1024;

@@ -6,7 +6,7 @@ import type { CorpusAccounts } from '../../record/corpus-accounts.ts';
 import { previousManifest } from '../../record/manifest/earlier-manifests.ts';
 import { keepEarlierManifests } from './keep-manifests.ts';
 import type { FinalFile, FinalWriter } from './final-file.ts';
-import { hashSource } from '../../record/manifest/hash-source.ts';
+import { hashSource } from './hash-source.ts';
 import { ListHash, filesHash } from '../../record/manifest/list-hash.ts';
 import {
   manifestBegin,
@@ -16,7 +16,7 @@ import {
   type Manifest,
 } from '../../record/manifest/manifest.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
-import { hashRecordFiles } from '../../record/manifest/record-files.ts';
+import { hashRecordFiles } from './hash-record-files.ts';
 import type { Counts } from '../../record/tally.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
 import { damageOf, type Chain } from '../../record/log/read-chain.ts';

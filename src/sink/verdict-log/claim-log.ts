@@ -7,7 +7,7 @@ import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../
 import { makeFolders, syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, commitsName, epochOfTemporary } from '../../files/run-files.ts';
 import { encodeChainLine, lineHash, type ClaimLine } from '../../record/log/chain-line.ts';
-import { supersededOr, takeNextEpoch } from '../../record/log/epochs.ts';
+import { supersededOr, takeNextEpoch } from './take-epoch.ts';
 import { LogWriter } from './log-writer.ts';
 import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.ts';
 

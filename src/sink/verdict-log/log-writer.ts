@@ -16,7 +16,7 @@ import {
 import type { CommitTable } from '../../record/log/commit-table.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
-import { assertHighestEpoch } from '../../record/log/epochs.ts';
+import { assertHighestEpoch } from './take-epoch.ts';
 import type { Chain } from '../../record/log/read-chain.ts';
 import { SegmentWriter, type Placement } from './segment-writer.ts';
 

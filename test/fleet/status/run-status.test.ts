@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { commitsName } from '../../../src/files/run-files.ts';
-import { takeNextEpoch } from '../../../src/record/log/epochs.ts';
+import { takeNextEpoch } from '../../../src/sink/verdict-log/take-epoch.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { RunWatch, readRunState } from '../../../src/fleet/status/run-status.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { claimLog } from '../../../src/sink/verdict-log/claim-log.ts';
 import { CommitTable } from '../../../src/record/log/commit-table.ts';
-import { takeNextEpoch } from '../../../src/record/log/epochs.ts';
+import { takeNextEpoch } from '../../../src/sink/verdict-log/take-epoch.ts';
 import { newRun, resultOf, shardOf, signal } from '../run-fixture.ts';
 
 const one = (shard: number) => resultOf(shardOf(shard, [shard]));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 
-/** Why work on a run cannot go on when its directory, or its log, was taken away under it; null when both are there. */
+/** The failure to report when the run directory or its log vanished during a run; null when both are there. */
 export function goneFailure(runDir: string, cause?: unknown): Failure | null {
   if (!existsSync(join(runDir, RUN_FILES.run))) {
     return new Failure(

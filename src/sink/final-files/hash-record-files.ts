@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
-import type { FileEntry } from './manifest.ts';
+import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { hashFile } from '../../files/hash-file.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import type { Chain } from '../log/read-chain.ts';
+import type { Chain } from '../../record/log/read-chain.ts';
 
 /**
- * The files a run is made from: its configuration, sources, what was skipped, plan and verdict log, as far as they count. What an
- * overtaken writer may have appended to the plan or to the log of an older epoch is left out.
+ * Manifest entries of run.json, the lists of sources and of skipped files, the plan and the log. Of the plan and of logs
+ * of older epochs only the bytes that count are hashed: an overtaken writer may have appended to them.
  */
 export async function hashRecordFiles(
   runDir: string,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { RunRecord } from '../../config/run-config.ts';
-import { Failure } from '../../domain/failure.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
-import { readRunFile } from '../read-run-file.ts';
+import type { RunRecord } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { readRunFile } from './read-run-file.ts';
 
 const RECORD = z.looseObject({
   schema: z.literal(1),
@@ -17,8 +17,8 @@ const RECORD = z.looseObject({
 });
 
 /**
- * run.json, whose bytes the chain starts from: what it holds was checked when it was frozen. Failure('internal') when it
- * does not have that form.
+ * run.json: the frozen configuration of a run. Its values were validated when it was written, and its hash is the start
+ * of the chain, so only its form is checked here. Failure('internal') when it does not have that form.
  */
 export async function readRecord(runDir: string): Promise<RunRecord> {
   try {

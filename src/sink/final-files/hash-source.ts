@@ -3,7 +3,7 @@ import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
 import { hashOpenFile } from '../../files/hash-file.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
 
-/** SHA-256 of a source as it was when the run was created; null when it cannot be read or has changed since. */
+/** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
 export async function hashSource(source: FrozenSource, signal: AbortSignal): Promise<string | null> {
   try {
     const handle = await openPlace(placeOfSource(source));

@@ -1,0 +1,25 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readManifest } from '../manifest/manifest.ts';
+import { readRunFile } from '../read-run-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import type { Summary } from './summary.ts';
+import { listEpochs } from '../log/epochs.ts';
+
+/**
+ * summary.json of a finished run: its manifest exists, every file in it is there, and no later epoch was claimed. Null
+ * while work is or may be left; `resume` makes missing final files again. Only sizes are compared: hashes are for
+ * `verify`.
+ */
+export async function finishedSummary(runDir: string): Promise<Summary | null> {
+  try {
+    const manifest = await readManifest(runDir);
+    if (manifest.epoch !== (await listEpochs(runDir)).at(-1)) return null;
+    for (const { path, bytes } of manifest.files) {
+      if ((await lstat(join(runDir, path))).size < bytes) return null;
+    }
+    return JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()) as Summary;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { lstat, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { createFile } from '../../files/create-file.ts';
+import { RUN_FILES, commitsName } from '../../files/run-files.ts';
+import { listEpochs } from '../../record/log/epochs.ts';
+import { goneFailure } from '../run-gone.ts';
+
+/** Takes the next free epoch by creating its commits file exclusively: no two processes get the same one. */
+export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; commits: FileHandle }> {
+  for (;;) {
+    const epoch = ((await listEpochs(runDir)).at(-1) ?? 0) + 1;
+    try {
+      const path = join(runDir, RUN_FILES.log, commitsName(epoch));
+      return { epoch, commits: await createFile(path) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/**
+ * Throws Failure('superseded') once a later epoch was taken. Epochs are taken without gaps, so only the next one is
+ * looked for. Failure('service') when this epoch's own commits file is gone: an open file can be written to long after
+ * it was deleted.
+ */
+export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
+  if (await isTaken(runDir, epoch + 1)) {
+    throw new Failure(
+      'superseded',
+      'another process continues this run: nothing more is written by this one',
+    );
+  }
+  if (await isTaken(runDir, epoch)) return;
+  const what = `log/${commitsName(epoch)} was deleted or moved while it was written: put it back and resume the run`;
+  throw goneFailure(runDir) ?? new Failure('service', what);
+}
+
+/**
+ * The error to report for a failed read of the record by the writer of an epoch. A writer that was overtaken reads
+ * what its successor writes, which need not fit what it knows: the reason is then Failure('superseded'). Aborts, and
+ * failures of any kind but 'internal', are returned as they are.
+ */
+export async function supersededOr(error: unknown, runDir: string, epoch: number): Promise<unknown> {
+  if (error instanceof Failure ? error.kind !== 'internal' : isAbort(error)) return error;
+  try {
+    await assertHighestEpoch(runDir, epoch);
+    return error;
+  } catch (overtaken) {
+    return overtaken instanceof Failure && overtaken.kind === 'superseded' ? overtaken : error;
+  }
+}
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
+
+async function isTaken(runDir: string, epoch: number): Promise<boolean> {
+  try {
+    await lstat(join(runDir, RUN_FILES.log, commitsName(epoch)));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
