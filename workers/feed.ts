@@ -7,21 +7,21 @@ import type { Run } from '../src/runs/create-run.ts';
 import { continueOnFleet, type ContinueOnFleetOptions } from '../src/fleet/feeder/continue-on-fleet.ts';
 import type { Service } from './service.ts';
 
-export interface FeedOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
+export interface FeederOptions extends Pick<ContinueOnFleetOptions, 'retry' | 'say' | 'watch'> {
   readonly redis: RedisAddress;
-  /** Of the fleet; null: jobs and results are not sealed. */
+  /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;
-  /** How long Redis may take to be there, in milliseconds. */
+  /** How long Redis may take to answer at the start, in milliseconds. */
   readonly startWaitMs: number;
-  /** The run to be fed; it is asked for once Redis is known to be there. */
+  /** Creates or opens the run to feed; called once Redis has answered. */
   readonly run: () => Promise<Run>;
 }
 
 /**
- * A run's feeder: reads, plans and feeds until the run is finished. What it handed out goes on without it, so there
- * is nothing to drain.
+ * The feeder of one run: reads, plans and feeds until the run is finished. What it has fed is judged and committed
+ * without it, so there is nothing to drain.
  */
-export const feed: Service<FeedOptions, Continued> = async (options, { drain, stop }) => {
+export const feeder: Service<FeederOptions, Continued> = async (options, { drain, stop }) => {
   const { say, retry, watch } = options;
   const ending = AbortSignal.any([drain, stop]);
   const link = await RedisLink.open(options.redis, {

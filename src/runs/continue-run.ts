@@ -71,7 +71,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: false });
   const feeding = await retryWhileDiskFull('the folder control', take, diskFull);
   try {
-    return { summary: await workOff(run, connected, options), worked: true };
+    return { summary: await judgeToEnd(run, connected, options), worked: true };
   } catch (error) {
     throw await endOf(error, [options.stop, options.drain], () => feeding.assertCurrent());
   } finally {
@@ -79,7 +79,7 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   }
 }
 
-async function workOff(run: Run, connected: Judge | null, options: ContinueOptions): Promise<Summary> {
+async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOptions): Promise<Summary> {
   const { stop } = options;
   const planPath = join(run.dir, RUN_FILES.plan);
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });

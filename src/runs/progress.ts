@@ -1,8 +1,8 @@
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 
-/** How far the feeder is. */
-export interface FeedProgress {
-  /** So many more items were read and planned. */
+/** How far planning has got. */
+export interface PlanProgress {
+  /** More items were read and planned. */
   planned(items: number): void;
   /** Bytes read of the source that is being read. */
   sourceAt(bytes: number): void;
@@ -11,8 +11,8 @@ export interface FeedProgress {
   close(): void;
 }
 
-/** Where a run stands, for whoever shows it. */
-export class RunProgress implements FeedProgress {
+/** How far a run has got, for display. */
+export class RunProgress implements PlanProgress {
   readonly #totalBytes: number;
   #doneBytes = 0;
   #currentBytes = 0;

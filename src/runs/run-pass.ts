@@ -9,36 +9,36 @@ import { ByteBudget } from '../flow/byte-budget.ts';
 import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
-import { feed, type FeedInput } from './feed.ts';
+import { planPass, type PassPlan } from './plan-pass.ts';
 
 /**
- * Shards of a run on one machine: waiting to be judged, being judged, and waiting to be committed. Being judged are more
- * than the guards can work on: of each, some texts wait for others of their length, and some for the version reading that
- * makes them verdicts. The pool of guards lets in what it can use.
+ * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being judged
+ * than the guards can work on: of each shard, some texts wait for others of their length, and some for the version
+ * reading that makes them verdicts. The guard pool admits what it can use.
  */
 const WAITING_SHARDS = 8;
 const SHARDS_IN_FLIGHT = 64;
 const WAITING_RESULTS = 8;
-/** Results that share one synchronisation of the log. */
+/** Results that can share one fsync of the log. */
 const COMMITS_IN_FLIGHT = 16;
-/** Content between the feeder and the log: shards are small, but for those of one large item. */
+/** Content between planning and the log, in bytes: shards are small, except for those of one large item. */
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
-export interface PassInput extends Omit<FeedInput, 'queue' | 'isCommitted' | 'signal'> {
+export interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
   readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
   readonly judge: Judge;
-  /** Aborted when no new shard is to be begun; what is in flight is judged and committed. */
+  /** Aborted when no new shard may begin; what is in flight is judged and committed. */
   readonly drain: AbortSignal;
-  /** Aborted when everything is to end at once. */
+  /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
   /** Resolves while the run is not paused. */
   readonly whenRunning: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Runs one pass in this process: the feeder, judging and committing side by side, each waiting for the next only
+ * Runs one pass in this process: planning, judging and committing side by side, each waiting for the next only
  * through a bounded queue. Resolves when the plan is closed and committed; rejects with Failure `interrupted`
- * when it was drained or stopped before, else with the first stage's failure.
+ * when it was drained or stopped before, otherwise with the failure of the first stage that failed.
  */
 export async function runPass(input: PassInput): Promise<void> {
   const shards = new LocalQueue<Shard>(WAITING_SHARDS);
@@ -47,7 +47,7 @@ export async function runPass(input: PassInput): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([input.stop, failed.signal]);
   const draining = AbortSignal.any([input.drain, signal]);
-  // As many waits as there are shards in flight listen to these, and what they call.
+  // One listener per shard in flight, and more in what they call.
   setMaxListeners(0, signal, draining);
   const { judging } = input.record.config;
   const normalizer = Normalizer.open({});
@@ -55,12 +55,12 @@ export async function runPass(input: PassInput): Promise<void> {
   const moderator = new Moderator({ judge: input.judge, normalizer, folders });
   const session = `${input.record.run}-${input.log.epoch}`;
 
-  /** Runs a stage; its failure ends the others, and what it leaves over is let through when it was only drained. */
+  /** Runs a stage. Its failure aborts the others; when it was only drained, `after` lets the next stage finish. */
   const stage = async (work: () => Promise<void>, after: () => void): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      // What waits on a timer is told of an abort by an error that is not the signal's reason.
+      // A timer reports an abort with an error of its own, which is not the signal's reason.
       const aborted = error instanceof Error && error.name === 'AbortError';
       if (input.stop.aborted && aborted) failed.abort(input.stop.reason);
       else if (!input.drain.aborted || !(aborted || error === input.drain.reason)) failed.abort(error);
@@ -69,12 +69,10 @@ export async function runPass(input: PassInput): Promise<void> {
     }
   };
 
-  const queue: FeedInput['queue'] = {
-    add: async (shard, aborted) => {
-      await input.whenRunning(aborted);
-      await budget.enter(shardBytes(shard.items), aborted);
-      await shards.add(shard, aborted);
-    },
+  const submit: PassPlan['submit'] = async (shard, aborted) => {
+    await input.whenRunning(aborted);
+    await budget.enter(shardBytes(shard.items), aborted);
+    await shards.add(shard, aborted);
   };
   const commit = async (result: ShardResult): Promise<void> => {
     await input.log.commit(result);
@@ -84,10 +82,10 @@ export async function runPass(input: PassInput): Promise<void> {
   const stages = [
     stage(
       () =>
-        feed({
+        planPass({
           ...input,
           isCommitted: (shard) => input.log.isCommitted(shard),
-          queue,
+          submit,
           signal: draining,
         }),
       () => shards.close(),

@@ -20,7 +20,7 @@ import { toolVersion } from '../../config/tool-version.ts';
 import { unheardClips } from './unheard-clips.ts';
 
 /** What a fleet takes is loaded by those who have one: it takes longer than all the rest. */
-const fleet = () => import('./feed-fleet.ts');
+const fleet = () => import('./run-on-fleet.ts');
 
 /** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
@@ -43,7 +43,7 @@ export const runCommands: RunCommands = {
       return run;
     };
     const notes = columnNotes(inspection);
-    if (ui.fleet !== null) return (await fleet()).feedFleet(create, false, ui.fleet, ui, notes);
+    if (ui.fleet !== null) return (await fleet()).runOnFleet(create, false, ui.fleet, ui, notes);
     const opening = { ...config, startWaitMs: ui.startWaitMs };
     const guards = await openGuardSession(opening, ui.env, drain, (line) => tell(ui, line));
     try {
@@ -110,7 +110,7 @@ async function continueExisting(runDir: string, retry: boolean, ui: ContinueUi):
   const { env, trustRun } = ui;
   await admitRun(runDir, { env, trusted: trustRun, say: (line) => tell(ui, line) });
   const run = await openRun(runDir, ui.interrupts.drain);
-  if (ui.fleet !== null) return (await fleet()).feedFleet(async () => run, retry, ui.fleet, ui);
+  if (ui.fleet !== null) return (await fleet()).runOnFleet(async () => run, retry, ui.fleet, ui);
   const config = { ...run.record.config, ...guardsFor(run, env) };
   assertTokens(config, env);
   let guards: GuardSession | null = null;

@@ -12,7 +12,7 @@ import { clearMarker } from '../../runs/control/control-files.ts';
 import { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Continued, RunView } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
-import { feed } from '../../runs/feed.ts';
+import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
 import { RunProgress } from '../../runs/progress.ts';
@@ -23,17 +23,17 @@ export interface ContinueOnFleetOptions {
   /** Judge again what ended in a retryable error, instead of finishing what is open. */
   readonly retry: boolean;
   readonly link: RedisLink;
-  /** Aborted when the feeder is to end; what it handed out goes on without it. */
+  /** Aborted when the feeder must end; what it has fed is judged and committed without it. */
   readonly stop: AbortSignal;
   /** One line for people. */
   readonly say: (message: string) => void;
-  /** Told once how to look at the run, when feeding begins. */
+  /** Called once, when feeding begins, with a function that returns how far the run has got. */
   readonly watch: (view: () => RunView & { readonly note: string | null }) => void;
 }
 
 /**
- * Takes a run from wherever its directory says it stands to its end, by feeding a fleet: workers judge, a sink
- * commits and finishes. The same run can be continued in one process afterwards, and the other way round.
+ * Takes a run from the state its directory records to its end, by feeding a fleet: workers judge, a sink commits and
+ * finishes. The same run can be continued in one process afterwards, and the other way round.
  *
  * Failure `usage` for a retry of a run that is not finished; `superseded` when another process feeds the run;
  * `interrupted` when stopped or cancelled; `service` when the fleet cannot go on.
@@ -48,8 +48,8 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
   const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: true });
   const claim = await retryWhileDiskFull('the folder control', take, diskFull);
   try {
-    const epoch = await overtake(run, claim, options);
-    return { summary: await feedFleet(run, epoch, claim, options), worked: true };
+    const epoch = await supersedeCommitter(run, claim, options);
+    return { summary: await feedToEnd(run, { claim, epoch }, options), worked: true };
   } catch (error) {
     throw await endOf(error, [stop], () => claim.assertCurrent());
   } finally {
@@ -58,59 +58,64 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
 }
 
 /**
- * Claims the log in passing, and gives the epoch under which the feeder then plans: a process that judges the run by
- * itself stops at its next commit, and so does a sink, which goes on after that under an epoch of its own.
+ * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. A process that judges the
+ * run alone stops at its next commit. So does a sink, which then claims an epoch of its own and continues.
  */
-async function overtake(run: Run, claim: FeedClaim, { stop, say }: ContinueOnFleetOptions): Promise<number> {
+async function supersedeCommitter(
+  run: Run,
+  claim: FeedClaim,
+  { stop, say }: ContinueOnFleetOptions,
+): Promise<number> {
   await claim.assertCurrent();
   const log = await claimLog(run.dir, run.record, { signal: stop, report: say });
   await log.close();
   return log.epoch;
 }
 
-async function feedFleet(
-  run: Run,
-  epoch: number,
-  claim: FeedClaim,
-  options: ContinueOnFleetOptions,
-): Promise<Summary> {
+/** The right to feed and to plan a run. */
+interface Rights {
+  readonly claim: FeedClaim;
+  /** The epoch of the plan. */
+  readonly epoch: number;
+}
+
+/** Feeds the run, with the feeder supervised all the while, and has the sink finish it. */
+async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptions): Promise<Summary> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.stop, failed.signal]);
   setMaxListeners(0, signal);
   const tail = await ChainTail.open(run.dir, signal);
-  const feeder = new FleetFeeder({ run, link: options.link, claim, tail, say: options.say });
-  const watching = feeder.watch(signal).catch((error: unknown) => failed.abort(error));
+  const feeder = new FleetFeeder({ run, link: options.link, claim: rights.claim, tail });
+  const supervised = feeder.supervise(signal).catch((error: unknown) => failed.abort(error));
   try {
-    await feeder.obey(signal);
-    const planned = await feedPass(run, epoch, { claim, tail, feeder, signal }, options);
+    await feeder.obeyMarkers(signal);
+    const planned = await feedDuePasses(run, { ...rights, tail, feeder, signal }, options);
     const summary = await feeder.finish(planned, () => finishedSummary(run.dir), signal);
-    await feeder.leave(signal);
+    await feeder.deregister(signal);
     return summary;
   } catch (error) {
     if (options.stop.aborted) throw new Failure('interrupted', 'interrupted', { cause: error });
     throw failed.signal.aborted ? failed.signal.reason : error;
   } finally {
     failed.abort(new Failure('interrupted', 'feeding has ended'));
-    await watching;
+    await supervised;
     await feeder.close();
   }
 }
 
-interface Feeding {
-  readonly claim: FeedClaim;
+interface Feeding extends Rights {
   readonly tail: ChainTail;
   readonly feeder: FleetFeeder;
   readonly signal: AbortSignal;
 }
 
 /**
- * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Gives
- * what is then planned.
+ * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Returns
+ * what is planned then.
  */
-async function feedPass(
+async function feedDuePasses(
   run: Run,
-  epoch: number,
-  { claim, tail, feeder, signal }: Feeding,
+  { claim, epoch, tail, feeder, signal }: Feeding,
   { retry, say, watch }: ContinueOnFleetOptions,
 ): Promise<PlannedRun> {
   const planPath = join(run.dir, RUN_FILES.plan);
@@ -133,14 +138,14 @@ async function feedPass(
     for await (const due of passes.due(signal)) {
       progress = new RunProgress(run.sources);
       ({ pass } = due);
-      await feed({
+      await planPass({
         ...due,
         record: run.record,
         sources: run.sources,
         planned: () => readPlan(planPath, { signal }),
         plan,
         isCommitted,
-        queue: feeder.shards,
+        submit: (shard, aborted) => feeder.shards.submit(shard, aborted),
         progress,
         signal,
       });

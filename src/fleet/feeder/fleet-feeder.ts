@@ -19,14 +19,14 @@ import type { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { LongRests } from './long-rests.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
-import { stuckReason } from '../status/stall-reason.ts';
+import { stallReason } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
-const FEED_AGAIN_EVERY_MS = 5000;
-/** For so long it is said that feeding had to wait for room, so that it is not said again and again. */
-const ROOM_SAID_FOR_MS = 60_000;
-/** Redis answers in far less, when it does. */
+const RESUBMIT_EVERY_MS = 5000;
+/** How long the note about a full Redis stays after the last wait for room, so that it does not come and go. */
+const ROOM_NOTE_MS = 60_000;
+/** Time-out for Redis, in milliseconds: far more than an answer takes. */
 const ANSWER_WITHIN_MS = 5000;
 
 export interface FleetFeederOptions {
@@ -34,10 +34,9 @@ export interface FleetFeederOptions {
   readonly link: RedisLink;
   readonly claim: FeedClaim;
   readonly tail: ChainTail;
-  readonly say: (message: string) => void;
 }
 
-/** A run that is planned to its end. */
+/** A run whose planning is complete. */
 export interface PlannedRun {
   /** The latest pass. */
   readonly pass: number;
@@ -45,7 +44,19 @@ export interface PlannedRun {
   readonly shards: number;
 }
 
-/** A feeder's side of the fleet: what it handed out, what came back, and what the run is asked to do. */
+/**
+ * A feeder's side of the fleet: which shards are outstanding, which are committed, and what marker files ask for.
+ *
+ *                            marker `paused` comes or goes
+ *   new ── supervise() ──► feeding ◄────────────────────► paused
+ *                             │ all shards committed: finish()
+ *                             ▼
+ *                         finishing ── the sink wrote the final files ──► finished: deregister()
+ *
+ * From each state: marker `cancelled` ──► deregister(), Failure `interrupted`; a later feed epoch ──► `superseded`;
+ * a problem reported by a worker or sink ──► its kind; no progress for `maxWait`, unless paused ──► `service`.
+ * While Redis is away the state stays as it is; when it is back, shards that it lost are submitted again.
+ */
 export class FleetFeeder {
   readonly shards: OutstandingShards;
   readonly #options: FleetFeederOptions;
@@ -54,9 +65,10 @@ export class FleetFeeder {
   readonly #results: RedisQueue<SinkJob>;
   #note: string | null = null;
   #paused = false;
-  #back = false;
-  #left = false;
-  /** Name of the job that asks for the end of the run, while it is asked for. */
+  /** Whether Redis has come back since shards were last submitted again. */
+  #isBack = false;
+  #isDeregistered = false;
+  /** Id of the job that asks the sink to finish the run; null when none does. */
   #finishing: string | null = null;
   #progressAt = performance.now();
 
@@ -66,7 +78,7 @@ export class FleetFeeder {
     this.#runs = new FleetRuns(link);
     this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane)]));
     this.#results = sinkQueue(link, run.record.run);
-    const memory = new RedisHeadroom(link);
+    const headroom = new RedisHeadroom(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
       record: recordSha256(run.record),
@@ -77,21 +89,21 @@ export class FleetFeeder {
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,
       isCommitted: (shard) => options.tail.isCommitted(shard),
-      redisHasRoom: (bytes, signal) => memory.hasRoom(bytes, signal),
+      redisHasRoom: (bytes, signal) => headroom.hasRoom(bytes, signal),
     });
   }
 
-  /** What holds the run up, in a few words; null when nothing does. */
+  /** Why the run makes no progress, in a few words; null when it does. */
   get note(): string | null {
     return this.#note;
   }
 
-  /** Does what marker files ask for at this moment: a run that is paused feeds nothing from its beginning. */
-  async obey(signal: AbortSignal): Promise<void> {
+  /** Does what marker files ask for now. Called before feeding begins, so that a paused run submits nothing. */
+  async obeyMarkers(signal: AbortSignal): Promise<void> {
     const { run, claim } = this.#options;
     await claim.assertCurrent();
     if (await hasMarker(run.dir, 'cancelled')) {
-      await this.leave(signal);
+      await this.deregister(signal);
       throw new Failure('interrupted', 'the run was cancelled');
     }
     const paused = await hasMarker(run.dir, 'paused');
@@ -103,28 +115,29 @@ export class FleetFeeder {
   }
 
   /**
-   * Makes the run known to the fleet, and looks after it until aborted: sees what is committed, feeds again what was lost, does what marker files ask
-   * for. Rejects with a Failure: `superseded`, `interrupted` for a run that was cancelled, `service` when nothing
-   * was committed, or no sink finished the run, for too long, and what a worker or sink reported.
+   * Registers the run with the fleet, then supervises it until aborted: follows the commits, submits again what was
+   * lost, does what marker files ask for. Rejects with a Failure: `superseded`, `interrupted` for a run that was
+   * cancelled, `service` when nothing was committed, or no sink finished the run, for `maxWait`, and the problem that a
+   * worker or sink reported.
    */
-  async watch(signal: AbortSignal): Promise<never> {
-    const endListening = this.#options.link.onBack(() => (this.#back = true));
+  async supervise(signal: AbortSignal): Promise<never> {
+    const endListening = this.#options.link.onBack(() => (this.#isBack = true));
     let markersAt = 0;
-    let feedAgainAt = performance.now() + FEED_AGAIN_EVERY_MS;
+    let resubmitAt = performance.now() + RESUBMIT_EVERY_MS;
     try {
       await this.#ifRedisAnswers(signal, (soon) => this.#register(soon));
       for (;;) {
         signal.throwIfAborted();
-        await this.#look();
+        await this.#followCommits();
         const now = performance.now();
         if (now >= markersAt) {
           markersAt = now + MARKERS_EVERY_MS;
-          await this.#control(signal);
+          await this.#check(signal);
         }
-        if (this.#back || now >= feedAgainAt) {
-          this.#back = false;
-          feedAgainAt = now + FEED_AGAIN_EVERY_MS;
-          await this.#ifRedisAnswers(signal, (soon) => this.#feedAgain(soon));
+        if (this.#isBack || now >= resubmitAt) {
+          this.#isBack = false;
+          resubmitAt = now + RESUBMIT_EVERY_MS;
+          await this.#ifRedisAnswers(signal, (soon) => this.#resubmitLost(soon));
         }
         await delay(LOOK_EVERY_MS, undefined, { signal });
       }
@@ -134,8 +147,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Has the sink finish the run, and waits until it did. Failure('internal') when shards that were committed no longer
-   * are: a sink that took the log over found them damaged.
+   * Asks the sink to finish the run, and waits until it has. Failure('internal') when shards that were committed no longer
+   * are: a sink that took over the log found them damaged.
    */
   async finish(
     { pass, shards }: PlannedRun,
@@ -150,13 +163,13 @@ export class FleetFeeder {
     this.#progressAt = performance.now();
     try {
       for (;;) {
-        // What is all committed may be another process's work, which finishes it, too.
+        // Another process may have committed the rest, and be about to finish the run.
         await claim.assertCurrent();
         await this.#results.put(job, signal);
-        await this.#whileAsked(id, signal);
+        await this.#untilTaken(id, signal);
         const summary = await read();
         if (summary !== null) return summary;
-        await this.#look();
+        await this.#followCommits();
         if (this.#options.tail.shards < shards) throw unfinished();
         await delay(LOOK_EVERY_MS, undefined, { signal });
       }
@@ -165,8 +178,8 @@ export class FleetFeeder {
     }
   }
 
-  /** Waits until the sink's queue does not hold the job any more. */
-  async #whileAsked(id: string, signal: AbortSignal): Promise<void> {
+  /** Waits until the sink's queue no longer holds the job. */
+  async #untilTaken(id: string, signal: AbortSignal): Promise<void> {
     const rests = new LongRests();
     for (;;) {
       const state = await this.#results.state(id, signal);
@@ -179,13 +192,13 @@ export class FleetFeeder {
   }
 
   /**
-   * Takes the run out of the fleet: a run that is over leaves nothing in Redis. Where that is away, the run is over all
-   * the same.
+   * Removes the run from the fleet, with everything it has in Redis. When Redis is away, this does nothing: the run is
+   * over all the same, and a sink removes what is left.
    */
-  async leave(signal: AbortSignal): Promise<void> {
+  async deregister(signal: AbortSignal): Promise<void> {
     const { run, link } = this.#options;
-    // The run is still looked after, and would be announced again.
-    this.#left = true;
+    // `supervise` is still running and would register the run again.
+    this.#isDeregistered = true;
     await this.#ifRedisAnswers(signal, async (soon) => {
       await this.#runs.remove(run.record.run, soon);
       await sweepRun(link, run.record.run, soon);
@@ -196,26 +209,27 @@ export class FleetFeeder {
     await Promise.all([...this.#queues.values(), this.#results].map((queue) => queue.close()));
   }
 
-  async #look(): Promise<void> {
+  async #followCommits(): Promise<void> {
     if (await this.#options.tail.poll()) this.#progressAt = performance.now();
-    // Also without news: what is outstanding may have been counted before.
+    // Also without news: a shard may have become outstanding after its commit was counted.
     this.shards.settle();
   }
 
-  async #control(signal: AbortSignal): Promise<void> {
-    await this.obey(signal);
+  /** Marker files, reported problems, the reason for a stall, and the deadline. */
+  async #check(signal: AbortSignal): Promise<void> {
+    await this.obeyMarkers(signal);
     const { run, claim } = this.#options;
     const answered = await this.#ifRedisAnswers(signal, async (soon) => {
       const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
-      this.#note = this.#paused ? 'paused' : await this.#whatHoldsItUp(soon);
+      this.#note = this.#paused ? 'paused' : await this.#stallReason(soon);
       if (await this.#isBeingFinished(soon)) this.#progressAt = performance.now();
     });
     if (!answered) this.#note = 'waiting for Redis';
     this.#checkDeadline();
   }
 
-  /** Throws Failure('service') when the run got no further for longer than it may. */
+  /** Throws Failure('service') when the run made no progress for `maxWait`. */
   #checkDeadline(): void {
     const { maxWaitMs } = this.#options.run.record.config;
     const { oldest } = this.shards;
@@ -226,24 +240,22 @@ export class FleetFeeder {
     throw new Failure('service', `${missing} for ${shownDuration(maxWaitMs)}: ${this.#note ?? why}`);
   }
 
-  /** Whether a sink that is alive has been told to finish the run: it may take long for it. */
+  /** Whether a live sink is finishing the run, which may take long. */
   async #isBeingFinished(signal: AbortSignal): Promise<boolean> {
     if (this.#finishing === null || this.#note !== null) return false;
     return (await this.#results.state(this.#finishing, signal)) === 'active';
   }
 
-  async #whatHoldsItUp(signal: AbortSignal): Promise<string | null> {
+  async #stallReason(signal: AbortSignal): Promise<string | null> {
     const { run, link } = this.#options;
     const waitsFor = this.shards.oldest?.lane ?? (this.#finishing === null ? null : 'end');
-    const stuck = await stuckReason(link, { run: run.record.run, waitsFor }, signal);
-    if (stuck !== null) return stuck;
-    const waited = performance.now() - this.shards.waitedForRoomAt < ROOM_SAID_FOR_MS;
+    const reason = await stallReason(link, { run: run.record.run, waitsFor }, signal);
+    if (reason !== null) return reason;
+    const waited = performance.now() - this.shards.waitedForRoomAt < ROOM_NOTE_MS;
     return waited ? 'Redis is half full (maxmemory): feeding waits for room' : null;
   }
 
-  /**
-   * Talks to Redis, but not for so long that the run's own directory is lost sight of. Gives whether Redis answered.
-   */
+  /** Talks to Redis, with a timeout, so that the run directory is looked at in time. Returns whether Redis answered. */
   async #ifRedisAnswers(signal: AbortSignal, talk: (soon: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.#options.link.away) return false;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
@@ -261,10 +273,10 @@ export class FleetFeeder {
     return this.#runs.register({ run: run.record.run, dir: run.dir, epoch: claim.epoch }, signal);
   }
 
-  async #feedAgain(signal: AbortSignal): Promise<void> {
-    if (this.#left) return;
+  async #resubmitLost(signal: AbortSignal): Promise<void> {
+    if (this.#isDeregistered) return;
     await this.#register(signal);
-    await this.shards.feedAgain(() => this.#look(), signal);
+    await this.shards.resubmitLost(() => this.#followCommits(), signal);
   }
 }
 

@@ -1,16 +1,16 @@
 import { MAX_REST_MS } from '../../queue/requeue.ts';
 
-/** Between two looks at them, and for clocks that run a little differently, in milliseconds. */
+/** For the interval between two calls, and for clock drift, in milliseconds. */
 const GRACE_MS = 5000;
 
 /**
- * Tells which jobs rest for longer than any is given back for. BullMQ ends a rest at a time of day: where a clock was set
- * back, or two machines differ, that can be half an hour later. This one goes by a clock that nobody sets.
+ * Finds jobs that are delayed for longer than any `Requeue` asks for. BullMQ ends a delay at a time of day: where a clock
+ * was set back, or two machines differ, that can be half an hour later. This goes by the monotonic clock.
  */
 export class LongRests {
   readonly #since = new Map<string, number>();
 
-  /** Takes note of all that rest at the moment; gives those of them that have rested for too long. */
+  /** Takes all jobs that are delayed now; returns those that have been for too long. */
   overdue(resting: ReadonlySet<string>): string[] {
     const now = performance.now();
     for (const id of this.#since.keys()) if (!resting.has(id)) this.#since.delete(id);

@@ -10,11 +10,11 @@ import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../
 import { LongRests } from './long-rests.ts';
 
 /**
- * Shards of a run that are fed and not committed, at most: what some twenty workers at the default concurrency have in
- * hand. With it the work of a run in Redis is bounded.
+ * Maximum number of shards of a run that are fed and not committed: what eight workers at the default concurrency have in
+ * flight. It bounds what a run has in Redis.
  */
 export const OUTSTANDING_SHARDS = 256;
-/** Their content in bytes, at most; a single larger shard goes alone. */
+/** Maximum of their content, in bytes; a single larger shard goes alone. */
 export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
 
 export interface OutstandingOptions {
@@ -28,9 +28,9 @@ export interface OutstandingOptions {
   readonly landmarks: Landmarks;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
   readonly results: RedisQueue<SinkJob>;
-  /** What the verdict log says, as of the last look. */
+  /** Whether the verdict log has the shard, as of the last poll. */
   readonly isCommitted: (shard: number) => boolean;
-  /** Whether Redis may be given so many bytes more. */
+  /** Whether Redis has room for this many more bytes. */
   readonly redisHasRoom: (bytes: number, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -41,13 +41,13 @@ interface Entry {
   readonly shard: number;
   readonly lane: Lane;
   readonly bytes: number;
-  /** The job as JSON: as objects, sixty thousand items are most of what the process would hold. */
+  /** The job as JSON: as objects, 65,536 items would be most of the heap. */
   readonly job: Buffer;
 }
 
 /**
- * The shards a feeder has handed to the fleet and does not see committed yet. They are kept until then, so that they
- * can be fed again when Redis or a worker lost them.
+ * The shards that a feeder has submitted to the fleet and that are not committed yet. They are kept until then, so that
+ * they can be submitted again when Redis or a worker loses them.
  */
 export class OutstandingShards {
   readonly #options: OutstandingOptions;
@@ -66,7 +66,7 @@ export class OutstandingShards {
     return this.#entries.size;
   }
 
-  /** The one with the lowest number; null when there are none. */
+  /** The shard with the lowest number; null when there are none. */
   get oldest(): Pick<Shard, 'shard' | 'lane'> | null {
     let oldest: Entry | null = null;
     for (const entry of this.#entries.values()) {
@@ -75,29 +75,29 @@ export class OutstandingShards {
     return oldest;
   }
 
-  /** When feeding last had to wait because Redis was full enough; on the clock of `performance.now`. */
+  /** When `submit` last waited because Redis had no room; on the clock of `performance.now`. */
   get waitedForRoomAt(): number {
     return this.#waitedForRoomAt;
   }
 
-  /** While held, nothing more is fed. */
+  /** While held, nothing more is submitted. */
   hold(held: boolean): void {
     this.#held = held;
     this.#wake();
   }
 
   /**
-   * Feeds a shard; waits while as many are outstanding as may be, or Redis is full enough. A single one is fed
-   * nevertheless, so that a run goes on beside whatever else fills Redis. One that was committed while this waited is
-   * not fed: an earlier feeder's work goes on without it.
+   * Puts a shard into its lane's queue; waits while the maximum is outstanding, or Redis has no room. When none is
+   * outstanding it does not wait for room, so that a run makes progress beside whatever else fills Redis. A shard that
+   * was committed during the wait is not put: workers and sink still process what an earlier feeder fed.
    */
-  async add(shard: Shard, signal: AbortSignal): Promise<void> {
+  async submit(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const bytes = shardBytes(shard.items);
     for (;;) {
       while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
       const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
-      // Nothing may be awaited between this question and the entry: a commit that was counted is not told again.
+      // Nothing may be awaited between this check and the entry: a commit that was counted is not reported again.
       if (this.#options.isCommitted(shard.shard)) return;
       if (room && !this.#held) break;
       if (room) continue;
@@ -112,7 +112,7 @@ export class OutstandingShards {
     await this.#options.queueOf(shard.lane).put(job, signal);
   }
 
-  /** Lets go of what is committed by now. */
+  /** Removes what is committed by now. */
   settle(): void {
     for (const [shard, { bytes }] of this.#entries) {
       if (!this.#options.isCommitted(shard)) continue;
@@ -122,18 +122,18 @@ export class OutstandingShards {
     }
   }
 
-  /** Resolves when nothing is outstanding any more. */
+  /** Resolves when nothing is outstanding. */
   async drained(signal: AbortSignal): Promise<void> {
     while (this.#entries.size > 0) await this.#change(signal);
   }
 
   /**
-   * Feeds again what is in neither queue and not committed; gives how many shards that were. `look` reads the
-   * verdict log anew. The order of the questions makes sure that a shard on its way is found: a result is handed
-   * over before its shard is acknowledged, and committed before it is itself. Each question is asked of all shards
-   * at once, so that it costs one round trip. What was given back to a queue and rests there for too long is woken.
+   * Submits again what is in neither queue and not committed; returns how many shards that were. `poll` reads the new
+   * commits of the verdict log. The order of the checks (shard queue, result queue, log) finds every shard that is under
+   * way: a result is queued before its shard is acknowledged, and committed before it is acknowledged itself. Each check
+   * asks for all shards at once, so that it costs one round trip. A job that is delayed for too long is woken.
    */
-  async feedAgain(look: () => Promise<void>, signal: AbortSignal): Promise<number> {
+  async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
     setMaxListeners(0, signal);
     const fed = await statesIn((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
@@ -142,16 +142,16 @@ export class OutstandingShards {
     const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
     await this.#endLongRests([...fed, ...judged], signal);
     if (missing.length === 0) return 0;
-    await look();
+    await poll();
     this.settle();
     const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
-    // What Redis kept of a job that is in no state any more would keep its name from being used again.
+    // What is left of a job that is in no state keeps BullMQ from adding another with its id.
     await Promise.all(
       uncommitted.flatMap((entry) =>
         [this.#queueOf(entry), results].map((queue) => queue.remove(entry.id, signal)),
       ),
     );
-    // In this order they wait, and are judged.
+    // Put in ascending order, which is the order in which they are judged.
     await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
     return uncommitted.length;
   }
@@ -168,7 +168,7 @@ export class OutstandingShards {
     return this.#options.queueOf(lane);
   }
 
-  /** Those of the corpora that the shard's media are in. */
+  /** The landmarks of the corpora that the shard's media are in. */
   #landmarksOf({ items }: Shard): Landmarks {
     const found: Record<string, Landmark> = {};
     for (const { request } of items) {
@@ -191,7 +191,7 @@ export class OutstandingShards {
     for (const wakeup of wakeups) wakeup();
   }
 
-  /** Resolves when something was let go of; rejects on abort. */
+  /** Resolves when something changed; rejects on abort. */
   #change(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -230,7 +230,7 @@ interface Seen {
 
 type StateQueue = Pick<RedisQueue<never>, 'state' | 'wake'>;
 
-/** What a queue knows of the shards. */
+/** The state of each shard's job in its queue. */
 async function statesIn(
   queueOf: (entry: Entry) => StateQueue,
   entries: readonly Entry[],

@@ -7,7 +7,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
-import { stuckReason } from './stall-reason.ts';
+import { stallReason } from './stall-reason.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
@@ -115,7 +115,7 @@ export class RunWatch {
     const { isClosed } = this.#plan;
     const waitsFor = oldest !== null ? this.#plan.laneOf(oldest) : isClosed ? 'end' : null;
     try {
-      return await stuckReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
+      return await stallReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
     } catch (error) {
       if (signal.aborted || !late.aborted) throw error;
       return 'waiting for Redis';

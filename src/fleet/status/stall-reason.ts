@@ -33,7 +33,7 @@ export function sinkLease(run: string): string {
 export type WaitsFor = Lane | 'end' | null;
 
 /** What a run lacks to go on, in a few words; null when nothing does. */
-export async function stuckReason(
+export async function stallReason(
   link: RedisLink,
   { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
   signal: AbortSignal,

@@ -23,8 +23,8 @@ async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
   const end = new AbortController();
   setMaxListeners(0, end.signal);
   const tail = await ChainTail.open(run.dir, end.signal);
-  const feeder = new FleetFeeder({ run, link, claim: feedClaim, tail, say: () => {} });
-  const watching = feeder.watch(end.signal);
+  const feeder = new FleetFeeder({ run, link, claim: feedClaim, tail });
+  const watching = feeder.supervise(end.signal);
   watching.catch(() => {});
   onTestFinished(async () => {
     end.abort(new Error('the test is over'));
@@ -91,7 +91,7 @@ it('a run that is over does not wait for a Redis that hangs', async () => {
   const { feeder, signal: end } = await feederOn(await linkForTest(redis));
   process.kill(redis.pid, 'SIGSTOP');
   onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
-  await feeder.leave(end);
+  await feeder.deregister(end);
 });
 
 it('says why it cannot make its run known, and goes on when it can', async () => {

@@ -63,8 +63,8 @@ describe('shards that are fed and not committed', () => {
   it('are fed again as they were, in their order, when they are in no queue, and only then', async () => {
     const link = await linkForTest(await redisForTest());
     const { shards, queue, results } = outstandingIn(link);
-    for (let shard = 0; shard < 6; shard++) await shards.add(shardOf(shard, 'tak „nie”\0 \ud800'), never);
-    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    for (let shard = 0; shard < 6; shard++) await shards.submit(shardOf(shard, 'tak „nie”\0 \ud800'), never);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
     const dataOf = (shard: number) => link.redis.hget(link.key('shards-text', id(shard)), 'data');
     const fed = await dataOf(4);
@@ -81,7 +81,7 @@ describe('shards that are fed and not committed', () => {
       },
       never,
     );
-    expect(await shards.feedAgain(async () => {}, never)).toBe(2);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(2);
     expect(await queue.depth(never)).toMatchObject({ waiting: 5 });
     const waiting = await link.redis.lrange(link.key('shards-text', 'wait'), 0, -1);
     expect(waiting.reverse()).toEqual([0, 2, 5, 1, 4].map(id));
@@ -92,13 +92,13 @@ describe('shards that are fed and not committed', () => {
     const link = await linkForTest(await redisForTest());
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(link, committed);
-    for (let shard = 0; shard < 3; shard++) await shards.add(shardOf(shard), never);
+    for (let shard = 0; shard < 3; shard++) await shards.submit(shardOf(shard), never);
     await queue.obliterate(never);
     const look = async (): Promise<void> => {
       committed.add(1);
       shards.settle();
     };
-    expect(await shards.feedAgain(look, never)).toBe(2);
+    expect(await shards.resubmitLost(look, never)).toBe(2);
     expect(shards.size).toBe(2);
     expect(shards.oldest?.shard).toBe(0);
   });
@@ -113,12 +113,12 @@ describe('shards that are fed and not committed', () => {
     );
     // Added through the slow path one after the other they would take as long as what this test is about.
     await Promise.all(
-      Array.from({ length: OUTSTANDING_SHARDS }, (_, shard) => slow.shards.add(shardOf(shard), never)),
+      Array.from({ length: OUTSTANDING_SHARDS }, (_, shard) => slow.shards.submit(shardOf(shard), never)),
     );
     const began = performance.now();
-    expect(await slow.shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(0);
     await direct.queue.obliterate(never);
-    expect(await slow.shards.feedAgain(async () => {}, never)).toBe(OUTSTANDING_SHARDS);
+    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(OUTSTANDING_SHARDS);
     const oneByOneMs = OUTSTANDING_SHARDS * delayMs;
     expect(performance.now() - began).toBeLessThan(oneByOneMs / 2);
   });
@@ -126,9 +126,9 @@ describe('shards that are fed and not committed', () => {
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
     const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed);
-    for (let shard = 0; shard < OUTSTANDING_SHARDS; shard++) await shards.add(shardOf(shard), never);
+    for (let shard = 0; shard < OUTSTANDING_SHARDS; shard++) await shards.submit(shardOf(shard), never);
     let added = false;
-    const adding = shards.add(shardOf(OUTSTANDING_SHARDS), never).then(() => (added = true));
+    const adding = shards.submit(shardOf(OUTSTANDING_SHARDS), never).then(() => (added = true));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(added).toBe(false);
     committed.add(7);
@@ -141,7 +141,7 @@ describe('shards that are fed and not committed', () => {
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
     shards.hold(true);
-    const adding = shards.add(shardOf(0), never);
+    const adding = shards.submit(shardOf(0), never);
     // A worker still had it in hand from an earlier feeder; its commit is counted while this one is held.
     committed.add(0);
     shards.settle();
@@ -155,8 +155,8 @@ describe('shards that are fed and not committed', () => {
     let room = false;
     const committed = new Set<number>();
     const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
-    await shards.add(shardOf(0), never);
-    const adding = shards.add(shardOf(1), never);
+    await shards.submit(shardOf(0), never);
+    const adding = shards.submit(shardOf(1), never);
     await settled(() => shards.waitedForRoomAt > 0);
     committed.add(1);
     shards.settle();
@@ -169,17 +169,17 @@ describe('shards that are fed and not committed', () => {
   it('of which the log says in passing that they are committed are not fed again', async () => {
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
-    await shards.add(shardOf(0), never);
+    await shards.submit(shardOf(0), never);
     await queue.obliterate(never);
     committed.add(0);
-    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     await shards.drained(AbortSignal.timeout(5000));
   });
 
   it('that rest because a clock was set back are handed on all the same, in either queue', async () => {
     const link = await linkForTest(await redisForTest());
     const { shards, queue, results } = outstandingIn(link);
-    for (let shard = 0; shard < 3; shard++) await shards.add(shardOf(shard), never);
+    for (let shard = 0; shard < 3; shard++) await shards.submit(shardOf(shard), never);
     const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
     await queue.remove(id(1), never);
     await results.put(
@@ -202,12 +202,12 @@ describe('shards that are fed and not committed', () => {
     expect(await queue.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 1 });
     expect(await results.depth(never)).toEqual({ waiting: 0, active: 0, delayed: 1 });
 
-    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     vi.advanceTimersByTime(MAX_REST_MS);
-    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toMatchObject({ delayed: 1 });
     vi.advanceTimersByTime(MAX_REST_MS);
-    expect(await shards.feedAgain(async () => {}, never)).toBe(0);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toEqual({ waiting: 2, active: 0, delayed: 0 });
     expect(await results.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
@@ -216,9 +216,9 @@ describe('shards that are fed and not committed', () => {
     let room = false;
     const committed = new Set<number>();
     const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
-    await shards.add(shardOf(0), never);
+    await shards.submit(shardOf(0), never);
     expect(shards.waitedForRoomAt).toBe(Number.NEGATIVE_INFINITY);
-    const adding = shards.add(shardOf(1), never);
+    const adding = shards.submit(shardOf(1), never);
     await settled(() => shards.waitedForRoomAt > 0);
     expect(shards.size).toBe(1);
     // While it waits, the run is paused: room alone is not enough then.

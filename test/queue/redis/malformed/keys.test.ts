@@ -10,7 +10,7 @@ import { Lease } from '../../../../src/fleet/redis/lease.ts';
 import { isPresent, listPresent, Presence } from '../../../../src/fleet/redis/presence.ts';
 import { RedisQueue } from '../../../../src/queue/redis/redis-queue.ts';
 import { findRunDirectory } from '../../../../src/fleet/sink/find-run-directory.ts';
-import { sinkLease, stuckReason } from '../../../../src/fleet/status/stall-reason.ts';
+import { sinkLease, stallReason } from '../../../../src/fleet/status/stall-reason.ts';
 import { temporaryFolder } from '../../../helpers/cli.ts';
 import { linkForTest, redisForTest } from '../../../helpers/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
@@ -101,7 +101,7 @@ describe.each(Object.entries(NONSENSE))('where a key holds %s', (_, put) => {
     await put(link, link.key('shards-text', 'wait'));
     await put(link, link.key('shards-text', 'delayed'));
     for (const waitsFor of ['text', 'end', null] as const)
-      await stuckReason(link, { run: RUN, waitsFor }, never);
+      await stallReason(link, { run: RUN, waitsFor }, never);
     const depths = await readDepths(link, never);
     expect(depths.find(({ queue }) => queue === 'chat')).toMatchObject({ waiting: 1 });
   });

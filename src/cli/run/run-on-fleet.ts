@@ -1,4 +1,4 @@
-import { feed } from '../../../workers/feed.ts';
+import { feeder } from '../../../workers/feed.ts';
 import { checkServer } from '../../queue/redis/check-server.ts';
 import type { Continued, RunView } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
@@ -9,10 +9,10 @@ import { startProgress, type Progress } from '../progress/progress.ts';
 import { explained, snapshot, tell } from './run-report.ts';
 
 /**
- * Feeds a run to the fleet behind a Redis and follows it to its end, or with `--detach` leaves that to a process in
- * the background. `open` creates or opens the run; it is called when Redis is known to be there.
+ * Feeds a run to the fleet on a Redis and shows its progress until it is finished, or with `--detach` starts a process in
+ * the background that does. `open` creates or opens the run; it is called once Redis has answered.
  */
-export async function feedFleet(
+export async function runOnFleet(
   open: () => Promise<Run>,
   retry: boolean,
   access: FleetAccess,
@@ -41,7 +41,7 @@ export async function feedFleet(
   };
   let continued: Continued;
   try {
-    continued = await feed(
+    continued = await feeder(
       {
         redis,
         key,

@@ -10,47 +10,48 @@ import { PlanFollower } from '../ingest/plan/plan-follower.ts';
 import type { FrozenSource, PlanLine } from '../ingest/plan/plan-line.ts';
 import { readSource } from '../ingest/items/read-source.ts';
 import type { PlanSurvey } from '../ingest/plan/survey-plan.ts';
-import type { WorkQueue } from '../queue/work-queue.ts';
 import { changedItems } from './changed-items.ts';
-import type { FeedProgress } from './progress.ts';
+import type { PlanProgress } from './progress.ts';
 import type { RetrySelection } from './retry-selection.ts';
 
-export interface FeedInput {
+export interface PassPlan {
   readonly record: RunRecord;
   readonly sources: readonly FrozenSource[];
   readonly pass: number;
   /** What a retry pass judges; null for the first pass, which judges everything. */
   readonly selection: RetrySelection | null;
-  /** What was planned before; the plan itself for planned shards that have to be fed again. */
+  /** What was planned before. */
   readonly survey: PlanSurvey;
+  /** Reads the plan again, for planned shards that have to be submitted again. */
   readonly planned: () => AsyncIterable<readonly PlanLine[]>;
   readonly plan: Pick<PlanWriter, 'append' | 'change'>;
   readonly isCommitted: (shard: number) => boolean;
-  readonly queue: Pick<WorkQueue<Shard>, 'add'>;
-  readonly progress: FeedProgress;
+  /** Takes a shard whose line is on disk; waits while as many as allowed are under way. */
+  readonly submit: (shard: Shard, signal: AbortSignal) => Promise<void>;
+  readonly progress: PlanProgress;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the sources in order, plans shards and feeds them: each is on disk in the plan before it is queued. After
- * an interruption the same walk feeds again what is planned and not committed, then plans on; sources that are
- * planned and committed whole are passed over unread. Resolves when the pass is closed in the plan.
+ * Reads the sources in order, plans shards and submits them: each is on disk in the plan before it is submitted. After
+ * an interruption the same walk submits again what is planned and not committed, then continues planning; sources that
+ * are completely planned and committed are skipped unread. Resolves when the pass is closed in the plan.
  */
-export async function feed(input: FeedInput): Promise<void> {
-  await new Feeder(input).run();
+export async function planPass(input: PassPlan): Promise<void> {
+  await new PassPlanner(input).run();
 }
 
-class Feeder {
-  readonly #input: FeedInput;
+class PassPlanner {
+  readonly #input: PassPlan;
   readonly #frozen: FrozenSources;
-  /** Whether the plan holds a part of this pass already. */
+  /** Whether the plan already holds a part of this pass. */
   readonly #resuming: boolean;
   readonly #follower: PlanFollower | null;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
   #shards: number;
 
-  constructor(input: FeedInput) {
+  constructor(input: PassPlan) {
     const { survey, pass } = input;
     this.#input = input;
     this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
@@ -74,7 +75,7 @@ class Feeder {
         let seq = 0;
         for (const source of sources) {
           signal.throwIfAborted();
-          seq = await this.#feedWhole(source, seq);
+          seq = await this.#planWhole(source, seq);
           progress.sourceDone(source);
         }
       } else {
@@ -82,12 +83,12 @@ class Feeder {
         for (const source of sources) {
           signal.throwIfAborted();
           const next = seq + this.#itemsOfFirstPass(source);
-          await this.#feedSelected(source, seq, next, selection.within(seq, next));
+          await this.#planSelected(source, seq, next, selection.within(seq, next));
           progress.sourceDone(source);
           seq = next;
         }
       }
-      await this.#plan(this.#cutter.end());
+      await this.#planNew(this.#cutter.end());
       if (this.#follower !== null && this.#follower.unfilled > 0) {
         throw new Error('a planned shard was not filled although its sources were read to their ends');
       }
@@ -98,8 +99,8 @@ class Feeder {
     }
   }
 
-  /** Feeds all items of a source, from `seq` on; gives the seq after them. */
-  async #feedWhole(source: FrozenSource, seq: number): Promise<number> {
+  /** Submits all items of a source, from `seq` on; returns the seq after them. */
+  async #planWhole(source: FrozenSource, seq: number): Promise<number> {
     const { survey, progress } = this.#input;
     const extent = survey.extent(source.source);
     const planned = this.#resuming && extent.lastSeq >= seq;
@@ -120,13 +121,13 @@ class Feeder {
       await this.#lose(source, { from: seq, to: next + 1 });
       return next + 1;
     }
-    // The plan says which items there are, whatever the file gives now.
+    // The plan says which items there are, whatever the file contains now.
     await this.#lose(source, { from: end, to: next });
     return Math.max(end, next);
   }
 
-  /** Feeds the given seqs of a source whose items are those from `seq` up to `next`. */
-  async #feedSelected(
+  /** Submits the wanted seqs of a source whose items run from `seq` up to, not including, `next`. */
+  async #planSelected(
     source: FrozenSource,
     seq: number,
     next: number,
@@ -142,7 +143,7 @@ class Feeder {
     );
   }
 
-  /** Feeds what a source gives, but nothing from the seq `limit` on; gives the seq after the last item. */
+  /** Submits what a source contains, but nothing from the seq `limit` on; returns the seq after the last item. */
   async #read(source: FrozenSource, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
@@ -153,28 +154,28 @@ class Feeder {
     let seq = firstSeq;
     for await (const items of readSource(source, record.config.sources[source.corpus]!, seq, options)) {
       seq += items.length;
-      await this.#take(items.filter(wanted), source);
-      // Readers may serve from memory for long; judging and committing share this loop.
+      await this.#place(items.filter(wanted), source);
+      // Readers can go on from memory for a long time; judging and committing share this event loop.
       await setImmediate();
       signal.throwIfAborted();
     }
     return limit === null ? seq : Math.min(seq, limit);
   }
 
-  /** Ends items whose content cannot be read any more. */
+  /** Settles items whose content can no longer be read. */
   async #lose(source: FrozenSource, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
-    for (const items of changedItems(source, seqs)) await this.#take(items, source);
+    for (const items of changedItems(source, seqs)) await this.#place(items, source);
   }
 
-  /** Puts items into the shards they were planned in, or else into new ones. */
-  async #take(items: readonly Item[], source: FrozenSource): Promise<void> {
+  /** Puts items into the shards they were planned in, or else into new ones, and submits the full ones. */
+  async #place(items: readonly Item[], source: FrozenSource): Promise<void> {
     const { progress } = this.#input;
     const cut: CutShard[] = [];
     for (const item of items) {
       if (this.#follower?.done === false) {
         const placed = await this.#follower.place(item);
         if (placed !== 'unplanned') {
-          if (placed !== null) await this.#feedAgain(placed);
+          if (placed !== null) await this.#resubmit(placed);
           continue;
         }
       }
@@ -182,22 +183,26 @@ class Feeder {
     }
     this.#itemsBySource[source.source]! += items.length;
     progress.planned(items.length);
-    await this.#plan(cut);
+    await this.#planNew(cut);
   }
 
-  /** What is fed is what the plan says, also where the source is not what it was: outcomes are held to it. */
-  async #feedAgain({ shard, line }: CutShard): Promise<void> {
-    const { plan, queue, signal } = this.#input;
+  /**
+   * Outcomes are checked against the plan's hash of the items. Where the source is not what it was, the plan notes the
+   * new hash first.
+   */
+  async #resubmit({ shard, line }: CutShard): Promise<void> {
+    const { plan, submit, signal } = this.#input;
     const items = itemsSha256(shard.items);
     if (items !== line.items_sha256) await plan.change({ changed: shard.shard, items_sha256: items });
-    await queue.add(shard, signal);
+    await submit(shard, signal);
   }
 
-  async #plan(cut: readonly CutShard[]): Promise<void> {
+  async #planNew(cut: readonly CutShard[]): Promise<void> {
     if (cut.length === 0) return;
+    const { plan, submit, signal } = this.#input;
     this.#shards += cut.length;
-    await this.#input.plan.append(cut.map(({ line }) => line));
-    for (const { shard } of cut) await this.#input.queue.add(shard, this.#input.signal);
+    await plan.append(cut.map(({ line }) => line));
+    for (const { shard } of cut) await submit(shard, signal);
   }
 
   async #close(): Promise<void> {
