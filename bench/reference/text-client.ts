@@ -1,11 +1,12 @@
 import { Client, credentials, type MethodDefinition } from '@grpc/grpc-js';
 import {
-  loadService,
+  MODEL_NAME,
   type InferRequest,
   type InferResponse,
   type WireTensor,
 } from '../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeFloats, encodeStrings } from '../../src/guard/tensors/raw.ts';
+import { loadService } from '../../src/guard/tensors/service.ts';
 import { CATEGORY_COUNT } from '../../src/domain/taxonomy.ts';
 
 /** What a guard said of one text, as its tensors have it. */
@@ -49,7 +50,7 @@ function requestOf(texts: readonly string[]): InferRequest {
   const tensor = (name: string): WireTensor => ({ name, datatype: 'BYTES', shape });
   const same = (value: string): Buffer => encodeStrings(new Array<string>(texts.length).fill(value));
   return {
-    model_name: 'guard',
+    model_name: MODEL_NAME,
     model_version: '',
     id: '',
     inputs: [tensor('REQUEST_TYPE'), tensor('MODALITY'), tensor('TEXT')],

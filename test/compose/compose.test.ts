@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { redisAddressOf } from '../../src/config/values/redis-url.ts';
-import { MODEL_NAME } from '../../src/guard/tensors/encode-request.ts';
+import { MODEL_NAME } from '../../src/guard/tensors/protocol.ts';
 import { checkServer } from '../../src/queue/redis/check-server.ts';
 import { serveMetrics } from '../../workers/metrics-server.ts';
 import { output, runsWith, typed } from '../cli/terminal.ts';

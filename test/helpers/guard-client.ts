@@ -1,11 +1,10 @@
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import {
-  loadService,
-  type InferResponse,
-  type WireModelConfig,
-  type WireOutput,
-  type WireTensor,
+import type {
+  InferResponse,
+  WireModelConfig,
+  WireOutput,
+  WireTensor,
 } from '../../src/guard/tensors/protocol.ts';
 import {
   decodeBooleans,
@@ -15,6 +14,7 @@ import {
   encodeBooleans,
   encodeStrings,
 } from '../../src/guard/tensors/raw.ts';
+import { loadService } from '../../src/guard/tensors/service.ts';
 
 /** A bare client of the inference protocol, for tests that look at the wire itself. */
 

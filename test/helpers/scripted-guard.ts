@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import {
-  type InferRequest,
-  type InferResponse,
-  loadService,
-  type WireModelConfig,
-} from '../../src/guard/tensors/protocol.ts';
+import type { InferRequest, InferResponse, WireModelConfig } from '../../src/guard/tensors/protocol.ts';
 import {
   decodeBooleans,
   decodeBytes,
@@ -15,6 +10,7 @@ import {
   encodeInts,
   encodeStrings,
 } from '../../src/guard/tensors/raw.ts';
+import { loadService } from '../../src/guard/tensors/service.ts';
 
 /** One ModelInfer request as the scripted guard sees it. */
 export interface SeenRequest {

@@ -1,5 +1,5 @@
-import { status } from '@grpc/grpc-js';
-import { MODEL_NAME, type Serving } from '../contract/definition.ts';
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import type { Serving } from '../contract/definition.ts';
 import type { Execution, Model, Reply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
@@ -122,5 +122,5 @@ export function queueFull(): string {
 /** What every request of an execution gets that the model threw out of; the cause stays on this side. */
 function executionFailed(cause: unknown): RequestError {
   const text = `Failed to process the request(s) for model '${MODEL_NAME}', the model raised an error`;
-  return new RequestError(status.INTERNAL, text, { cause });
+  return new RequestError('EXECUTION_FAILED', text, { cause });
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { history } from '../../domain/request.ts';
+import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { readContents, readSession } from './contents.ts';
-import { CACHE_USAGE_COUNT } from './definition.ts';
 import type { Execution, Model, OutputTensor, Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
 import type { Probe } from './probe.ts';
@@ -12,7 +12,7 @@ import type { TensorRequest } from './tensor-request.ts';
 /** How long judging may keep the event loop from everything else, to within one content. */
 const SLICE_MS = 5;
 
-const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_COUNT).fill(0);
+const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
 
 /** A probe behind the guard's contract: validation, isolation of bad requests, verdicts, hashes. */
 export class ContractModel implements Model {

@@ -1,9 +1,7 @@
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
-import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
+import { CACHE_USAGE_WIDTH, MODEL_NAME, type WireModelConfig } from '../../guard/tensors/protocol.ts';
 
 /** What the model `guard` takes and gives, from which its metadata, its configuration and its checks are made. */
-
-export const MODEL_NAME = 'guard';
 
 const BACKEND = 'guardsweep';
 
@@ -15,9 +13,6 @@ export interface TensorSpec {
   /** Without the batch dimension; -1 where any size is right. */
   readonly dims: readonly number[];
 }
-
-/** Width of CACHE_USAGE. */
-export const CACHE_USAGE_COUNT = 8;
 
 /** Every input is optional for the protocol; REQUEST_TYPE decides which of them a request needs. */
 export const INPUTS: readonly TensorSpec[] = [
@@ -38,7 +33,7 @@ export const OUTPUTS: readonly TensorSpec[] = [
   { name: 'FLAGGED', dataType: 'TYPE_BOOL', dims: [1] },
   { name: 'SUBCATEGORY_SCORES', dataType: 'TYPE_FP32', dims: [CATEGORY_COUNT] },
   { name: 'SUBCATEGORY_FLAGS', dataType: 'TYPE_BOOL', dims: [CATEGORY_COUNT] },
-  { name: 'CACHE_USAGE', dataType: 'TYPE_INT32', dims: [CACHE_USAGE_COUNT] },
+  { name: 'CACHE_USAGE', dataType: 'TYPE_INT32', dims: [CACHE_USAGE_WIDTH] },
   { name: 'VERSION', dataType: 'TYPE_STRING', dims: [1] },
 ];
 

@@ -1,6 +1,7 @@
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
+import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../../guard/tensors/raw.ts';
-import { CACHE_USAGE_COUNT, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import { OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import type { OutputTensor } from './model.ts';
 import type { ProbeScores } from './probe.ts';
 import type { TensorRequest } from './tensor-request.ts';
@@ -19,9 +20,9 @@ export interface RowVerdict {
 export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict[]): OutputTensor[] {
   const categories = new Float32Array(rows.length * CATEGORY_COUNT);
   const flags = new Array<boolean>(rows.length * CATEGORY_COUNT).fill(false);
-  const cacheUsage = new Int32Array(rows.length * CACHE_USAGE_COUNT);
+  const cacheUsage = new Int32Array(rows.length * CACHE_USAGE_WIDTH);
   rows.forEach(({ scores, cacheUsage: usage }, row) => {
-    cacheUsage.set(usage, row * CACHE_USAGE_COUNT);
+    cacheUsage.set(usage, row * CACHE_USAGE_WIDTH);
     if (!scores.flagged) return;
     for (let category = 0; category < CATEGORY_COUNT; category++) {
       categories[row * CATEGORY_COUNT + category] = scores.categories[category]!;

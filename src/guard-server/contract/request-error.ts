@@ -1,59 +1,74 @@
-import { status } from '@grpc/grpc-js';
+/** The validation failures of the guard's contract. A refused request is answered with `CODE: text`. */
+export const CONTRACT_CODES = [
+  /** An input that the REQUEST_TYPE needs is missing or empty. */
+  'MISSING_PAYLOAD',
+  /** MESSAGES has no turn, or ends with a turn of the system. */
+  'INVALID_CONVERSATION',
+  /** A role is none of system, user, assistant. */
+  'INVALID_ROLE',
+  /** A text or a turn is blank. */
+  'EMPTY_CONTENT',
+  /** AUDIO is in none of the containers the contract lists. */
+  'UNSUPPORTED_AUDIO_TYPE',
+  /** The text has more tokens than the context window. */
+  'SEQUENCE_OVERFLOW',
+  /** Invalid in a way the contract has no name for. */
+  'GUARD_REJECTED',
+  /** Valid, but no probe here can judge it. */
+  'PROBE_NOT_LOADED',
+] as const;
 
-/** The validation failures of the guard's contract, and how this guard names them in its replies. */
-export type ContractCode =
-  | 'MISSING_PAYLOAD'
-  | 'INVALID_CONVERSATION'
-  | 'INVALID_ROLE'
-  | 'EMPTY_CONTENT'
-  | 'UNSUPPORTED_AUDIO_TYPE'
-  | 'SEQUENCE_OVERFLOW'
-  /** Wrong in a way the contract has no name for. */
-  | 'GUARD_REJECTED'
-  /** Right, but nothing here can judge it. */
-  | 'PROBE_NOT_LOADED';
+export type ContractCode = (typeof CONTRACT_CODES)[number];
 
-/** The answer to one request that gets no tensors: a gRPC status and a text that never quotes content. */
+/** Why a request is answered with an error; each transport maps every code to a status of its own. */
+export type RequestErrorCode =
+  | ContractCode
+  /** Breaks the KServe v2 protocol: malformed, or with wrong names, data types, shapes or parameters. */
+  | 'INVALID_REQUEST'
+  /** Names a model or a version that is not served. */
+  | 'MODEL_NOT_FOUND'
+  /** Not ready, or the queue is full. May be retried. */
+  | 'UNAVAILABLE'
+  /** The model raised an error. */
+  | 'EXECUTION_FAILED';
+
+/** The answer to a request that gets no tensors. The message never quotes content. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
-  readonly status: status;
+  readonly code: RequestErrorCode;
 
-  constructor(code: status, message: string, options?: { cause?: unknown }) {
+  constructor(code: RequestErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
-    this.status = code;
+    this.code = code;
   }
 }
 
-/** Longest name or id of the client's that a message holds, in characters. */
+/** Characters of a client's name or id that a message quotes. */
 const MAX_QUOTED = 64;
 
-/** What the client named, as far as a message holds it: gRPC clients cannot read an error text without bound. */
+/** A client's name or id, shortened for a message: gRPC clients bound the length of an error text they read. */
 export function shortened(given: string): string {
-  // A character is one or two UTF-16 code units.
+  // A character is 1 or 2 UTF-16 code units.
   const characters = Array.from(given.slice(0, 2 * MAX_QUOTED + 2));
   return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}...` : given;
 }
 
-/** How errors that the server itself finds begin. */
+/** An error text with the request's id in front, as Triton writes it. */
 export function withRequestId(id: string, text: string): string {
   return `[request id: ${id === '' ? '<id_unknown>' : shortened(id)}] ${text}`;
 }
 
-/** A request that breaks the protocol: INVALID_ARGUMENT. */
+/** A request that breaks the protocol. */
 export function invalidRequest(id: string, text: string): RequestError {
-  return new RequestError(status.INVALID_ARGUMENT, withRequestId(id, text));
+  return new RequestError('INVALID_REQUEST', withRequestId(id, text));
 }
 
-/**
- * A request the contract refuses, answered as `CODE: text`: INVALID_ARGUMENT, or FAILED_PRECONDITION where nothing
- * is wrong with the request but the probe for it is absent.
- */
+/** A request that the contract refuses. */
 export function refused(id: string, code: ContractCode, text: string): RequestError {
-  const grpc = code === 'PROBE_NOT_LOADED' ? status.FAILED_PRECONDITION : status.INVALID_ARGUMENT;
-  return new RequestError(grpc, withRequestId(id, `${code}: ${text}`));
+  return new RequestError(code, withRequestId(id, `${code}: ${text}`));
 }
 
-/** A request that would be served elsewhere or later: UNAVAILABLE. */
+/** A request that may succeed later or on another server. */
 export function unavailable(id: string, text: string): RequestError {
-  return new RequestError(status.UNAVAILABLE, withRequestId(id, text));
+  return new RequestError('UNAVAILABLE', withRequestId(id, text));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Turn } from '../../domain/request.ts';
-import { CACHE_USAGE_COUNT } from './definition.ts';
+import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { tokensOfText } from './context-window.ts';
 
 /**
@@ -70,7 +70,7 @@ export class SessionCache {
     });
     const keep = write ? { turns: digests } : held;
     if (keep !== undefined) this.#keep(id, keep, counts);
-    const usage = new Array<number>(CACHE_USAGE_COUNT).fill(0);
+    const usage = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
     CACHE_USAGE_ORDER.forEach((count, position) => (usage[position] = counts[count]));
     return usage;
   }

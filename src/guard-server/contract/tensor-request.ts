@@ -1,11 +1,11 @@
-import { status } from '@grpc/grpc-js';
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { countBytes, decodeBooleans, decodeBytes } from '../../guard/tensors/raw.ts';
 import {
   MAX_VALUES,
   type ReceivedRequest,
   type ReceivedTensor,
 } from '../../guard/tensors/wire/infer-messages.ts';
-import { INPUTS, MODEL_NAME, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
+import { INPUTS, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
 
 /** A request whose tensors hold together; what they say has not been looked at. */
@@ -41,7 +41,7 @@ const ELSEWHERE = /^(shared_memory_|classification$)/;
 /**
  * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes the way
  * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
- * Throws RequestError: NOT_FOUND for a model or version that is not served, INVALID_ARGUMENT for the rest.
+ * Throws RequestError: MODEL_NOT_FOUND, or INVALID_REQUEST for everything else.
  */
 export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {
   const { id } = request;
@@ -107,11 +107,11 @@ export function checkModel(name: string, version: string, inForce: string, id: s
     throw invalidRequest(id, 'a model version is a whole number');
   }
   if (name !== MODEL_NAME) {
-    throw new RequestError(status.NOT_FOUND, withRequestId(id, `unknown model ${quoted(name)}`));
+    throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, `unknown model ${quoted(name)}`));
   }
   if (version !== '' && version !== inForce) {
     const text = `version ${quoted(version)} of model '${MODEL_NAME}' is not served`;
-    throw new RequestError(status.NOT_FOUND, withRequestId(id, text));
+    throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, text));
   }
 }
 

@@ -5,26 +5,26 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { checkToken } from './access.ts';
-import { RequestError } from '../contract/request-error.ts';
+import { carriesToken } from './access.ts';
 import type { BytesInHand } from './bytes-in-hand.ts';
 import { MessageWatch } from './message-watch.ts';
+import type { CallStatus } from './status.ts';
 
-export interface AdmissionOptions {
-  /** Needed by every call; null: none is. */
+interface AdmissionOptions {
+  /** Required of every call; null: no token is required. */
   readonly token: string | null;
   readonly room: BytesInHand;
-  /** How long a message may take to arrive, and a reply to be taken, in milliseconds. */
+  /** For a message to arrive, and for its client to read the reply. */
   readonly messageTimeoutMs: number;
-  /** A call was let in, on the connection from this port of this address. */
+  /** A call was admitted on the connection from this address and port. */
   readonly admitted: (remoteAddress: string | undefined, remotePort: number | undefined) => void;
-  /** A call was refused by its headers, on the connection from there. */
+  /** A call was refused by its headers on the connection from this address and port. */
   readonly refused: (remoteAddress: string | undefined, remotePort: number | undefined) => void;
 }
 
 /**
- * Lets a call in by its headers, before a byte of its message is read, and bounds what its message may take. A call
- * that is not let in gets its status at once, and its client is told to send nothing more.
+ * Admits a call by its headers, before a byte of its message is read, and bounds what the call may hold. A refused call
+ * ends with its status at once, and its client is told to stop sending.
  */
 export function admission(options: AdmissionOptions): ServerInterceptor {
   return (_method, call) => {
@@ -41,17 +41,17 @@ export function admission(options: AdmissionOptions): ServerInterceptor {
             guarded.arrived();
             proceed(message);
           },
-          // Also at the end of a call that was answered.
+          // grpc-js calls this at the end of an answered call, too.
           onCancel: () => guarded.over(),
         }),
     });
   };
 }
 
-/** What the server keeps of an open call besides its headers and its message: some 8 KiB were measured. */
+/** Memory of an open call besides its headers and its message: about 8 KiB measured. */
 const CALL_BYTES = 12 * 1024;
 
-/** What a header takes besides its name and its value (RFC 9113, 6.5.2). */
+/** Overhead per header field (RFC 9113, 6.5.2). */
 const HEADER_BYTES = 32;
 
 class GuardedCall {
@@ -63,23 +63,21 @@ class GuardedCall {
   constructor(call: ServerInterceptingCallInterface, options: AdmissionOptions) {
     this.#call = call;
     this.#options = options;
-    this.#watch = new MessageWatch(call, options.room, (error) => this.#refuse(error));
+    this.#watch = new MessageWatch(call, options.room, (refusal) => this.#refuse(refusal));
   }
 
   admit(metadata: Metadata, proceed: (metadata: Metadata) => void): void {
     const { token, messageTimeoutMs, admitted, refused } = this.#options;
     const { remoteAddress, remotePort } = this.#call.getConnectionInfo();
-    try {
-      if (token !== null) checkToken(metadata, token);
-    } catch (error) {
-      this.#refuse(error as RequestError);
+    if (token !== null && !carriesToken(metadata, token)) {
+      this.#refuse({ code: status.UNAUTHENTICATED, details: 'this server needs a bearer token' });
       refused(remoteAddress, remotePort);
       return;
     }
     if (!this.#watch.take(CALL_BYTES + bytesOf(metadata))) return;
     admitted(remoteAddress, remotePort);
     this.#timer = setTimeout(() => {
-      this.#refuse(new RequestError(status.DEADLINE_EXCEEDED, 'the message took too long to arrive'));
+      this.#refuse({ code: status.DEADLINE_EXCEEDED, details: 'the message took too long to arrive' });
     }, messageTimeoutMs);
     proceed(metadata);
   }
@@ -88,7 +86,7 @@ class GuardedCall {
     clearTimeout(this.#timer);
   }
 
-  /** A client that does not take its reply would keep what the call holds for ever. */
+  /** A client that does not read its reply would keep the call's memory for ever. */
   answered(): void {
     this.#timer = setTimeout(() => this.#watch.cancel(), this.#options.messageTimeoutMs);
   }
@@ -103,14 +101,14 @@ class GuardedCall {
     this.#watch.end();
   }
 
-  #refuse({ status: code, message }: RequestError): void {
+  #refuse({ code, details }: CallStatus): void {
     this.#end();
-    this.#call.sendStatus({ code, details: message, metadata: null });
+    this.#call.sendStatus({ code, details, metadata: null });
     this.#watch.stopSending();
   }
 }
 
-/** Of the headers of a call. */
+/** Size of a call's headers. */
 function bytesOf(metadata: Metadata): number {
   let bytes = 0;
   for (const [name, values] of Object.entries(metadata.toHttp2Headers())) {

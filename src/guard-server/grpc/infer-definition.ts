@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadService } from '../../guard/tensors/protocol.ts';
+import { loadService } from '../../guard/tensors/service.ts';
 
 /**
  * The service as the server offers it: the message of ModelInfer reaches its handler as it came, to be read within

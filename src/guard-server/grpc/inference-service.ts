@@ -1,26 +1,22 @@
 import { createRequire } from 'node:module';
-import {
-  status,
-  type handleUnaryCall,
-  type ServerUnaryCall,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import type { InferResponse } from '../../guard/tensors/protocol.ts';
+import type { handleUnaryCall, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
+import { MODEL_NAME, type InferResponse } from '../../guard/tensors/protocol.ts';
 import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
 import { decodeInferRequest, type ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import { MODEL_NAME, modelConfig, modelMetadata, type Serving } from '../contract/definition.ts';
+import { modelConfig, modelMetadata, type Serving } from '../contract/definition.ts';
 import { type Batcher, queueFull } from '../batching/dynamic-batcher.ts';
 import type { Model, Reply } from '../contract/model.ts';
-import { invalidRequest, RequestError, unavailable } from '../contract/request-error.ts';
+import { invalidRequest, unavailable } from '../contract/request-error.ts';
 import { checkModel, readTensors } from '../contract/tensor-request.ts';
+import { statusOf } from './status.ts';
 
 /** What the RPCs are answered from. */
-export interface Served {
+interface Served {
   readonly model: Model;
   readonly serving: Serving;
   readonly batcher: Batcher;
   isReady(): boolean;
-  /** Asked once for each inference request. */
+  /** Asked once per inference request. */
   isOverloaded(): boolean;
 }
 
@@ -40,7 +36,7 @@ export function inferenceService(served: Served): UntypedServiceImplementation {
       try {
         callback(null, answer(call.request));
       } catch (error) {
-        callback(toStatus(error));
+        callback(statusOf(error));
       }
     };
   };
@@ -63,7 +59,7 @@ export function inferenceService(served: Served): UntypedServiceImplementation {
   };
 }
 
-/** The request is a message as it came (infer-definition.ts). */
+/** The request is the undecoded message (infer-definition.ts). */
 function infer(served: Served): handleUnaryCall<Buffer, InferResponse> {
   return (call: ServerUnaryCall<Buffer, InferResponse>, callback) => {
     try {
@@ -75,11 +71,11 @@ function infer(served: Served): handleUnaryCall<Buffer, InferResponse> {
       const withdraw = served.batcher.submit(request, (reply) => {
         if (call.cancelled) return;
         if (reply.error === null) callback(null, toResponse(id, reply));
-        else callback(toStatus(reply.error));
+        else callback(statusOf(reply.error));
       });
       call.once('cancelled', withdraw);
     } catch (error) {
-      callback(toStatus(error));
+      callback(statusOf(error));
     }
   };
 }
@@ -101,10 +97,4 @@ function toResponse(id: string, reply: Extract<Reply, { error: null }>): InferRe
     outputs: reply.outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
     raw_output_contents: reply.outputs.map(({ raw }) => raw),
   };
-}
-
-/** The status of a call that failed; of an error that is not one of ours, the text stays here. */
-function toStatus(error: unknown): { code: status; details: string } {
-  if (error instanceof RequestError) return { code: error.status, details: error.message };
-  return { code: status.INTERNAL, details: 'the server failed on this request' };
 }

@@ -1,23 +1,22 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import type { ServerInterceptingCallInterface } from '@grpc/grpc-js';
-import { status } from '@grpc/grpc-js';
-import { RequestError } from '../contract/request-error.ts';
+import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import type { BytesInHand } from './bytes-in-hand.ts';
+import type { CallStatus } from './status.ts';
 
-/** A flag and a length go before each message (gRPC over HTTP/2, Length-Prefixed-Message). */
+/** Compressed-Flag and Message-Length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message). */
 const PREFIX_BYTES = 5;
 
 /**
- * Counts what one call takes: above all its message while it arrives, which grpc-js gathers as a whole before it lets anybody see it.
- * `refuse` is called once, with a RequestError: RESOURCE_EXHAUSTED when there is no room for more bytes, UNIMPLEMENTED
- * for a compressed message, of which a thousandth of the bytes would count, or a second one.
+ * Counts the bytes one call holds: mostly its message as it arrives, which grpc-js buffers whole before any handler sees
+ * it. `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED
+ * for a compressed message, which may hold a thousand times the bytes counted, or a second message.
  */
 export class MessageWatch {
   readonly #room: BytesInHand;
   readonly #stream: ServerHttp2Stream;
-  readonly #refuse: (error: RequestError) => void;
+  readonly #refuse: (status: CallStatus) => void;
   readonly #prefix: number[] = [];
-  /** Of the message, without its prefix; known once the prefix is here. */
+  /** Bytes of the message still to come, without its prefix; known once the prefix has arrived. */
   #left = 0;
   #taken = 0;
   #isOver = false;
@@ -25,26 +24,26 @@ export class MessageWatch {
   constructor(
     call: ServerInterceptingCallInterface,
     room: BytesInHand,
-    refuse: (error: RequestError) => void,
+    refuse: (status: CallStatus) => void,
   ) {
     this.#room = room;
     this.#refuse = refuse;
     this.#stream = streamOf(call);
-    // Before grpc-js sees them. Unlike `on`, this does not make the stream flow.
+    // Before grpc-js sees the data. Unlike `on`, prependListener does not make the stream flow.
     this.#stream.prependListener('data', this.#arrived);
     this.#stream.once('close', () => this.end());
   }
 
-  /** Counts what the call takes besides its message. False, and the call is refused, when there is no room for it. */
+  /** Counts what the call holds besides its message. Returns false, and refuses the call, when there is no room. */
   take(bytes: number): boolean {
-    const error = this.#hold(bytes);
-    if (error === null) return true;
+    const refusal = this.#hold(bytes);
+    if (refusal === null) return true;
     this.end();
-    this.#refuse(error);
+    this.#refuse(refusal);
     return false;
   }
 
-  /** The call is over, or its stream: its bytes count no longer. May be called again. */
+  /** Releases the bytes: the call is over, or its stream has closed. May be called again. */
   end(): void {
     this.#isOver = true;
     this.#stream.off('data', this.#arrived);
@@ -52,7 +51,7 @@ export class MessageWatch {
     this.#taken = 0;
   }
 
-  /** Drops the call. */
+  /** Resets the stream. */
   cancel(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
@@ -64,38 +63,38 @@ export class MessageWatch {
 
   readonly #arrived = (data: Buffer): void => {
     if (this.#isOver) return;
-    const error = this.#count(data);
-    if (error === null) return;
+    const refusal = this.#count(data);
+    if (refusal === null) return;
     this.end();
-    this.#refuse(error);
+    this.#refuse(refusal);
   };
 
-  #hold(bytes: number): RequestError | null {
+  #hold(bytes: number): CallStatus | null {
     if (!this.#room.take(bytes)) {
-      return new RequestError(status.RESOURCE_EXHAUSTED, 'the server has as much in hand as it can hold');
+      return { code: status.RESOURCE_EXHAUSTED, details: 'the server has as much in hand as it can hold' };
     }
     this.#taken += bytes;
     return null;
   }
 
-  #count(data: Buffer): RequestError | null {
+  #count(data: Buffer): CallStatus | null {
     const full = this.#hold(data.length);
     if (full !== null) return full;
     let at = 0;
     while (this.#prefix.length < PREFIX_BYTES && at < data.length) {
       this.#prefix.push(data[at++]!);
       if (this.#prefix[0] !== 0) {
-        return new RequestError(status.UNIMPLEMENTED, 'this server takes no compressed messages');
+        return { code: status.UNIMPLEMENTED, details: 'this server takes no compressed messages' };
       }
       if (this.#prefix.length === PREFIX_BYTES) this.#left = Buffer.from(this.#prefix).readUInt32BE(1);
     }
     this.#left -= data.length - at;
     if (this.#left >= 0) return null;
-    return new RequestError(status.UNIMPLEMENTED, 'a call of this service has one message');
+    return { code: status.UNIMPLEMENTED, details: 'a call of this service has one message' };
   }
 }
 
-/** grpc-js shows the stream of a call to nobody, and nothing else tells what arrives before all of it has. */
+/** The HTTP/2 stream of a call, which grpc-js does not expose: nothing else shows a message before all of it is here. */
 function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = call as unknown as { readonly stream?: ServerHttp2Stream };
   if (stream === undefined) throw new Error('the call has no HTTP/2 stream');

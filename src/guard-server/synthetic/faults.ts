@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONTRACT_CODES } from '../contract/request-error.ts';
 
 /** When a fault begins and how it ends; without an end it lasts. */
 const WHEN = {
@@ -19,16 +20,7 @@ const FAULT = z.discriminatedUnion('kind', [
     kind: z.literal('refuse'),
     ...WHEN,
     containing: z.string().min(1),
-    code: z.enum([
-      'MISSING_PAYLOAD',
-      'INVALID_CONVERSATION',
-      'INVALID_ROLE',
-      'EMPTY_CONTENT',
-      'UNSUPPORTED_AUDIO_TYPE',
-      'SEQUENCE_OVERFLOW',
-      'GUARD_REJECTED',
-      'PROBE_NOT_LOADED',
-    ]),
+    code: z.enum(CONTRACT_CODES),
   }),
   /** The model raises: every request of the execution fails. */
   z.strictObject({ kind: z.literal('crash'), ...WHEN, containing: CONTAINING }),

@@ -3,7 +3,7 @@ import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '
 import type { EndpointTarget } from '../endpoint/endpoint.ts';
 import { parseBaseAddress } from '../rest/base-address.ts';
 import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
-import { loadService } from '../tensors/protocol.ts';
+import { loadService } from '../tensors/service.ts';
 import { TritonConnection } from '../triton/triton-connection.ts';
 
 export interface TargetOptions {

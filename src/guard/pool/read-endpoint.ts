@@ -4,8 +4,8 @@ import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { parseBaseAddress } from '../rest/base-address.ts';
 import { RestConnection } from '../rest/rest-connection.ts';
-import { MODEL_NAME } from '../tensors/encode-request.ts';
-import { loadService } from '../tensors/protocol.ts';
+import { MODEL_NAME } from '../tensors/protocol.ts';
+import { loadService } from '../tensors/service.ts';
 import { GuardChannel } from '../triton/channel.ts';
 import { negotiate, readVersion } from '../triton/negotiate.ts';
 

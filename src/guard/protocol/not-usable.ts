@@ -1,6 +1,6 @@
 import { CallError, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
-import { MODEL_NAME } from '../tensors/encode-request.ts';
+import { MODEL_NAME } from '../tensors/protocol.ts';
 
 /** The endpoint cannot be used: `fatal` when trying again will not help, `detail` naming what is wrong. */
 export class NotUsable extends Error {

@@ -1,12 +1,9 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { TensorLayout } from './encode-request.ts';
-import type { InferResponse, WireTensor } from './protocol.ts';
+import { CACHE_USAGE_WIDTH, type InferResponse, type WireTensor } from './protocol.ts';
 import { areBooleans } from './raw.ts';
 import { shortestFloat } from './shortest-float.ts';
-
-/** Width of CACHE_USAGE. */
-export const CACHE_USAGE_WIDTH = 8;
 
 const FP32_BYTES = 4;
 const INT32_BYTES = 4;

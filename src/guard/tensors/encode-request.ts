@@ -7,11 +7,8 @@ import {
   type MultiturnRequest,
   requestBytes,
 } from '../../domain/request.ts';
-import type { InferRequest, WireTensor } from './protocol.ts';
+import { MODEL_NAME, type InferRequest, type WireTensor } from './protocol.ts';
 import { base64Length, encodeBase64, encodeBooleans, encodeStrings } from './raw.ts';
-
-/** The name the guard's contract gives its model. */
-export const MODEL_NAME = 'guard';
 
 /** The input that carries the prompt of a `response` request: the contract leaves it open. */
 const PROMPT_OF_RESPONSE_INPUT = 'TEXT';

@@ -1,10 +1,13 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import { decodeInferResponse } from './wire/infer-messages.ts';
+/**
+ * Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields filled in. No library
+ * here: the contract of the embedded guard's server shares these with every transport.
+ */
 
-/** Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields filled in. */
+/** The name the guard's contract gives its model. */
+export const MODEL_NAME = 'guard';
+
+/** Counts per row in CACHE_USAGE, whose shape is [N, 8]. */
+export const CACHE_USAGE_WIDTH = 8;
 
 export interface WireTensor {
   readonly name: string;
@@ -71,27 +74,4 @@ export interface WireModelConfig {
   readonly dynamic_batching?: {
     readonly default_queue_policy?: { readonly max_queue_size: number } | null;
   } | null;
-}
-
-/**
- * The service definition of `inference.GRPCInferenceService`, for a client or a server. Reads the proto files of
- * the package; the result is not cached, since each process needs it once. The reply of ModelInfer is read within bounds
- * (wire/infer-messages.ts): what it decodes to has no contents but raw ones, and no parameters.
- */
-export function loadService(): ServiceDefinition {
-  const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');
-  const definition = loadSync(path, {
-    includeDirs: [dirname(path)],
-    keepCase: true,
-    longs: Number,
-    enums: String,
-    defaults: true,
-    arrays: true,
-    objects: true,
-  });
-  const loaded = loadPackageDefinition(definition) as unknown as {
-    inference: { GRPCInferenceService: { service: ServiceDefinition } };
-  };
-  const { service } = loaded.inference.GRPCInferenceService;
-  return { ...service, ModelInfer: { ...service['ModelInfer']!, responseDeserialize: decodeInferResponse } };
 }

@@ -1,7 +1,7 @@
 import type { CallOptions, Reading } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
-import { MODEL_NAME, encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
-import type { WireModelConfig } from '../tensors/protocol.ts';
+import { encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
+import { MODEL_NAME, type WireModelConfig } from '../tensors/protocol.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { GuardChannel } from './channel.ts';
 import {

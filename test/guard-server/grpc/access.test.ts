@@ -1,6 +1,6 @@
-import { Metadata, status } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
-import { checkToken } from '../../../src/guard-server/grpc/access.ts';
+import { carriesToken } from '../../../src/guard-server/grpc/access.ts';
 
 function given(authorization: string | null): Metadata {
   const metadata = new Metadata();
@@ -12,7 +12,7 @@ describe('a call with the token', () => {
   test.each(['Bearer secret', 'bearer secret', 'BEARER secret', 'bEaReR  secret'])(
     '%s is let in',
     (value) => {
-      expect(() => checkToken(given(value), 'secret')).not.toThrow();
+      expect(carriesToken(given(value), 'secret')).toBe(true);
     },
   );
 });
@@ -29,8 +29,6 @@ describe('a call without it', () => {
     'Basic secret',
     'secret',
   ])('%s is refused', (value) => {
-    expect(() => checkToken(given(value), 'secret')).toThrow(
-      expect.objectContaining({ status: status.UNAUTHENTICATED }) as Error,
-    );
+    expect(carriesToken(given(value), 'secret')).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { MalformedMessage } from '../../../src/guard/tensors/wire/field-reader.ts';
-import { loadService } from '../../../src/guard/tensors/protocol.ts';
+import { loadService } from '../../../src/guard/tensors/service.ts';
 import {
   decodeInferRequest,
   decodeInferResponse,
