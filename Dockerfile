@@ -8,7 +8,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
 COPY workers ./workers
-RUN node node_modules/typescript/bin/tsc -p .
+RUN node node_modules/typescript/bin/tsc -p . && node src/guard-server/lite-image/bundle.mjs
 
 FROM node AS dependencies
 WORKDIR /build

@@ -45,10 +45,7 @@ const BESIDE = {
 const ONLY = { 'guard-server': ['domain', 'terminal', 'normalize', 'guard/tensors'] };
 
 /** Libraries that one room alone knows. */
-const LIBRARIES = [
-  { room: 'guard-server', regex: '^(nsfwjs|@tensorflow/.*)$' },
-  { room: 'normalize', regex: '^sharp$' },
-];
+const LIBRARIES = [{ room: 'normalize', regex: '^sharp$' }];
 
 const RANDOM = {
   object: 'Math',

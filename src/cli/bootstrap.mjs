@@ -62,6 +62,7 @@ function buildStale() {
     newestBelow(join(root, 'training')),
     newestBelow(join(root, 'bench'), 'results'),
     mtime(join(root, 'tsconfig.json')),
+    mtime(join(root, 'package-lock.json')),
   ];
   return mtime(join(root, 'dist', '.built')) < Math.max(...inputs);
 }
@@ -199,6 +200,9 @@ function makeReady() {
         join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
         '-p',
         root,
+      ]);
+      step('bundling the image model (once)', process.execPath, [
+        join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'),
       ]);
       mkdirSync(join(root, 'dist'), { recursive: true });
       writeFileSync(join(root, 'dist', '.built'), started.toISOString());

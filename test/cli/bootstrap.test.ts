@@ -19,12 +19,19 @@ writeFileSync('node_modules/.package-lock.json', '{}');
 writeFileSync('node_modules/typescript/bin/tsc', "require('node:fs').mkdirSync('dist/src/cli', { recursive: true }); require('node:fs').writeFileSync('dist/src/cli/main.js', 'console.log(\\"ran\\")');");
 `;
 
+/** Stands in for the bundler of the image model: what is compiled has to be there before. */
+const BUNDLE = `import { writeFileSync } from 'node:fs';
+writeFileSync('dist/src/cli/bundled', '');
+`;
+
 /** A fresh checkout with nothing in it but the bootstrap. */
 async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => Started }> {
   const root = await temporaryFolder();
   await mkdir(join(root, 'src/cli'), { recursive: true });
   await mkdir(join(root, 'bin'));
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
+  await mkdir(join(root, 'src/guard-server/lite-image'), { recursive: true });
+  await writeFile(join(root, 'src/guard-server/lite-image/bundle.mjs'), BUNDLE);
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
   await writeFile(join(root, 'package-lock.json'), '{}');
   await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
@@ -55,6 +62,13 @@ class Started {
     return this;
   }
 }
+
+it('compiles, then bundles the image model, and does neither again', async () => {
+  const { root, start } = await checkout();
+  expect((await start().done()).stderr).toMatch(/compiling[^]*bundling/);
+  await stat(join(root, 'dist/src/cli/bundled'));
+  expect((await start().done()).stderr).toBe('');
+});
 
 it('installs without the scripts of packages, and shows them no secret', async () => {
   const { root, start } = await checkout();

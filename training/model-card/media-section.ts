@@ -2,7 +2,7 @@
 export const MEDIA_SECTION = `## Images and audio
 
 **An image** is brought into normal form as for any guard and looked at by the MobileNetV2 network of
-[nsfwjs](https://github.com/infinitered/nsfwjs) 4.2.1 (MIT), whose weights lie in that package. It tells five classes
+[nsfwjs](https://github.com/infinitered/nsfwjs) 4.2.1 (MIT), whose weights the build takes from that package. It tells five classes
 apart, and they become one probability, of Sexual Content:
 
 | class   | as its authors describe it               | counts |
@@ -32,8 +32,7 @@ absent without one.
   memory, and an image 0.09 s; images are looked at one after another.
 
 Its artifacts are \`lite-image-network\`, \`lite-image-weights\`, \`lite-image-rules\` (the table above) and
-\`lite-image-runtime\` (the WebAssembly code, the versions of the packages around it, and of the rules for the normal
-form). They are part of the fingerprint from the start, whether an image was judged or not.
+\`lite-image-runtime\` (the code that runs the network, the version of sharp, and that of the rules for the normal form). They are part of the fingerprint from the start, whether an image was judged or not.
 
 **A clip** is judged by its transcript, as a text. Nothing here can hear: without a transcript a clip gets
 \`PROBE_NOT_LOADED\`, never a verdict. A transcript that leaves something out leaves it unjudged.

@@ -5,60 +5,52 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { NORMALIZATION } from '../../domain/normalization.ts';
 
-/** Where the image network lies: inside the packages it comes from, so that nothing is ever downloaded. */
+/** Paths of what the build puts into `dist/image-runtime` (bundle.mjs), so that nothing is ever downloaded. */
 export interface ModelFiles {
-  /** A module whose default export has the network's layers and the layout of its weights. */
-  readonly topology: string;
-  /** A module whose default export is the weights in base64. */
-  readonly weights: string;
+  /** CommonJS module: the parts of TensorFlow.js that run the network. */
+  readonly code: string;
   /**
-   * The SIMD build of the WebAssembly backend; every machine uses this one, since another build may round
+   * The SIMD build of its WebAssembly backend. Every machine uses this one, because another build may round
    * differently.
    */
   readonly wasm: string;
+  /** JSON: the network's layers and the layout of its weights. */
+  readonly network: string;
+  readonly weights: string;
 }
 
-/** MobileNetV2 at 224 x 224, the smallest of the networks in nsfwjs; its largest takes seven times as long. */
-const NETWORK = 'mobilenet_v2';
+const { resolve } = createRequire(import.meta.url);
 
-/** Packages whose code a score passes through, from the bytes of an image to the network's output. */
-const RUNTIME = [
-  'nsfwjs',
-  'sharp',
-  '@tensorflow/tfjs-core',
-  '@tensorflow/tfjs-layers',
-  '@tensorflow/tfjs-backend-wasm',
-];
-
-const require = createRequire(import.meta.url);
-
-/** Finds the files without loading the code of the packages; throws when a package is not installed. */
+/** Finds the files without loading them; throws when the project has not been built. */
 export function findModelFiles(): ModelFiles {
-  const network = join(packageFolder('nsfwjs'), 'dist', 'esm', 'models', NETWORK);
-  const backend = join(packageFolder('@tensorflow/tfjs-backend-wasm'), 'dist');
   return {
-    topology: join(network, 'model.min.js'),
-    weights: join(network, 'group1-shard1of1.min.js'),
-    wasm: join(backend, 'tfjs-backend-wasm-simd.wasm'),
+    code: resolve('#image-runtime/tensorflow.cjs'),
+    wasm: resolve('#image-runtime/tensorflow.wasm'),
+    network: resolve('#image-runtime/network.json'),
+    weights: resolve('#image-runtime/weights.bin'),
   };
 }
 
 /**
  * SHA-256 in hex of what an image's score depends on before it is weighed, by artifact name: the network's files, and
- * the WebAssembly code with the versions of everything around it. A Failure (internal) when a package is missing.
+ * the code from the bytes of an image to the network's output. Failure('internal') when a file is missing.
  */
 export async function hashModelFiles(): Promise<Readonly<Record<string, string>>> {
   try {
     const files = findModelFiles();
-    const [topology, weights, wasm] = await Promise.all([
-      readFile(files.topology),
+    const [network, weights, wasm, code] = await Promise.all([
+      readFile(files.network),
       readFile(files.weights),
       readFile(files.wasm),
+      readFile(files.code),
     ]);
-    const versions = await Promise.all(RUNTIME.map(installedVersion));
     return {
-      'lite-image-network': sha256(topology),
-      'lite-image-runtime': sha256(wasm, `normalization ${NORMALIZATION}\n`, ...versions),
+      'lite-image-network': sha256(network),
+      'lite-image-runtime': sha256(
+        wasm,
+        code,
+        `normalization ${NORMALIZATION}\nsharp ${await sharpVersion()}\n`,
+      ),
       'lite-image-weights': sha256(weights),
     };
   } catch (cause) {
@@ -66,16 +58,14 @@ export async function hashModelFiles(): Promise<Readonly<Record<string, string>>
   }
 }
 
-async function installedVersion(name: string): Promise<string> {
-  const text = await readFile(join(packageFolder(name), 'package.json'), 'utf8');
-  return `${name} ${(JSON.parse(text) as { version: string }).version}\n`;
-}
-
-/** Packages need not export their package.json; their folder is known by the name of the one around it. */
-function packageFolder(name: string): string {
-  const folder = join('node_modules', name) + sep;
-  const entry = require.resolve(name);
-  return entry.slice(0, entry.lastIndexOf(folder) + folder.length);
+/** Pixels come from sharp, which is loaded by the decoder's process alone. */
+async function sharpVersion(): Promise<string> {
+  // It does not export its package.json.
+  const folder = join('node_modules', 'sharp') + sep;
+  const entry = resolve('sharp');
+  const root = entry.slice(0, entry.lastIndexOf(folder) + folder.length);
+  const text = await readFile(join(root, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function sha256(...parts: readonly (string | Buffer)[]): string {

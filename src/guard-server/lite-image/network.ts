@@ -1,26 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import type { Pixels } from '../../normalize/image/normal-image.ts';
 import { findModelFiles, type ModelFiles } from './model-files.ts';
 
-/** Edge of the square that the network looks at; nsfwjs resizes to it, bilinearly and without keeping the aspect. */
+/** Edge of the square that the network takes, in pixels. */
 const INPUT_SIZE = 224;
+/** The highest value of a colour channel: the network takes 0 to 1. */
+const MAX_VALUE = 255;
 
-// What we use of the two packages: their own declarations need a browser's types.
+// What we use of TensorFlow.js: its own declarations need a browser's types.
 
 interface Tensor {
   data(): Promise<Float32Array>;
   dispose(): void;
-}
-
-interface TensorFlow {
-  enableProdMode(): void;
-  setBackend(name: string): Promise<boolean>;
-  tensor3d(values: Uint8Array, shape: readonly [number, number, number], dtype: 'int32'): Tensor;
-}
-
-interface WasmBackend {
-  setWasmPaths(paths: Readonly<Record<string, string>>): void;
 }
 
 interface ModelArtifacts {
@@ -29,77 +21,74 @@ interface ModelArtifacts {
   readonly weightData: ArrayBuffer;
 }
 
-interface Nsfwjs {
-  readonly NSFWJS: new (
-    handler: { load(): Promise<ModelArtifacts> },
-    options: { size: number },
-  ) => { load(): Promise<void>; infer(image: Tensor): Tensor };
+interface Model {
+  predict(batch: Tensor): Tensor;
 }
 
-/** The image network of nsfwjs on the WebAssembly backend, within this process and from files of its packages. */
+interface TensorFlow {
+  enableProdMode(): void;
+  setWasmPaths(paths: Readonly<Record<string, string>>): void;
+  setBackend(name: string): Promise<boolean>;
+  loadLayersModel(handler: { load(): Promise<ModelArtifacts> }): Promise<Model>;
+  tensor3d(values: Uint8Array, shape: readonly [number, number, number], dtype: 'int32'): Tensor;
+  cast(tensor: Tensor, dtype: 'float32'): Tensor;
+  div(tensor: Tensor, by: number): Tensor;
+  reshape(tensor: Tensor, shape: readonly number[]): Tensor;
+  /** Disposes of every tensor that `compute` makes but the one it returns. */
+  tidy(compute: () => Tensor): Tensor;
+  readonly image: {
+    resizeBilinear(tensor: Tensor, size: readonly [number, number], alignCorners: boolean): Tensor;
+  };
+}
+
+/** The image network of nsfwjs on the WebAssembly backend, within this process. */
 export class ImageNetwork {
   readonly #tensorFlow: TensorFlow;
-  readonly #infer: (image: Tensor) => Tensor;
+  readonly #model: Model;
 
-  private constructor(tensorFlow: TensorFlow, infer: (image: Tensor) => Tensor) {
+  private constructor(tensorFlow: TensorFlow, model: Model) {
     this.#tensorFlow = tensorFlow;
-    this.#infer = infer;
+    this.#model = model;
   }
 
   /** Loads code and weights: about a second, and some 150 MB of memory. Rejects where that cannot be done. */
   static async load(): Promise<ImageNetwork> {
-    // The packages' ES modules do not load in Node: one of their imports names a directory.
-    const require = createRequire(import.meta.url);
     const files = findModelFiles();
-    const tensorFlow = require('@tensorflow/tfjs') as TensorFlow;
-    const backend = require('@tensorflow/tfjs-backend-wasm') as WasmBackend;
+    const tensorFlow = createRequire(import.meta.url)(files.code) as TensorFlow;
     // Else it writes warnings and advice to the console.
     tensorFlow.enableProdMode();
-    backend.setWasmPaths({
+    tensorFlow.setWasmPaths({
       'tfjs-backend-wasm.wasm': files.wasm,
       'tfjs-backend-wasm-simd.wasm': files.wasm,
       'tfjs-backend-wasm-threaded-simd.wasm': files.wasm,
     });
     if (!(await tensorFlow.setBackend('wasm'))) throw new Error('no WebAssembly backend');
-    const { NSFWJS } = require('nsfwjs') as Nsfwjs;
-    const model = new NSFWJS({ load: () => readArtifacts(files) }, { size: INPUT_SIZE });
-    await model.load();
-    return new ImageNetwork(tensorFlow, (image) => model.infer(image));
+    const model = await tensorFlow.loadLayersModel({ load: () => readArtifacts(files) });
+    return new ImageNetwork(tensorFlow, model);
   }
 
   /**
-   * Probabilities of the classes, in their order. Computing keeps this thread busy: around a tenth of a second.
+   * Probabilities of the classes, in their order: tensor [1,5]. Computing keeps this thread busy: around a tenth of a
+   * second. The picture is prepared as nsfwjs does it: resized bilinearly, without keeping the aspect.
    */
   async classify({ width, height, rgb }: Pixels): Promise<Float32Array> {
-    const image = this.#tensorFlow.tensor3d(rgb, [height, width, 3], 'int32');
-    let output: Tensor | undefined;
+    const tf = this.#tensorFlow;
+    const output = tf.tidy(() => {
+      const values = tf.div(tf.cast(tf.tensor3d(rgb, [height, width, 3], 'int32'), 'float32'), MAX_VALUE);
+      const fits = width === INPUT_SIZE && height === INPUT_SIZE;
+      const square = fits ? values : tf.image.resizeBilinear(values, [INPUT_SIZE, INPUT_SIZE], true);
+      return this.#model.predict(tf.reshape(square, [1, INPUT_SIZE, INPUT_SIZE, 3]));
+    });
     try {
-      output = this.#infer(image);
       return await output.data();
     } finally {
-      output?.dispose();
-      image.dispose();
+      output.dispose();
     }
   }
 }
 
-/**
- * The network as the packages' loader wants it. nsfwjs can read its files itself, but decodes their base64 in a way
- * that takes several seconds.
- */
 async function readArtifacts(files: ModelFiles): Promise<ModelArtifacts> {
-  const topology = await importDefault<{
-    readonly modelTopology: object;
-    readonly weightsManifest: readonly { readonly weights: readonly object[] }[];
-  }>(files.topology);
-  const weights = Buffer.from(await importDefault<string>(files.weights), 'base64');
-  return {
-    modelTopology: topology.modelTopology,
-    weightSpecs: topology.weightsManifest.flatMap((group) => group.weights),
-    weightData: new Uint8Array(weights).buffer,
-  };
-}
-
-async function importDefault<T>(path: string): Promise<T> {
-  return ((await import(pathToFileURL(path).href)) as { default: T }).default;
+  const [network, weights] = await Promise.all([readFile(files.network, 'utf8'), readFile(files.weights)]);
+  const layers = JSON.parse(network) as Omit<ModelArtifacts, 'weightData'>;
+  return { ...layers, weightData: new Uint8Array(weights).buffer };
 }

@@ -250,7 +250,7 @@ describe('the fingerprint', () => {
     const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
     const files = findModelFiles();
     expect(artifactsAtStart).toMatchObject({
-      'lite-image-network': sha256(files.topology),
+      'lite-image-network': sha256(files.network),
       'lite-image-weights': sha256(files.weights),
       'lite-image-rules': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       'lite-image-runtime': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
