@@ -80,7 +80,7 @@ export class Moderator {
     for (const [at, { index, request }] of texts.entries()) {
       const answer = answers[at]!;
       outcomes[index] = answer;
-      if (isTooLong(answer)) tooLong.push({ index, request, refused: answer.failure });
+      if (isTooLong(request, answer)) tooLong.push({ index, request, refused: answer.failure });
     }
     if (options.judging.longText === 'error') return;
     // One after the other: each has many windows.

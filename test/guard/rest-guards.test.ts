@@ -362,22 +362,3 @@ test('no fingerprint can be expected of it', async () => {
   await expect(connect([server], { expectFingerprint })).rejects.toMatchObject({ kind: 'usage' });
   expect(server.connections()).toBe(0);
 });
-
-test('a long text that is refused as a whole is judged in halves, and no grave flag of either is lost', async () => {
-  const script = ofItems(({ content }) => {
-    if (content.length > 3000) return { status: 400 };
-    const first = content.startsWith('first');
-    const flags = first ? { 'Child Sexual Exploitation': true } : { hate: true };
-    return { body: { flagged: true, score: first ? 0.6 : 0.9, subcategory_flags: flags, latency_ms: 1 } };
-  });
-  const [outcome] = await judge(await connect([await restGuard({ script })]), [
-    prompt(`first ${'word '.repeat(800)}`),
-  ]);
-  expect(verdict(outcome)).toMatchObject({
-    score: 0.9,
-    subcategoryFlags: ['hate', 'child_sexual_exploitation'],
-    fingerprint: null,
-    attempts: 2,
-    coverage: { unit: 'chars', judged: 4006, total: 4006 },
-  });
-});

@@ -4,7 +4,6 @@ import { type Fault, isTimeout } from '../protocol/call-error.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { OwnedTasks } from '../tasks/owned-tasks.ts';
 import type { DispatcherHooks } from './dispatcher-hooks.ts';
-import { halvesOf } from '../tasks/text-split.ts';
 import type { Overloads } from '../concurrency/overloads.ts';
 import type { Proof, Liveness } from './liveness.ts';
 import type { Flight, Sender } from './sender.ts';
@@ -96,15 +95,8 @@ export class FaultResponses {
   /** A refusal that names no reason: believed only if the guard judges other content. */
   async #refused(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
-    if (judges === 'yes') this.#settleRefused(flight.tasks[0]!, code);
+    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
     else if (judges === 'unclear') this.#sendAlone(flight.tasks, code);
-  }
-
-  /** A long text may have been refused for its length: it has one more chance, in two halves. */
-  #settleRefused(task: Task, code: ItemCode): void {
-    const halves = code === 'GUARD_REJECTED' ? halvesOf(task) : null;
-    if (halves === null) this.#ownedTasks.settleError(task, code, true);
-    else this.#ownedTasks.replace(task, halves, code);
   }
 
   /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */

@@ -1,4 +1,5 @@
 import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
+import { WorstPart } from '../../domain/worst-part.ts';
 import type { Answer } from '../protocol/answer.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
@@ -10,7 +11,7 @@ import type { BaseAddress } from './base-address.ts';
 import { type HttpBody, HttpClient } from './http-client.ts';
 import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';
-import { decodeVerdict, worstOf } from './rest-verdict.ts';
+import { decodeVerdict } from './rest-verdict.ts';
 
 /** Requests in flight at first, at least and at most: what such a guard can take is not known, and is found out. */
 const FIRST_IN_FLIGHT = 8;
@@ -90,7 +91,11 @@ export class RestConnection implements Connection {
     if (text !== null && ofText === null) return null;
     const bytes = isImage ? request.image : request.audio;
     const ofFile = await this.#post(request.modality, fileForm(bytes), options);
-    return ofFile === null || ofText === null ? ofFile : worstOf(ofFile, ofText);
+    if (ofFile === null || ofText === null) return ofFile;
+    const worst = new WorstPart<Answer>();
+    worst.add(ofFile);
+    worst.add(ofText);
+    return worst.combined;
   }
 
   /** Null for a reply that is no verdict. */

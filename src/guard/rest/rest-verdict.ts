@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Answer } from '../protocol/answer.ts';
-import { mergeFlags } from '../../domain/merge-flags.ts';
 import { categoryOf, isCategoryName } from './category-names.ts';
 
 /** Most keys of `subcategory_flags` that are believed: thirteen names are known. */
@@ -55,17 +54,4 @@ function areFlags(value: unknown): boolean {
 function inOrder(keys: ReadonlySet<string>): string[] {
   const known: readonly string[] = CATEGORY_KEYS;
   return [...known.filter((key) => keys.has(key)), ...[...keys].filter((key) => !known.includes(key))];
-}
-
-/**
- * One answer for an image and its caption, or a clip and its transcript, judged apart: that of the higher score,
- * flagged if either is, and with those flags of the other that alone raise a decision.
- */
-export function worstOf(first: Answer, second: Answer): Answer {
-  const [worse, other] = second.score > first.score ? [second, first] : [first, second];
-  return {
-    ...worse,
-    flagged: first.flagged || second.flagged,
-    subcategoryFlags: mergeFlags(worse, other),
-  };
 }

@@ -24,13 +24,12 @@ export class Judging implements TaskOwner {
     return this.#over;
   }
 
-  settle(index: number, outcome: Outcome): null {
-    if (this.#over) return null;
+  settle(index: number, outcome: Outcome): void {
+    if (this.#over) return;
     this.#outcomes[index] = outcome;
-    if (--this.#missing > 0) return null;
+    if (--this.#missing > 0) return;
     this.#over = true;
     this.#resolve(this.#outcomes);
-    return null;
   }
 
   fail(error: unknown): void {

@@ -53,8 +53,7 @@ export class OwnedTasks {
 
   settle(task: Task, outcome: Outcome): void {
     this.#tasks.delete(task);
-    const instead = task.settle(outcome);
-    if (instead !== null) this.judgeAgain(instead);
+    task.settle(outcome);
   }
 
   settleError(task: Task, code: ItemCode, counted: boolean): void {
@@ -79,13 +78,6 @@ export class OwnedTasks {
   advance(task: Task): void {
     const next = task.conversation?.next();
     if (next && !next.abandoned) this.accept(next);
-  }
-
-  /** Judges parts of a task instead of it; they settle it. */
-  replace(task: Task, parts: readonly Task[], cause: ItemCode): void {
-    this.#options.retried(cause);
-    this.#tasks.delete(task);
-    for (const part of parts) this.accept(part);
   }
 
   sendAgain(tasks: readonly Task[], form: Form, cause: ItemCode, delayMs: number): void {

@@ -22,11 +22,11 @@ export type TaskState = 'idle' | 'active' | 'held' | 'settled';
 export interface TaskOwner {
   /** Whether nobody waits any more. */
   readonly over: boolean;
-  /** Takes the outcome of the task of this index. Returns a task that is to be judged instead, if there is one. */
-  settle(index: number, outcome: Outcome): Task | null;
+  /** Takes the outcome of the task of this index. */
+  settle(index: number, outcome: Outcome): void;
 }
 
-/** One item, or half of one, on its way to an outcome. */
+/** One item, or one part of an item, on its way to an outcome. */
 export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
@@ -49,7 +49,6 @@ export class Task implements RequestRow {
   maxRows = Number.POSITIVE_INFINITY;
   /** Whether nothing else may be in flight with it, so that a failure can only be its own. */
   alone = false;
-  readonly isHalf: boolean;
   readonly #owner: TaskOwner;
   readonly #index: number;
 
@@ -59,10 +58,8 @@ export class Task implements RequestRow {
     request: GuardRequest,
     sessionId: string,
     conversation: Conversation | null,
-    isHalf = false,
   ) {
     this.#owner = owner;
-    this.isHalf = isHalf;
     this.#index = index;
     this.request = request;
     this.sessionId = sessionId;
@@ -109,10 +106,9 @@ export class Task implements RequestRow {
     }
   }
 
-  /** Returns a task that is to be judged instead: the whole of a half whose other half another model judged. */
-  settle(outcome: Outcome): Task | null {
+  settle(outcome: Outcome): void {
     this.state = 'settled';
-    return this.#owner.settle(this.#index, outcome);
+    this.#owner.settle(this.#index, outcome);
   }
 
   /** Ends the item as an error. `counted` tells whether the try that ended it is one more than `attempts`. */

@@ -1,6 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { FailedJudgement, Outcome } from '../../domain/outcome.ts';
-import type { TextRequest } from '../../domain/request.ts';
+import { requestBytes, type TextRequest } from '../../domain/request.ts';
 import type { Judge } from '../judge.ts';
 import { judgeParts, type Part } from '../parts/judge-parts.ts';
 import { windowedConversation } from './conversation-windows.ts';
@@ -9,10 +9,12 @@ import { SameGuard } from './same-guard.ts';
 import { windowedText } from './text-windows.ts';
 import { MIN_WINDOW_BYTES, type Windowed } from './windowed.ts';
 
-/** Windows judged together. */
-const WINDOWS_TOGETHER = 64;
-/** An item that is longer than so many windows is not judged. */
+/** Windows sent to the guard in one call. */
+const WINDOWS_PER_CALL = 64;
+/** A window size at which an item would have more windows is not tried. */
 const MAX_WINDOWS = 16_384;
+/** In bytes of UTF-8. A longer text that is rejected without a reason may have been rejected for its length. */
+const MAX_SHORT_TEXT_BYTES = 2048;
 
 const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
 
@@ -22,13 +24,13 @@ export interface LongTextOptions {
 }
 
 /**
- * The outcome of a text or conversation that was refused as a whole for its length, with the failure that it got: that
- * failure when there are no windows the guard accepts, else what the windows add up to. Rejects as the judge does.
+ * Judges a text or conversation in windows after the guard refused the whole for its length (see `isTooLong`).
+ * Returns the combined outcome of the windows, or the last refusal if the guard refuses windows of every size.
+ * Rejects as the judge does.
  *
- * The windows are the largest of a fixed ladder that the guard takes all of. Every rung is tried for every item, from
- * the largest down, so that what becomes of an item depends on the item and the guard alone, and not on what this
- * process judged before. That costs a refusal for each halving; the windows to be judged are as many as two to the
- * power of that.
+ * Window sizes form a fixed ladder. Every size is tried for every item, the largest first, until the guard takes all
+ * windows of the item. So the outcome depends on the item and the guard alone, not on what this process judged before.
+ * Each halving of the size costs one refused request and doubles the number of windows.
  */
 export async function judgeLongText(
   request: TextRequest,
@@ -43,16 +45,34 @@ export async function judgeLongText(
   for (let rung = rungs.next(); rung.done !== true; rung = rungs.next()) {
     const outcome = await judgeWindows(long, rung.value, guard, options);
     if (outcome === 'another guard') rungs = fromTheWhole(long.bytes);
-    else if (!isTooLong(outcome)) return outcome;
+    else if (!isTooLong(request, outcome, rung.value)) return outcome;
     else failure = outcome.failure;
   }
   return { judgement: null, failure };
 }
 
-/** Whether an item was refused for its length: by the guard's context, or by the size of its messages. */
-export function isTooLong(outcome: Outcome): outcome is Outcome & { readonly judgement: null } {
-  const code = outcome.failure?.error.code;
-  return code === 'SEQUENCE_OVERFLOW' || code === 'ITEM_TOO_LARGE';
+/**
+ * Whether a request, or one of its windows of up to `maxBytes`, was refused for its length or may have been: it exceeds
+ * the guard's context or message limit, or a text that is not short was rejected without a reason. A guard may have no
+ * name for a text that exceeds its context; it rejects conversations for their structure as well.
+ */
+export function isTooLong(
+  request: TextRequest,
+  outcome: Outcome,
+  maxBytes = Number.POSITIVE_INFINITY,
+): outcome is Outcome & { readonly judgement: null } {
+  switch (outcome.failure?.error.code) {
+    case 'SEQUENCE_OVERFLOW':
+    case 'ITEM_TOO_LARGE':
+      return true;
+    case 'GUARD_REJECTED':
+      return (
+        request.requestType !== 'multiturn' &&
+        Math.min(requestBytes(request), maxBytes) > MAX_SHORT_TEXT_BYTES
+      );
+    default:
+      return false;
+  }
 }
 
 function windowed(request: TextRequest): Windowed {
@@ -66,7 +86,7 @@ function windowed(request: TextRequest): Windowed {
   }
 }
 
-/** The sizes of windows, in bytes, for something of that size: the same for all, halved from one to the next. */
+/** Window sizes to try for an item of this size, in bytes: powers of two, from the largest below it down. */
 function* ladder(bytes: number): Generator<number> {
   let rung = MIN_WINDOW_BYTES;
   while (rung * 2 < bytes) rung *= 2;
@@ -75,7 +95,7 @@ function* ladder(bytes: number): Generator<number> {
   }
 }
 
-/** The same for a guard that has not refused the whole. */
+/** The same for a guard that has not refused the whole yet. */
 function* fromTheWhole(bytes: number): Generator<number> {
   yield Number.POSITIVE_INFINITY;
   yield* ladder(bytes);
@@ -91,19 +111,19 @@ function judgeWindows(
     judgeParts(
       async (judgeGroup) => {
         const windows = long.cut(maxBytes);
-        // The first alone: when it is too long, so are the others.
-        let together = 1;
+        // The first window alone: if it is too long, so are most others.
+        let perCall = 1;
         for (;;) {
           const group: Part[] = [];
           let next = windows.next();
           for (; next.done !== true; next = windows.next()) {
             group.push(next.value);
-            if (group.length === together) break;
+            if (group.length === perCall) break;
           }
           if (group.length > 0) await judgeGroup(group);
-          else if (together === 1) return BLANK;
+          else if (perCall === 1) return BLANK;
           if (next.done === true) return next.value;
-          together = WINDOWS_TOGETHER;
+          perCall = WINDOWS_PER_CALL;
         }
       },
       judge,

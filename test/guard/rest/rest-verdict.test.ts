@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Answer } from '../../../src/guard/protocol/answer.ts';
 import { categoryOf } from '../../../src/guard/rest/category-names.ts';
-import { decodeVerdict, worstOf } from '../../../src/guard/rest/rest-verdict.ts';
+import { decodeVerdict } from '../../../src/guard/rest/rest-verdict.ts';
 
 const VERDICT = {
   flagged: true,
@@ -148,26 +148,4 @@ test('every category is known in any usual spelling, and nothing else is', () =>
   for (const name of ['', 'and', 'crimes', 'hate speech', 'violence', 'S1', '(hate)', 'hate2']) {
     expect(categoryOf(name)).toBeNull();
   }
-});
-
-test('of an image and its caption the worst counts, and no flag is lost that the policy never lets pass', () => {
-  const image = decode({ score: 0.9, subcategory_flags: { 'Sexual Content': true } })!;
-  const caption = decode({
-    score: 0.7,
-    subcategory_flags: { child_sexual_exploitation: true, hate: true, novel: true },
-  })!;
-  const clean = decode({ score: 0.1, flagged: false, subcategory_flags: {} })!;
-  const both = { ...image, subcategoryFlags: ['sexual_content', 'child_sexual_exploitation', 'novel'] };
-  expect(worstOf(image, caption)).toEqual(both);
-  expect(worstOf(caption, image)).toEqual(both);
-  expect(worstOf(clean, caption)).toEqual(caption);
-  expect(worstOf(image, clean)).toEqual(image);
-  expect(worstOf({ ...clean, score: 0.95 }, caption)).toMatchObject({ score: 0.95, flagged: true });
-});
-
-test('a flag of a part that is not flagged is kept, since it alone asks for a review', () => {
-  const part = decode({ flagged: false, score: 0.1, subcategory_flags: { hate: true } })!;
-  const worse = decode({ flagged: false, score: 0.3, subcategory_flags: { hate: false } })!;
-  expect(worstOf(part, worse)).toMatchObject({ score: 0.3, flagged: false, subcategoryFlags: ['hate'] });
-  expect(worstOf(worse, part)).toMatchObject({ score: 0.3, flagged: false, subcategoryFlags: ['hate'] });
 });

@@ -1,0 +1,182 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it, test } from 'vitest';
+import type { Judging } from '../../../src/config/run-config.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { TextRequest } from '../../../src/domain/request.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  prompt,
+  prompts,
+  restGuard,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import { judgedItem } from '../../helpers/items.ts';
+import { moderateShard } from '../../helpers/moderation.ts';
+import { type Scripted, type SeenRequest, scoreOf } from '../../helpers/scripted-guard.ts';
+
+closeAfterEach();
+
+const REJECTED = { code: status.INVALID_ARGUMENT, details: 'something else' };
+
+/** What the guard is to judge: the text of a prompt, the response of a response. */
+function texts({ inputs }: SeenRequest): readonly string[] {
+  return inputs['RESPONSE_TEXT'] ?? inputs['TEXT'] ?? [];
+}
+
+function rejecting(rejects: (text: string) => boolean): (request: SeenRequest) => Scripted {
+  return (request) => (texts(request).some(rejects) ? REJECTED : undefined);
+}
+
+async function moderate(
+  judge: Judge,
+  requests: readonly TextRequest[],
+  judging: Partial<Judging> = {},
+): Promise<readonly (Outcome | null)[]> {
+  const items = requests.map((request, seq) => judgedItem(seq, request));
+  return (await moderateShard({ items }, judge, { judging })).outcomes;
+}
+
+/** Words that each stand once in a text. */
+function words(bytes: number): string {
+  let text = '';
+  for (let n = 0; text.length < bytes; n++) text += `wörd${n} `;
+  return `${text.slice(0, bytes - 4)} end`;
+}
+
+const isLongerThan = (bytes: number) => (text: string) => Buffer.byteLength(text) > bytes;
+
+describe('a long text that the guard rejects without a reason', () => {
+  it('is judged in windows, the worst of which counts, all of it covered', async () => {
+    const long = words(3000);
+    const server = await guard({ script: rejecting((text) => text === long) });
+    const outcomes = await moderate(await connect([server]), [...prompts(20), prompt(long)]);
+    const windows = [...server.judged.keys()].filter((text) => text.length > 20 && long.includes(text));
+    expect(windows).toHaveLength(2);
+    const worst = windows.reduce((a, b) => (scoreOf(b) > scoreOf(a) ? b : a));
+    expect(verdict(outcomes[20]!)).toMatchObject({
+      score: expect.closeTo(scoreOf(worst), 6) as number,
+      coverage: { unit: 'chars', judged: 3000, total: 3000, worst_at: long.indexOf(worst) },
+      attempts: 1,
+    });
+    for (const outcome of outcomes.slice(0, 20)) expect(verdict(outcome!).attempts).toBe(1);
+    for (const window of windows) expect(server.judged.get(window)).toHaveLength(1);
+  });
+
+  it('is judged in the largest windows that the guard takes', async () => {
+    const long = words(30_000);
+    const server = await guard({ script: rejecting(isLongerThan(5000)) });
+    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
+    expect(verdict(outcome!).coverage).toMatchObject({ judged: long.length, total: long.length });
+    const windows = [...server.judged.keys()].filter((text) => long.includes(text));
+    const longest = Math.max(...windows.map((text) => Buffer.byteLength(text)));
+    expect(longest).toBeGreaterThan(3000);
+    expect(longest).toBeLessThanOrEqual(4096);
+  });
+
+  it('keeps the prompt in every window of a response, and the response in every window of a prompt', async () => {
+    const long = words(3000);
+    for (const [asked, answered] of [
+      ['why', long],
+      [long, 'no'],
+    ] as const) {
+      const server = await guard({
+        script: ({ inputs }) =>
+          Object.values(inputs).some((rows) => rows?.[0] === long) ? REJECTED : undefined,
+      });
+      const [outcome] = await moderate(await connect([server]), [
+        { requestType: 'response', modality: 'text', prompt: asked, response: answered },
+      ]);
+      const { length } = answered;
+      expect(verdict(outcome!).coverage).toMatchObject({ unit: 'chars', judged: length, total: length });
+      const windows = server.seen.filter(({ type, inputs }) => {
+        return type === 'response' && inputs['TEXT']![0] !== long && inputs['RESPONSE_TEXT']![0] !== long;
+      });
+      expect(windows).toHaveLength(2);
+      const kept = asked === long ? 'RESPONSE_TEXT' : 'TEXT';
+      for (const { inputs } of windows) expect(inputs[kept]).toEqual([asked === long ? answered : asked]);
+    }
+  });
+
+  it('stays rejected when a short window is rejected, which is not cut further', async () => {
+    const long = `${words(7000)} poison`;
+    const server = await guard({ script: rejecting((text) => text.includes('poison')) });
+    const pool = await connect([server]);
+    const [outcome] = await moderate(pool, [prompt(long), prompt('fine')]);
+    expect(failure(outcome!)).toMatchObject({ error: { code: 'GUARD_REJECTED' }, attempts: 1 });
+    const rejected = new Set(server.seen.flatMap(texts).filter((text) => text.includes('poison')));
+    // The whole, then the last window of 4096 bytes, and of 2048.
+    expect(rejected.size).toBe(3);
+    expect(pool.status()[0]).toMatchObject({ inFlight: 0, queued: 0 });
+  });
+
+  it('ends in a code that may be retried when the guard keeps failing on a window', async () => {
+    const long = `${words(3000)} trouble`;
+    const server = await guard({
+      script: (request) =>
+        texts(request).some((text) => text !== long && text.includes('trouble'))
+          ? { code: status.INTERNAL, details: 'trouble' }
+          : rejecting((text) => text === long)(request),
+    });
+    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
+    expect(failure(outcome!)).toMatchObject({ error: { code: 'GUARD_INTERNAL' }, attempts: 5 });
+  });
+
+  it('is an error when windows are turned off', async () => {
+    const long = words(3000);
+    const server = await guard({ script: rejecting((text) => text === long) });
+    const [outcome] = await moderate(await connect([server]), [prompt(long), prompt('fine')], {
+      longText: 'error',
+    });
+    expect(failure(outcome!)).toMatchObject({ error: { code: 'GUARD_REJECTED' }, attempts: 1 });
+    expect([...server.judged.keys()].some((text) => long.includes(text))).toBe(false);
+  });
+
+  it('is judged in windows over REST as well, where no grave flag is lost', async () => {
+    const long = `first ${'word '.repeat(800)}`;
+    const server = await restGuard({
+      script: ({ content }) => {
+        if (content.length > 3000) return { status: 400 };
+        const first = content.startsWith('first');
+        const flags = first ? { 'Child Sexual Exploitation': true } : { hate: true };
+        return {
+          body: { flagged: true, score: first ? 0.6 : 0.9, subcategory_flags: flags, latency_ms: 1 },
+        };
+      },
+    });
+    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
+    expect(verdict(outcome!)).toMatchObject({
+      score: 0.9,
+      subcategoryFlags: ['hate', 'child_sexual_exploitation'],
+      fingerprint: null,
+      coverage: { unit: 'chars', judged: 4006, total: 4006 },
+    });
+  });
+});
+
+test('neither a short text nor a conversation is cut that is rejected without a reason', async () => {
+  const short = 'a '.repeat(1024);
+  const long = words(3000);
+  const server = await guard({
+    script: (request) =>
+      request.type === 'multiturn' ? REJECTED : rejecting((text) => text === short)(request),
+  });
+  const chat: TextRequest = {
+    requestType: 'multiturn',
+    modality: 'text',
+    messages: [['user', long]],
+    turns: 1,
+    conversation: null,
+  };
+  const outcomes = await moderate(await connect([server]), [prompt(short), chat, prompt('fine')]);
+  expect(outcomes.map((outcome) => outcome!.failure?.error.code)).toEqual([
+    'GUARD_REJECTED',
+    'GUARD_REJECTED',
+    undefined,
+  ]);
+  const sent = server.seen.filter(({ type }) => type === 'prompt').flatMap(texts);
+  expect(sent.filter((text) => text.length > 100 && text !== short)).toEqual([]);
+});
