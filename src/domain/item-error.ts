@@ -1,6 +1,6 @@
 /**
- * Item errors: the outcome of an item that got no verdict. The code is stable and part of the record format;
- * whether it is worth trying again belongs to the code, or to what caused it, never to the message.
+ * Item errors: the outcome of an item that got no verdict. Code and reason are stable and part of the record format.
+ * Nothing is ever decided by the message.
  */
 
 const RETRYABLE_BY_CODE = {
@@ -35,6 +35,18 @@ export type ItemCode = keyof typeof RETRYABLE_BY_CODE;
 
 export const ITEM_CODES = Object.keys(RETRYABLE_BY_CODE) as readonly ItemCode[];
 
+/** Causes with a remedy of their own, which the summary counts and names; each belongs to one code. */
+const CODE_OF_REASON = {
+  /** ffmpeg or ffprobe is not installed where the clip was to be judged. */
+  ffmpeg_missing: 'INTERNAL',
+  /** A table, or a file of records, of which no column is recognised as text. */
+  no_text_column: 'UNSUPPORTED_TYPE',
+} as const satisfies Readonly<Record<string, ItemCode>>;
+
+export type ItemErrorReason = keyof typeof CODE_OF_REASON;
+
+export const ITEM_ERROR_REASONS = Object.keys(CODE_OF_REASON) as readonly ItemErrorReason[];
+
 export interface ItemError {
   readonly code: ItemCode;
   /**
@@ -42,28 +54,38 @@ export interface ItemError {
    * can quote content, and this string is persisted.
    */
   readonly message: string;
-  /** Set where the code is final as a rule and the cause may pass: a file that this process may not read now. */
+  /** Set where the code is final as a rule but the cause is transient: a file this process cannot open right now. */
   readonly retryable?: boolean;
+  readonly reason?: ItemErrorReason;
 }
 
-/** Codes whose cause decides whether they may be tried again. */
+/** Codes that are retryable or final depending on the cause. */
 const BY_CAUSE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE']);
 
 /** Whether `retry` may try an item with this error again. */
-export function isRetryable({ code, retryable = false }: Omit<ItemError, 'message'>): boolean {
+export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' | 'retryable'>): boolean {
   return RETRYABLE_BY_CODE[code] || retryable;
 }
 
-/** Whether a record may say so of a code: most codes leave no choice. */
+/** Whether an error with this code may have this `retryable`: for most codes it is fixed. */
 export function mayBeRetryable(code: ItemCode, retryable: boolean): boolean {
   return BY_CAUSE.has(code) || RETRYABLE_BY_CODE[code] === retryable;
 }
 
-/** An error whose cause may pass, though its code is final as a rule. */
-export function passingError(code: ItemCode, message: string): ItemError {
-  return { code, message, retryable: true };
+/** Whether an error with this code may have this reason. */
+export function mayHaveReason(code: ItemCode, reason: ItemErrorReason): boolean {
+  return CODE_OF_REASON[reason] === code;
 }
 
 export function itemError(code: ItemCode, message: string): ItemError {
   return { code, message };
+}
+
+/** A retryable error whose code is final as a rule. */
+export function passingError(code: ItemCode, message: string): ItemError {
+  return { code, message, retryable: true };
+}
+
+export function errorWithReason(reason: ItemErrorReason, message: string): ItemError {
+  return { code: CODE_OF_REASON[reason], message, reason };
 }

@@ -1,4 +1,4 @@
-import type { ItemError } from './item-error.ts';
+import type { ItemError, ItemErrorReason } from './item-error.ts';
 import type { CategoryKey } from './taxonomy.ts';
 import type { Coverage } from './item.ts';
 import type { RoleCounts } from './original-role.ts';
@@ -83,5 +83,7 @@ export interface OutcomeLine {
     readonly code: ItemError['code'];
     readonly message: string;
     readonly retryable: boolean;
+    /** Only there when the error has one. */
+    readonly reason?: ItemErrorReason | undefined;
   } | null;
 }

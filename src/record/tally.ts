@@ -1,6 +1,4 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
-import { isWithoutTextColumn } from '../ingest/recognise/examine.ts';
-import { isFfmpegMissing } from '../normalize/audio/refusals.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
@@ -77,9 +75,9 @@ export class Tally {
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
-      if (isWithoutTextColumn(line.error)) this.#withoutTextColumn++;
+      if (line.error.reason === 'no_text_column') this.#withoutTextColumn++;
       else if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
-      if (isFfmpegMissing(line.error)) this.#withoutFfmpeg++;
+      if (line.error.reason === 'ffmpeg_missing') this.#withoutFfmpeg++;
     }
     const decided = replayDecision(this.#policy, line);
     if (decided === null || line.decision === null) return decided === null && line.decision === null;

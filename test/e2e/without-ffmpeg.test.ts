@@ -33,7 +33,12 @@ it('says what to install when ffmpeg is missing, judges the rest, and the clips 
   const [error] = (await readFile(join(run, 'errors.jsonl'), 'utf8')).trimEnd().split('\n');
   expect(JSON.parse(error!)).toMatchObject({
     modality: 'audio',
-    error: { code: 'INTERNAL', message: expect.stringContaining('install') as string, retryable: true },
+    error: {
+      code: 'INTERNAL',
+      message: expect.stringContaining('install') as string,
+      retryable: true,
+      reason: 'ffmpeg_missing',
+    },
   });
 
   const again = await guardsweep(['retry', run]);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Item, SettledItem } from '../../domain/item.ts';
-import { ITEM_CODES } from '../../domain/item-error.ts';
+import { ITEM_CODES, ITEM_ERROR_REASONS, mayHaveReason } from '../../domain/item-error.ts';
 import { ORIGINAL_ROLES, type RoleCounts } from '../../domain/original-role.ts';
 import {
   MODALITIES,
@@ -65,19 +65,33 @@ const isSettled = row(
   text, // message
 );
 
-/** An item that was settled when it was read. */
-export const SETTLED_ROW = z.custom<SettledRow>(isSettled);
+/** The same with the reason of its error. */
+const isSettledWithReason = row(
+  isPlace,
+  nullOr(oneOf(REQUEST_TYPES)),
+  nullOr(oneOf(MODALITIES)),
+  oneOf(ITEM_CODES),
+  text, // message
+  oneOf(ITEM_ERROR_REASONS),
+);
 
-type SettledRow = Checked<typeof isSettled>;
+type SettledRow = Checked<typeof isSettled> | Checked<typeof isSettledWithReason>;
+
+const isAnySettled: Check<SettledRow> = (value): value is SettledRow =>
+  isSettled(value) || (isSettledWithReason(value) && mayHaveReason(value[3], value[5]));
+
+/** An item that was settled when it was read. */
+export const SETTLED_ROW = z.custom<SettledRow>(isAnySettled);
 
 export function packSettled(item: SettledItem, names: Names): SettledRow {
-  const { code, message } = item.error;
-  return [packPlace(item, names), item.requestType, item.modality, code, message];
+  const { code, message, reason } = item.error;
+  const settled = [packPlace(item, names), item.requestType, item.modality, code, message] as const;
+  return reason === undefined ? [...settled] : [...settled, reason];
 }
 
 /** Throws as `unpackPlace` does. */
 export function unpackSettled(
-  [place, requestType, modality, code, message]: SettledRow,
+  [place, requestType, modality, code, message, reason]: SettledRow,
   list: readonly string[],
 ): SettledItem {
   const { seq, id, source, roles } = unpackPlace(place, list);
@@ -90,7 +104,7 @@ export function unpackSettled(
     modality,
     requestType,
     contentSha256: null,
-    error: { code, message },
+    error: reason === undefined ? { code, message } : { code, message, reason },
   };
 }
 
@@ -99,7 +113,7 @@ const isJudged = row(isPlace, oneOf(REQUEST_TYPES), oneOf(MODALITIES), text /* c
 type ItemRow = Checked<typeof isJudged> | SettledRow;
 
 /** An item as it travels beside its outcome: without its content, which the record has no use for. */
-export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isSettled(value));
+export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isAnySettled(value));
 
 export function packItem(item: Item, names: Names): ItemRow {
   if (item.error !== null) return packSettled(item, names);
@@ -109,7 +123,7 @@ export function packItem(item: Item, names: Names): ItemRow {
 
 /** Throws when it names what is not in the list. */
 export function unpackItem(row: ItemRow, list: readonly string[]): Item {
-  if (row.length === 5) return unpackSettled(row, list);
+  if (row.length !== 4) return unpackSettled(row, list);
   const [place, requestType, modality, contentSha256] = row;
   const { seq, id, source, roles } = unpackPlace(place, list);
   return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, error: null };

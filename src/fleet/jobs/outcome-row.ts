@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/item.ts';
-import { ITEM_CODES, mayBeRetryable, passingError } from '../../domain/item-error.ts';
+import {
+  ITEM_CODES,
+  ITEM_ERROR_REASONS,
+  mayBeRetryable,
+  mayHaveReason,
+  passingError,
+  type ItemCode,
+  type ItemError,
+  type ItemErrorReason,
+} from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { named, namedOrNull, type Names } from './names.ts';
@@ -64,14 +73,31 @@ const isTrue: Check<true> = (value): value is true => value === true;
 /** The same with an error whose cause may pass. */
 const isPassing = row(oneOf(PASSING_CODES), message, count, nullOr(place), place, isTrue);
 
-type OutcomeRow = Checked<typeof isJudged> | Checked<typeof isFailed> | Checked<typeof isPassing>;
+const isFailedWithReason = row(
+  oneOf(ITEM_CODES),
+  message,
+  count,
+  nullOr(place),
+  place,
+  oneOf(ITEM_ERROR_REASONS),
+);
+
+type OutcomeRow =
+  | Checked<typeof isJudged>
+  | Checked<typeof isFailed>
+  | Checked<typeof isPassing>
+  | Checked<typeof isFailedWithReason>;
 
 /**
  * An outcome as it travels: without the keys, which are two thirds of its JSON, and with what it shares with its
  * neighbours named.
  */
 export const OUTCOME_ROW = z.custom<OutcomeRow>(
-  (value) => isJudged(value) || isFailed(value) || isPassing(value),
+  (value) =>
+    isJudged(value) ||
+    isFailed(value) ||
+    isPassing(value) ||
+    (isFailedWithReason(value) && mayHaveReason(value[0], value[5])),
 );
 
 export function packOutcome({ judgement, failure }: Outcome, names: Names): OutcomeRow {
@@ -84,6 +110,7 @@ export function packOutcome({ judgement, failure }: Outcome, names: Names): Outc
       names.placeOrNull(endpoint),
       names.place(moderatedAt),
     ] as const;
+    if (error.reason !== undefined) return [...failed, error.reason];
     return error.retryable === true ? [...failed, true] : [...failed];
   }
   const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage } = judgement;
@@ -108,11 +135,11 @@ export function packOutcome({ judgement, failure }: Outcome, names: Names): Outc
 /** Throws when it names what is not in the list. */
 export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome {
   if (row.length === 5 || row.length === 6) {
-    const [code, message, attempts, endpoint, moderatedAt] = row;
+    const [code, message, attempts, endpoint, moderatedAt, mark] = row;
     return {
       judgement: null,
       failure: {
-        error: row[5] === true ? passingError(code, message) : { code, message },
+        error: unpackError(code, message, mark),
         attempts,
         endpoint: namedOrNull(list, endpoint),
         moderatedAt: when(list, moderatedAt),
@@ -149,6 +176,11 @@ export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome
     },
     failure: null,
   };
+}
+
+function unpackError(code: ItemCode, message: string, mark: true | ItemErrorReason | undefined): ItemError {
+  if (mark === undefined) return { code, message };
+  return mark === true ? passingError(code, message) : { code, message, reason: mark };
 }
 
 /** ISO 8601, UTC, milliseconds. */

@@ -152,7 +152,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       return { ...request, messages };
     };
     const items = job.items.map((row): Item => {
-      if (row.length === 5) return unpackSettled(row, job.names);
+      if (row.length !== 3) return unpackSettled(row, job.names);
       const [place, request, contentSha256] = row;
       const { seq, id, source, roles } = unpackPlace(place, job.names);
       return { seq, id, source, roles, request: unpack(request), contentSha256, error: null };

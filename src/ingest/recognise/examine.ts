@@ -1,5 +1,5 @@
 import type { SourceConfig } from '../../config/run-config.ts';
-import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Modality } from '../../domain/request.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { hasHeader } from '../../formats/csv/header-guess.ts';
@@ -190,12 +190,7 @@ function fitting(wanted: readonly string[] | null, columns: readonly string[]): 
   return found.length === 0 ? null : found;
 }
 
-const NO_TEXT_COLUMN = itemError('UNSUPPORTED_TYPE', 'no column of the file is recognised as its text');
-
-/** Whether an item stands for a table or for records of which nobody said what is to be judged. */
-export function isWithoutTextColumn({ code, message }: Pick<ItemError, 'code' | 'message'>): boolean {
-  return code === NO_TEXT_COLUMN.code && message === NO_TEXT_COLUMN.message;
-}
+const NO_TEXT_COLUMN = errorWithReason('no_text_column', 'no column of the file is recognised as its text');
 
 function readable(records: readonly SourceRecord[]): number {
   return records.filter(({ content }) => content !== null).length;

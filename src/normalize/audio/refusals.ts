@@ -1,4 +1,4 @@
-import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
 
 /** A clip is judged in 300 s windows up to this length: 288 of them. */
 export const MAX_SECONDS = 24 * 60 * 60;
@@ -30,16 +30,11 @@ export const REFUSALS = {
     'INTERNAL',
     'ffmpeg could not be started: this machine has no room for a process',
   ),
-  ffmpegMissing: itemError(
-    'INTERNAL',
+  ffmpegMissing: errorWithReason(
+    'ffmpeg_missing',
     `ffmpeg is not installed on the machine that judges (${INSTALL_FFMPEG})`,
   ),
 } as const satisfies Record<string, ItemError>;
 
 /** Refusals of clips whose decoder died over them: of the clip, or of something outside. */
 export const DEATHS: ReadonlySet<ItemError> = new Set([REFUSALS.crashing, REFUSALS.decoderKilled]);
-
-/** Whether an item error, perhaps out of a record, says that ffmpeg was missing: for advice, not for deciding. */
-export function isFfmpegMissing(error: ItemError): boolean {
-  return error.code === REFUSALS.ffmpegMissing.code && error.message === REFUSALS.ffmpegMissing.message;
-}

@@ -53,7 +53,8 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
 
 /** The line of an item that got no verdict; one settled when it was read took no attempt. */
 export function errorLine(run: string, item: Item, failure: FailedJudgement): OutcomeLine {
-  const { code, message } = failure.error;
+  const { code, message, reason } = failure.error;
+  const retryable = isRetryable(failure.error);
   return {
     schema: 1,
     run,
@@ -80,7 +81,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     cache_usage: null,
     moderated_at: failure.moderatedAt,
     reused_from: null,
-    error: { code, message, retryable: isRetryable(failure.error) },
+    error: reason === undefined ? { code, message, retryable } : { code, message, retryable, reason },
   };
 }
 

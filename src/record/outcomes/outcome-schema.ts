@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/item.ts';
-import { ITEM_CODES, mayBeRetryable } from '../../domain/item-error.ts';
+import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '../../domain/item-error.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
@@ -49,18 +49,29 @@ const OUTCOME = z.strictObject({
   cache_usage: z.array(z.number()).nullable(),
   moderated_at: z.string(),
   reused_from: z.string().nullable(),
-  error: z.strictObject({ code: z.enum(ITEM_CODES), message: z.string(), retryable: z.boolean() }).nullable(),
+  error: z
+    .strictObject({
+      code: z.enum(ITEM_CODES),
+      message: z.string(),
+      retryable: z.boolean(),
+      reason: z.enum(ITEM_ERROR_REASONS).optional(),
+    })
+    .nullable(),
 });
 
-/** An outcome line from its text. Throws when it is none, or is neither a whole verdict nor a whole error. */
+/** An outcome line from its text. Throws when it is neither a complete verdict nor a complete error. */
 export function parseOutcomeLine(text: string): OutcomeLine {
   const line: OutcomeLine = OUTCOME.parse(JSON.parse(text));
   const isVerdict = line.score !== null && line.flagged !== null && line.decision !== null;
   const isNone = line.score === null && line.flagged === null && line.decision === null;
-  const whole =
+  const isComplete =
     line.status === 'ok'
       ? isVerdict && line.error === null
-      : isNone && line.error !== null && mayBeRetryable(line.error.code, line.error.retryable);
-  if (!whole) throw new Error('neither a whole verdict nor a whole error');
+      : isNone && line.error !== null && isConsistent(line.error);
+  if (!isComplete) throw new Error('neither a complete verdict nor a complete error');
   return line;
+}
+
+function isConsistent({ code, retryable, reason }: NonNullable<OutcomeLine['error']>): boolean {
+  return mayBeRetryable(code, retryable) && (reason === undefined || mayHaveReason(code, reason));
 }

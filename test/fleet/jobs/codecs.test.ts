@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ITEM_CODES } from '../../../src/domain/item-error.ts';
+import {
+  errorWithReason,
+  ITEM_CODES,
+  ITEM_ERROR_REASONS,
+  passingError,
+} from '../../../src/domain/item-error.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
@@ -63,15 +68,36 @@ const roles = fc.option(
     .map((counts): RoleCounts => Object.fromEntries(counts)),
 );
 
+const withReason = fc
+  .tuple(fc.constantFrom(...ITEM_ERROR_REASONS), text)
+  .map(([reason, message]) => errorWithReason(reason, message));
+
+const settled: fc.Arbitrary<(seq: number) => Item> = fc.option(withReason).map((error) => (seq) => ({
+  ...settledItem(seq, 'MALFORMED_ROW'),
+  ...(error === null ? {} : { error }),
+}));
+
 const items: fc.Arbitrary<Item[]> = fc
-  .array(fc.tuple(fc.oneof(requests, fc.constant(null)), roles), { minLength: 1, maxLength: 8 })
+  .array(
+    fc.tuple(
+      fc.oneof(
+        requests.map((group) =>
+          group.map(
+            (request) =>
+              (seq: number): Item =>
+                judgedItem(seq, request),
+          ),
+        ),
+        settled.map((item) => [item]),
+      ),
+      roles,
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
   .map((groups) =>
     groups
-      .flatMap(([group, counts]) => (group ?? [null]).map((request) => [request, counts] as const))
-      .map(([request, counts], seq) => ({
-        ...(request === null ? settledItem(seq, 'MALFORMED_ROW') : judgedItem(seq, request)),
-        roles: counts,
-      })),
+      .flatMap(([group, counts]) => group.map((item) => [item, counts] as const))
+      .map(([item, counts], seq) => ({ ...item(seq), roles: counts })),
   );
 
 const overTheWire = (data: object): unknown => JSON.parse(JSON.stringify(data));
@@ -130,7 +156,11 @@ const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
     .map((judgement) => ({ judgement, failure: null })),
   fc
     .record({
-      error: fc.record({ code: fc.constantFrom(...ITEM_CODES), message: text }),
+      error: fc.oneof(
+        fc.record({ code: fc.constantFrom(...ITEM_CODES), message: text }),
+        text.map((message) => passingError('UNREADABLE_SOURCE', message)),
+        withReason,
+      ),
       attempts,
       endpoint: fc.option(endpoint),
       moderatedAt: when,
@@ -219,6 +249,15 @@ it.each<[string, (job: Packed) => void]>([
   ['with more flags than a guard gives', (job) => (job.outcomes[0]![3] = Array<string>(1001).fill('x'))],
   ['of no time', (job) => (job.names = job.names.map(() => 'yesterday'))],
   ['with a final error that may pass', (job) => (job.outcomes[0] = ['MALFORMED_ROW', '', 1, null, 0, true])],
+  [
+    'with a reason that is of another code',
+    (job) => (job.outcomes[0] = ['TIMEOUT', '', 1, null, 0, 'ffmpeg_missing']),
+  ],
+  ['with an unknown reason', (job) => (job.outcomes[0] = ['INTERNAL', '', 1, null, 0, 'none of ours'])],
+  [
+    'with an item of a reason that is of another code',
+    (job) => (job.items[0] = [job.items[0]![0], null, null, 'INTERNAL', '', 'no_text_column']),
+  ],
   ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
   ['with an item cut short', (job) => job.items[0]!.pop()],
   ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], null, 'tool'].map(

@@ -50,7 +50,14 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     rmSync(path);
     return items.map(({ id, request, error, source: { row } }) => {
       const text = request !== null && 'text' in request ? request.text : null;
-      return { row, id, text: text?.trimEnd(), code: error?.code, message: error?.message };
+      return {
+        row,
+        id,
+        text: text?.trimEnd(),
+        code: error?.code,
+        message: error?.message,
+        reason: error?.reason,
+      };
     });
   }
 
@@ -140,7 +147,11 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     ]);
     for (const alone of [[unknown], [none]]) {
       expect(await outcomes('a.jsonl', LAYOUTS['a.jsonl']!(alone, alone), ITEM_BYTES)).toMatchObject([
-        { code: 'UNSUPPORTED_TYPE', message: 'no column of the file is recognised as its text' },
+        {
+          code: 'UNSUPPORTED_TYPE',
+          message: 'no column of the file is recognised as its text',
+          reason: 'no_text_column',
+        },
       ]);
     }
   });

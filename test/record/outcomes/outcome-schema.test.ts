@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { parseOutcomeLine } from '../../../src/record/outcomes/outcome-schema.ts';
+import { outcomeLine } from '../outcome-line.ts';
+
+describe('an error line', () => {
+  const failed = (error: object): OutcomeLine =>
+    outcomeLine({
+      status: 'error',
+      score: null,
+      flagged: null,
+      decision: null,
+      error: error as OutcomeLine['error'],
+    });
+
+  it.each([
+    { code: 'INTERNAL', message: '', retryable: true, reason: 'ffmpeg_missing' },
+    { code: 'UNSUPPORTED_TYPE', message: '', retryable: false, reason: 'no_text_column' },
+    { code: 'INTERNAL', message: '', retryable: true },
+  ])('may have a reason that belongs to its code: %j', (error) => {
+    const line = failed(error);
+    expect(parseOutcomeLine(JSON.stringify(line))).toEqual(line);
+  });
+
+  it.each([
+    { code: 'TIMEOUT', message: '', retryable: true, reason: 'ffmpeg_missing' },
+    { code: 'INTERNAL', message: '', retryable: true, reason: 'none of ours' },
+    { code: 'INTERNAL', message: '', retryable: true, reason: null },
+    { code: 'INTERNAL', message: '', retryable: false },
+  ])('has no other: %j', (error) => {
+    expect(() => parseOutcomeLine(JSON.stringify(failed(error)))).toThrow();
+  });
+});
