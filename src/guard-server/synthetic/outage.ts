@@ -1,17 +1,23 @@
-import type { Listener } from '../grpc/listener.ts';
+/** A server's listening, whatever its transport. */
+interface Listening {
+  /** Binds a port and returns it. */
+  open(port: number): Promise<number>;
+  /** Drops every connection and stops listening at once. */
+  drop(): void;
+}
 
-/** After which the port is tried again: another process may hold it for a moment. */
+/** Until the port is tried again: another process may hold it for a moment. */
 const RETRY_MS = 250;
 
-/** A time in which nobody listens, and its end on the same port. */
+/** A scripted outage: the server stops listening, and later listens on the same port again. */
 export class Outage {
-  #listener: Listener | null = null;
+  #listener: Listening | null = null;
   #port = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** An outage that was asked for before there was a listener. */
+  /** An outage requested before the listener was attached. */
   #pending: { readonly forMs: number | undefined } | null = null;
 
-  attach(listener: Listener, port: number): void {
+  attach(listener: Listening, port: number): void {
     this.#listener = listener;
     this.#port = port;
     if (this.#pending !== null) this.begin(this.#pending.forMs);
@@ -28,13 +34,13 @@ export class Outage {
     if (forMs !== undefined) this.#timer = setTimeout(() => this.#listenOrRetry(), forMs);
   }
 
-  /** Failure('usage') when somebody else has taken the port meanwhile. */
+  /** Failure('usage') when another process has taken the port meanwhile. */
   async listenAgain(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#listener?.open(this.#port);
   }
 
-  /** No listening again from here on. */
+  /** Never listens again. */
   end(): void {
     clearTimeout(this.#timer);
     this.#listener = null;
