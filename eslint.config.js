@@ -23,6 +23,7 @@ export const ROOMS = [
   'sink',
   'runs',
   'fleet',
+  'http',
   'guard-server',
   'guard-setup',
   'cli',
@@ -40,20 +41,19 @@ const BESIDE = {
 
 /**
  * guard-server is the other side of the wire: it shares only the words, what prints them, the normal form of media and
- * the tensor codec with the client.
+ * the tensor codec with the client. http is for any server.
  */
-const ONLY = { 'guard-server': ['domain', 'terminal', 'normalize', 'guard/tensors'] };
+const SHARED = ['domain', 'terminal', 'normalize', 'guard/tensors'];
+const ONLY = { http: ['domain'], 'guard-server': [...SHARED, 'http'] };
 
-/**
- * Folders of guard-server and the ones each may import: the contract, its batching and the models know no transport.
- */
+/** Folders of guard-server: the contract, its batching and the models know no transport. */
 const GUARD_SERVER = {
-  contract: [],
-  batching: ['contract'],
-  'lite-image': ['contract'],
-  lite: ['contract', 'lite-image'],
-  synthetic: ['contract'],
-  grpc: ['contract', 'batching'],
+  'guard-server/contract': SHARED,
+  'guard-server/batching': [...SHARED, 'guard-server/contract'],
+  'guard-server/lite-image': [...SHARED, 'guard-server/contract'],
+  'guard-server/lite': [...SHARED, 'guard-server/contract', 'guard-server/lite-image'],
+  'guard-server/synthetic': [...SHARED, 'guard-server/contract'],
+  'guard-server/grpc': [...SHARED, 'http', 'guard-server/contract', 'guard-server/batching'],
 };
 
 /** Libraries that only these places know. */
@@ -94,20 +94,13 @@ for (const entry of readdirSync('src', { withFileTypes: true })) {
   }
 }
 
-const within = (room, folders) => folders.map((folder) => `${room}/${folder}`);
-
 /**
  * What each room, and each folder beside `src`, may import besides itself. A room is named by its folder under `src`; a
  * folder of a room that is listed here obeys its own line.
  */
 const MAY_IMPORT = {
   ...Object.fromEntries(ROOMS.map((room, position) => [room, ONLY[room] ?? ROOMS.slice(0, position)])),
-  ...Object.fromEntries(
-    Object.entries(GUARD_SERVER).map(([folder, others]) => [
-      `guard-server/${folder}`,
-      [...ONLY['guard-server'], ...within('guard-server', others)],
-    ]),
-  ),
+  ...GUARD_SERVER,
   ...BESIDE,
 };
 // The command line joins everything and starts the workers' entry points.

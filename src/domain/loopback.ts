@@ -4,9 +4,12 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
+/** What servers listen on unless told otherwise. */
+export const LOOPBACK_HOST = '127.0.0.1';
+
 /**
- * Whether a host can only be this machine: `localhost`, 127.0.0.0/8 or ::1, the latter with or without the brackets of a
- * URL. Other names are not looked up: what they mean is somebody else's to change.
+ * Whether a host can only be this machine: `localhost`, 127.0.0.0/8 or ::1, with or without the brackets of a URL. Other
+ * names are not looked up: DNS may change what they resolve to.
  */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

@@ -1,4 +1,5 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
+import { LOOPBACK_HOST } from '../domain/loopback.ts';
 import { ContractModel } from './contract/contract-model.ts';
 import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
@@ -94,7 +95,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   });
   const listener = new Listener({
     handlers,
-    host: options.host ?? '127.0.0.1',
+    host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
     limits: { ...NETWORK_LIMITS, ...options.limits },
   });

@@ -1,5 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
-import { bearsToken } from '../../domain/bearer-token.ts';
+import { bearsToken } from '../../http/bearer-token.ts';
 
 /** Whether a call carries `authorization: Bearer <token>`. */
 export function carriesToken(metadata: Metadata, token: string): boolean {

@@ -1,15 +1,16 @@
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { Failure } from '../../domain/failure.ts';
+import { urlHost } from '../../http/url-host.ts';
 import { inferenceDefinition } from './infer-definition.ts';
 import { admission } from './admission.ts';
 import { BytesInHand } from './bytes-in-hand.ts';
 import { Connections } from './connections.ts';
 import type { NetworkLimits } from './limits.ts';
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly handlers: UntypedServiceImplementation;
   readonly host: string;
-  /** Needed by every call; null: none is. */
+  /** Required of every call; null: no token is required. */
   readonly token: string | null;
   readonly limits: NetworkLimits;
 }
@@ -19,7 +20,7 @@ interface Open {
   readonly connections: Connections;
 }
 
-/** Binds the service to a port, and can let go of it and take it again. */
+/** Serves the service on a port, which it can release and bind again. */
 export class Listener {
   readonly #service = inferenceDefinition();
   readonly #options: ListenerOptions;
@@ -31,7 +32,7 @@ export class Listener {
     this.#room = new BytesInHand(options.limits.bytesInHand);
   }
 
-  /** Listens on a port, 0 for a free one, and returns which. Failure('usage') when it cannot be had. */
+  /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
   async open(port: number): Promise<number> {
     const { host } = this.#options;
     const open = this.#serve();
@@ -49,7 +50,7 @@ export class Listener {
     return `grpc://${this.#host}:${port}`;
   }
 
-  /** Takes no new call and waits for the open ones, for at most `graceMs`. */
+  /** Takes no new calls and waits up to `graceMs` for the open ones. */
   async close(graceMs: number): Promise<void> {
     const open = this.#open;
     this.#open = null;
@@ -70,7 +71,7 @@ export class Listener {
     this.#open = null;
   }
 
-  /** A server that is given its connections, so that they are counted before it reads from them. */
+  /** A server that is handed its connections, so that they are counted before it reads from them. */
   #serve(): Open {
     const { handlers, token, limits } = this.#options;
     const server = new Server({
@@ -98,10 +99,8 @@ export class Listener {
     return { server, connections };
   }
 
-  /** As in a URL. */
   get #host(): string {
-    const { host } = this.#options;
-    return host.includes(':') ? `[${host}]` : host;
+    return urlHost(this.#options.host);
   }
 }
 

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Failure } from '../domain/failure.ts';
+import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
+import { refusalOf } from './admission.ts';
+import { urlHost } from './url-host.ts';
+
+/** Answers an admitted request. A rejection is answered with 500 and no text. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface HttpLimits {
+  /** More are closed as they come in. */
+  readonly maxConnections: number;
+  readonly maxBodyBytes: number;
+  /** For the headers of a request to arrive. */
+  readonly headersTimeoutMs: number;
+  /** For a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** For open requests to be answered when the server closes. */
+  readonly closeGraceMs: number;
+}
+
+export interface HttpServerOptions {
+  /** What is served, for the message of a failure: `metrics`. */
+  readonly what: string;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  readonly token: string | null;
+  readonly limits: HttpLimits;
+  readonly handle: Handler;
+}
+
+export interface HttpServer {
+  /** `http://127.0.0.1:9464`. */
+  readonly origin: string;
+  /** Stops listening, waits up to `closeGraceMs` for open requests and drops those left. */
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** Timeouts are held to within this time; Node's default of 30 s would make them longer than they say. */
+const TIMEOUT_CHECK_MS = 1000;
+
+/** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { what, host = LOOPBACK_HOST, port, token, limits, handle } = options;
+  const rules = { token, onLoopback: isLoopback(host), maxBodyBytes: limits.maxBodyBytes };
+  const serverOptions = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  };
+  let closing = false;
+  const server = createServer(serverOptions, (request, response) => {
+    response.once('close', () => {
+      if (closing) server.closeIdleConnections();
+    });
+    const refusal = refusalOf(request.headers, rules);
+    if (refusal !== null) {
+      // Closing the connection leaves the body unread.
+      response.writeHead(refusal.status, { ...refusal.headers, connection: 'close' }).end(refusal.text);
+      return;
+    }
+    handle(request, response).catch(() => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
+  });
+  server.maxConnections = limits.maxConnections;
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+    throw new Failure('usage', `cannot serve ${what} on ${host} port ${port} (${code})`, { cause });
+  }
+  // A connection that cannot be accepted, for want of file descriptors, must not end the process.
+  server.on('error', () => {});
+
+  return {
+    origin: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      closing = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const timer = setTimeout(() => server.closeAllConnections(), limits.closeGraceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}

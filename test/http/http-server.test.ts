@@ -1,0 +1,228 @@
+import { EventEmitter, once } from 'node:events';
+import { request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
+import { startHttpServer, type HttpLimits, type HttpServerOptions } from '../../src/http/http-server.ts';
+
+const LIMITS: HttpLimits = {
+  maxConnections: 8,
+  maxBodyBytes: 10,
+  headersTimeoutMs: 60_000,
+  requestTimeoutMs: 60_000,
+  closeGraceMs: 60_000,
+};
+
+type Given = Partial<Omit<HttpServerOptions, 'limits'>> & { readonly limits?: Partial<HttpLimits> };
+
+/** A server that echoes bodies. */
+async function started({ limits, ...given }: Given = {}) {
+  const server = await startHttpServer({
+    what: 'echoes',
+    port: 0,
+    token: null,
+    handle: async (incoming, response) => {
+      response.end(`got ${await text(incoming)}`);
+    },
+    ...given,
+    limits: { ...LIMITS, ...limits },
+  });
+  onTestFinished(() => server.close());
+  return { ...server, port: Number(new URL(server.origin).port) };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: string;
+  readonly connection: string | undefined;
+}
+
+async function ask(port: number, options: RequestOptions = {}, body = ''): Promise<Answer> {
+  const asked = request({ host: '127.0.0.1', port, agent: false, ...options });
+  asked.end(body);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const { statusCode: status, headers } = response;
+  return { status, body: await text(response), connection: headers.connection };
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('listening', () => {
+  it('is on loopback by default, on a free port for 0', async () => {
+    const { origin, port } = await started();
+    expect(origin).toBe(`http://127.0.0.1:${port}`);
+    expect(port).toBeGreaterThan(0);
+    expect(await ask(port)).toMatchObject({ status: 200 });
+  });
+
+  it('on a port that is taken is wrong usage', async () => {
+    const { port } = await started();
+    const second = started({ port });
+    await expect(second).rejects.toThrow(`cannot serve echoes on 127.0.0.1 port ${port} (EADDRINUSE)`);
+    await expect(second).rejects.toThrow(Failure);
+  });
+});
+
+describe('the Host header', () => {
+  test.each(['127.0.0.1', '127.9.9.9:1', 'localhost', 'LOCALHOST:9464', '[::1]:9464'])(
+    'may be %s on loopback',
+    async (host) => {
+      const { port } = await started();
+      expect((await ask(port, { headers: { host } })).status).toBe(200);
+    },
+  );
+
+  test.each(['attacker.example', 'localhost.attacker.example:9464', '127.0.0.1.attacker.example', '['])(
+    'must not be %j on loopback',
+    async (host) => {
+      const { port } = await started();
+      expect(await ask(port, { headers: { host } })).toMatchObject({ status: 403, connection: 'close' });
+    },
+  );
+
+  it('may be any name where a token is required, or beyond loopback', async () => {
+    const headers = { host: 'worker-1:9464' };
+    const guarded = await started({ token: 'secret' });
+    const authorization = 'Bearer secret';
+    expect((await ask(guarded.port, { headers: { ...headers, authorization } })).status).toBe(200);
+    const open = await started({ host: '0.0.0.0' });
+    expect((await ask(open.port, { headers })).status).toBe(200);
+  });
+});
+
+describe('the Origin header', () => {
+  it('may be the server itself', async () => {
+    const { port, origin } = await started();
+    expect((await ask(port, { headers: { origin } })).status).toBe(200);
+    const host = `LOCALHOST:${port}`;
+    expect((await ask(port, { headers: { host, origin: `http://localhost:${port}` } })).status).toBe(200);
+  });
+
+  test.each(['null', 'http://127.0.0.1', 'http://attacker.example', 'http://127.0.0.1:1'])(
+    'must not be %s',
+    async (origin) => {
+      const { port } = await started({ token: 'secret' });
+      const headers = { origin, authorization: 'Bearer secret' };
+      expect((await ask(port, { headers })).status).toBe(403);
+    },
+  );
+});
+
+describe('a token', () => {
+  test.each([undefined, '', 'Bearer', 'Bearer Secret', 'Bearer secret2', 'Basic secret'])(
+    'is required: %s is refused before anything else is looked at',
+    async (given) => {
+      const { port } = await started({ token: 'secret' });
+      const headers = { origin: 'null', ...(given === undefined ? {} : { authorization: given }) };
+      const refused = { status: 401, body: '', connection: 'close' };
+      expect(await ask(port, { method: 'POST', headers }, 'x'.repeat(100))).toEqual(refused);
+    },
+  );
+
+  it('admits a request', async () => {
+    const { port } = await started({ token: 'secret' });
+    expect((await ask(port, { headers: { authorization: 'bearer secret' } })).status).toBe(200);
+  });
+});
+
+describe('bounds', () => {
+  it('hold for bodies, which must declare their length', async () => {
+    const { port } = await started();
+    const post = { method: 'POST' };
+    const headers = { 'content-length': 10 };
+    expect(await ask(port, { ...post, headers }, '0123456789')).toMatchObject({ body: 'got 0123456789' });
+    expect(await ask(port, { ...post, headers: { 'content-length': 11 } }, '0123456789a')).toMatchObject({
+      status: 413,
+      connection: 'close',
+    });
+    const chunked = { 'transfer-encoding': 'chunked' };
+    expect((await ask(port, { ...post, headers: chunked }, 'x')).status).toBe(411);
+  });
+
+  it('hold for headers', async () => {
+    const { port } = await started();
+    expect((await ask(port, { headers: { 'x-long': 'x'.repeat(10_000) } })).status).toBe(200);
+    expect((await ask(port, { headers: { 'x-long': 'x'.repeat(20_000) } })).status).toBe(431);
+  });
+
+  test.each([
+    ['headers', { headersTimeoutMs: 100 }, 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+    [
+      'a body',
+      { requestTimeoutMs: 100, headersTimeoutMs: 100 },
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab',
+    ],
+    ['a request', { headersTimeoutMs: 100 }, ''],
+  ])('hold for the arrival of %s', async (_, limits, sent) => {
+    const { port } = await started({ limits });
+    const socket = await connected(port);
+    socket.write(sent);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('hold for connections', async () => {
+    const { port } = await started({ limits: { maxConnections: 1 } });
+    const first = await connected(port);
+    first.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(first, 'data');
+    const second = await connected(port);
+    expect(await text(second)).toBe('');
+    first.destroy();
+  });
+});
+
+it('a handler that rejects is answered with 500, and why stays here', async () => {
+  const { port } = await started({
+    handle: async () => {
+      throw new Error('secret of the server');
+    },
+  });
+  expect(await ask(port)).toMatchObject({ status: 500, body: '' });
+});
+
+describe('closing', () => {
+  it('waits for open requests, and drops connections without one', async () => {
+    let answer = (): void => {};
+    const events = new EventEmitter();
+    const asked = once(events, 'asked');
+    const server = await started({
+      handle: (_incoming, response) => {
+        answer = () => void response.end('answered');
+        events.emit('asked');
+        return Promise.resolve();
+      },
+    });
+    const socket = await connected(server.port);
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await asked;
+    const closed = server.close();
+    await expect(connected(server.port)).rejects.toThrow('ECONNREFUSED');
+    answer();
+    expect(await text(socket)).toMatch(/answered/);
+    await closed;
+  });
+
+  it('drops open requests after a grace period', async () => {
+    const events = new EventEmitter();
+    const asked = once(events, 'asked');
+    const server = await started({
+      limits: { closeGraceMs: 50 },
+      handle: () => {
+        events.emit('asked');
+        return new Promise(() => {});
+      },
+    });
+    const answer = ask(server.port);
+    answer.catch(() => {});
+    await asked;
+    await server.close();
+    await expect(answer).rejects.toThrow('socket hang up');
+  });
+});
