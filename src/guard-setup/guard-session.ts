@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/run-config.ts';
-import { connectGuards, type GuardPool } from '../guard/pool/pool.ts';
+import { connectGuards } from '../guard/pool/connect-guards.ts';
+import type { GuardPool } from '../guard/pool/pool.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 

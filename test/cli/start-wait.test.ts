@@ -34,9 +34,9 @@ it("a job file's maxWait is how long the start waits, unless --start-wait says o
     guardsweep(['enqueue', 'job.yaml', ...NO_REDIS], { cwd: await jobFolder('1s') }),
     guardsweep(['enqueue', 'job.yaml', '--start-wait', '1s'], { cwd: await jobFolder('2h', NO_GUARD) }),
   ]);
-  expect(ofGuard.stderr).toContain('no guard was of use for 1 s');
+  expect(ofGuard.stderr).toContain('no guard became usable within 1 s');
   expect(ofRedis.stderr).toContain('does not answer within 1 s');
-  expect(flagged.stderr).toContain('no guard was of use for 1 s');
+  expect(flagged.stderr).toContain('no guard became usable within 1 s');
   for (const { status } of [ofGuard, ofRedis, flagged]) expect(status).toBe(4);
 });
 

@@ -1,7 +1,8 @@
 import { afterEach } from 'vitest';
 import type { FailedJudgement, Judgement, Outcome } from '../../src/domain/outcome.ts';
 import type { AudioRequest, GuardRequest, ImageRequest, PromptRequest } from '../../src/domain/request.ts';
-import { connectGuards, type GuardPool, type PoolOptions } from '../../src/guard/pool/pool.ts';
+import { connectGuards, type PoolOptions } from '../../src/guard/pool/connect-guards.ts';
+import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
 

@@ -2,93 +2,111 @@ import type { Answer } from '../protocol/answer.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from '../protocol/call-error.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
-import { OwnedTasks } from '../tasks/owned-tasks.ts';
-import type { DispatcherHooks, DispatcherOptions, Outage } from './dispatcher-hooks.ts';
-import { FaultResponses } from './fault-responses.ts';
-import { type PendingVerdicts, verdictOf } from '../versions/pending-verdicts.ts';
-import { Overloads } from '../concurrency/overloads.ts';
-import { Liveness } from './liveness.ts';
-import { ReadingFailures } from '../versions/reading-failures.ts';
-import { type Flight, Sender, type Sent } from './sender.ts';
-import { type Stamping, Unstamped } from '../versions/stamping.ts';
 import type { Task } from '../tasks/task.ts';
+import type { TaskQueue } from '../tasks/task-queue.ts';
 import type { Signature } from '../tensors/encode-request.ts';
+import { type PendingVerdicts, verdictOf } from '../versions/pending-verdicts.ts';
+import { ReadingFailures } from '../versions/reading-failures.ts';
+import { type Stamping, Unstamped } from '../versions/stamping.ts';
 import { VersionBrackets } from '../versions/version-brackets.ts';
+import type { EndpointEvents, Outage } from './events.ts';
+import { FaultResponses } from './fault-responses.ts';
+import type { Flight } from './flight.ts';
+import { GuardHealth } from './guard-health.ts';
+import { Liveness } from './liveness.ts';
+import { OwnedTasks } from './owned-tasks.ts';
+import { Sender } from './sender.ts';
+import type { Sent } from './sent-meter.ts';
+
+export interface DispatcherOptions {
+  /** The endpoint's name as recorded in outcomes. */
+  readonly endpoint: string;
+  readonly requestTimeoutMs: number;
+  /** Tasks waiting for any endpoint. */
+  readonly backlog: TaskQueue;
+  /** Whether other endpoints take from the backlog as well. */
+  readonly isOneOfMany: () => boolean;
+}
 
 /**
- * Everything that is asked of one endpoint while it is in use goes through its dispatcher: it fills batches across
- * shards, keeps a bounded number in flight, reads versions, and turns each reply into outcomes; what follows from an
- * error is said by `FaultResponses`. When the endpoint goes down the dispatcher is stopped, and its undone tasks go
- * elsewhere.
+ * Runs one endpoint while it is in use. Every request goes through its dispatcher, so batches fill across shards. The
+ * `Sender` decides what is sent and when, the `Stamping` when answers become verdicts, `FaultResponses` what follows
+ * from an error. One instance serves one period of use: when the endpoint goes out it is stopped for good, and the
+ * tasks it has not settled go back to the pool.
+ *
+ * The way of a task:
+ *
+ *   assign() or backlog ──► queued ──► in flight ──► answered ──► settled: verdict
+ *                             ▲            │             │ the model changed
+ *                             │            │ fault       ▼
+ *                             ├────────────┴──── sent again, or settled: error
+ *                             │
+ *   stop(): every task that is not settled is returned, idle.
  */
 export class Dispatcher {
   readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
-  readonly #hooks: DispatcherHooks;
+  readonly #events: EndpointEvents;
   readonly #stamping: Stamping<PendingVerdicts>;
   readonly #sender: Sender;
   readonly #ownedTasks: OwnedTasks;
   readonly #faults: FaultResponses;
-  /** Ends version readings and canaries. */
-  readonly #controller = new AbortController();
-  readonly #proof: Liveness;
+  readonly #health: GuardHealth;
   readonly #readingFailures = new ReadingFailures();
-  readonly #overloads = new Overloads();
+  /** Aborts version readings and harmless texts. */
+  readonly #controller = new AbortController();
   #stopped = false;
 
-  constructor(guard: ReadyGuard, options: DispatcherOptions, hooks: DispatcherHooks) {
+  constructor(guard: ReadyGuard, options: DispatcherOptions, events: EndpointEvents) {
     this.#guard = guard;
     this.#options = options;
-    this.#hooks = hooks;
-    this.#proof = new Liveness(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
-    this.#stamping = this.#makeStamping();
+    this.#events = events;
     const { maxBatchSize, concurrency } = guard;
-    const { backlog, isOneOfMany } = options;
+    const liveness = new Liveness(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
+    this.#health = new GuardHealth(liveness, concurrency, events);
+    this.#stamping = this.#makeStamping();
+    const { endpoint, requestTimeoutMs, backlog, isOneOfMany } = options;
     const takes = (signature: Signature): boolean => guard.takes(signature);
-    this.#sender = new Sender(
+    const sender = new Sender(
       { maxBatchSize, concurrency, backlog, isOneOfMany, takes },
       {
-        open: () => !this.#stamping.suspected && !this.#proof.doubted,
-        stamp: () => ({ epoch: this.#stamping.epoch, successes: this.#proof.successes }),
+        open: () => !this.#stamping.suspected && !liveness.doubted,
+        stamp: () => ({ epoch: this.#stamping.epoch, successes: liveness.successes }),
         fly: (flight) => this.#fly(flight),
         taken: (tasks) => {
-          this.#ownedTasks.take(tasks);
-          hooks.taken();
+          this.#ownedTasks.own(tasks);
+          events.backlogTaken();
         },
         sent: () => this.#stamping.consider(),
-        crashed: (error) => hooks.crashed(error),
       },
+      events,
     );
-    const sender = this.#sender;
-    const { endpoint } = options;
-    this.#ownedTasks = new OwnedTasks({ endpoint, sender, retried: (cause) => hooks.retried(cause) });
+    this.#sender = sender;
+    this.#ownedTasks = new OwnedTasks({ endpoint, sender, events });
     this.#faults = new FaultResponses({
       concurrency,
-      requestTimeoutMs: options.requestTimeoutMs,
+      requestTimeoutMs,
       sender,
       ownedTasks: this.#ownedTasks,
-      proof: this.#proof,
-      overloads: this.#overloads,
-      down: (why) => hooks.down(why),
-      answered: (flight) => this.#answered(flight),
-      succeeded: () => this.#succeeded(),
+      health: this.#health,
+      events,
     });
   }
 
   #makeStamping(): Stamping<PendingVerdicts> {
     const { version } = this.#guard;
     const hooks = {
-      stamped: (held: readonly PendingVerdicts[], id: string | null) => this.#stamped(held, id),
-      voided: (held: readonly PendingVerdicts[]) => this.#voided(held),
+      stamped: (pending: readonly PendingVerdicts[], id: string | null) => this.#stamped(pending, id),
+      voided: (pending: readonly PendingVerdicts[]) => this.#voided(pending),
     };
     if (version === null) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
       ...hooks,
       read: () => version.read(this.#callOptions(this.#controller.signal)),
       load: () => this.#sender.load,
-      accept: (reading) => {
+      approve: (reading) => {
         this.#readingFailures.succeeded();
-        if (!this.#hooks.accept(reading)) return false;
+        if (!this.#events.approveModel(reading)) return false;
         this.#sender.wake();
         return true;
       },
@@ -101,6 +119,7 @@ export class Dispatcher {
     return this.#ownedTasks.size;
   }
 
+  /** Tasks in requests that are in flight. */
   get inFlight(): number {
     let tasks = 0;
     for (const flight of this.#sender.flights) tasks += flight.tasks.length;
@@ -108,36 +127,41 @@ export class Dispatcher {
   }
 
   /**
-   * Whether verdicts can come of it: not while the guard has turned everything away since it last judged something,
-   * nor while it cannot say its version, without which no answer becomes a verdict.
+   * Whether verdicts can be expected: not while the guard has rejected everything as overload since it last judged
+   * something, nor while its version cannot be read, without which no answer becomes a verdict.
    */
   get usable(): boolean {
-    return !this.#overloads.any && !this.#readingFailures.any;
+    return !this.#health.overloads.any && !this.#readingFailures.any;
+  }
+
+  /** See `EndpointStatus.successes`. */
+  get successes(): number {
+    return this.#health.liveness.successes;
   }
 
   get sent(): Sent {
     return this.#sender.sent;
   }
 
-  /** Takes on a task that is to be judged here and nowhere else, as long as the endpoint is in use. */
-  accept(task: Task): void {
-    this.#ownedTasks.accept(task);
+  /** Adds a task to be judged by this endpoint and no other, as long as the endpoint is in use. */
+  assign(task: Task): void {
+    this.#ownedTasks.assign(task);
   }
 
-  /** Something came into the backlog. */
+  /** The backlog, or what the endpoint may take of it, has changed. */
   wake(): void {
     this.#sender.wake();
   }
 
-  /** Gives up what nobody waits for any more. */
+  /** Drops abandoned tasks. */
   sweep(): void {
     this.#sender.sweep();
     this.#ownedTasks.sweep();
   }
 
   /**
-   * Ends all calls and returns the tasks it had, idle unless that settled them. `outage`: why the endpoint went down; null
-   * when it did not. An item that was alone in flight at several such moments ends as an error.
+   * Ends all calls and returns the tasks it had: idle, except for those that the outage settled. `outage`: why the endpoint
+   * went down; null when it did not. A task that was alone in flight in too many outages ends as an error.
    */
   stop(outage: Outage | null): Task[] {
     this.#stopped = true;
@@ -167,8 +191,8 @@ export class Dispatcher {
       else if (!flight.controller.signal.aborted) throw error;
     }
     if (this.#stopped) return;
-    // The requests that an endpoint takes with it count as in flight until they have been noted as such.
-    if (fault === null || !maySilence(fault)) this.#sender.land(flight);
+    // After such a fault the request still counts as in flight, so that `stop` notes the outage for its tasks.
+    if (fault === null || !mayBeOutage(fault)) this.#sender.land(flight);
     if (reply !== null) await this.#replied(flight, reply);
     else if (fault !== null) await this.#faults.failed(flight, fault);
   }
@@ -194,39 +218,28 @@ export class Dispatcher {
       valid.push(answer);
     }
     if (!current) tasks.forEach((task) => this.#ownedTasks.judgeAgain(task));
-    else if (tasks.length > 0) this.#hold(tasks, valid, flight);
-    if (tasks.length > 0) this.#answered(flight);
-    // Before anything is waited for: what was answered must not wait for what was not.
+    else if (tasks.length > 0) this.#keep(tasks, valid, flight);
+    if (tasks.length > 0) this.#health.answered(flight, this.#sender.supplied);
+    // Before any await: the answered tasks must not wait for the invalid ones.
     this.#stamping.consider();
     if (invalid.length > 0) await this.#faults.invalid(flight, invalid);
   }
 
-  #hold(tasks: readonly Task[], answers: readonly Answer[], { epoch, sentAt }: Flight): void {
+  /** Keeps answers until a version reading tells which model gave them. */
+  #keep(tasks: readonly Task[], answers: readonly Answer[], { epoch, sentAt }: Flight): void {
     const latencyMs = Math.round((performance.now() - sentAt) * 100) / 100;
-    this.#stamping.hold({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
+    this.#stamping.keep({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
     for (const task of tasks) {
-      task.state = 'held';
+      task.state = 'answered';
       this.#ownedTasks.advance(task);
     }
   }
 
-  #answered({ rows, sentAt }: Flight): void {
-    const { supplied } = this.#sender;
-    this.#guard.concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
-    this.#succeeded(sentAt);
-  }
-
-  #succeeded(sentAt?: number): void {
-    this.#proof.succeeded(sentAt);
-    this.#overloads.passed();
-    this.#hooks.succeeded();
-  }
-
   #stamped(all: readonly PendingVerdicts[], fingerprintId: string | null): void {
-    for (const held of all) {
-      for (const [index, task] of held.tasks.entries()) {
+    for (const pending of all) {
+      for (const [index, task] of pending.tasks.entries()) {
         if (task.abandoned) continue;
-        this.#ownedTasks.settle(task, verdictOf(held, index, this.#options.endpoint, fingerprintId));
+        this.#ownedTasks.settle(task, verdictOf(pending, index, this.#options.endpoint, fingerprintId));
       }
     }
   }
@@ -237,18 +250,19 @@ export class Dispatcher {
     }
   }
 
+  /** See `BracketHooks.failed`. */
   #readingFailed(error: unknown): number | null {
     const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
     if (next.kind === 'again') return next.delayMs;
     if (next.kind === 'down') {
       const { reason, fatal, reached } = next;
-      this.#hooks.down({ reason, fatal, reached });
-    } else this.#hooks.crashed(error);
+      this.#events.down({ reason, fatal, reached });
+    } else this.#events.crashed(error);
     return null;
   }
 }
 
-/** Whether the endpoint went, or may turn out to have gone, with the request. */
-function maySilence(fault: Fault): boolean {
+/** Whether the endpoint went down with the request, or may turn out to have. */
+function mayBeOutage(fault: Fault): boolean {
   return fault.kind === 'endpoint' || isTimeout(fault);
 }

@@ -2,31 +2,30 @@ import type { ItemCode } from '../../domain/item-error.ts';
 import { backoffMs, retryMs } from '../../flow/backoff.ts';
 import { type Fault, isTimeout } from '../protocol/call-error.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
-import type { OwnedTasks } from '../tasks/owned-tasks.ts';
-import type { DispatcherHooks } from './dispatcher-hooks.ts';
-import type { Overloads } from '../concurrency/overloads.ts';
-import type { Proof, Liveness } from './liveness.ts';
-import type { Flight, Sender } from './sender.ts';
+import type { OwnedTasks } from './owned-tasks.ts';
+import type { EndpointEvents } from './events.ts';
+import type { Flight } from './flight.ts';
+import type { GuardHealth } from './guard-health.ts';
+import type { Proof } from './liveness.ts';
+import type { Sender } from './sender.ts';
 import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
 
-/** A guard that asks to be left alone for longer is taken out, so that its work can go elsewhere. */
+/** A guard that asks for a longer pause is taken out of use, so that its tasks go to other endpoints. In milliseconds. */
 const MAX_PAUSE_MS = 10_000;
 
-export interface FaultResponsesOptions {
+interface FaultResponsesOptions {
   readonly concurrency: ConcurrencyPolicy;
   readonly requestTimeoutMs: number;
   readonly sender: Sender;
   readonly ownedTasks: OwnedTasks;
-  readonly proof: Liveness;
-  readonly overloads: Overloads;
-  readonly down: DispatcherHooks['down'];
-  /** The guard answered the request of a flight, if only with a refusal that names its reason. */
-  readonly answered: (flight: Flight) => void;
-  /** The guard judged something. */
-  readonly succeeded: () => void;
+  readonly health: GuardHealth;
+  readonly events: Pick<EndpointEvents, 'down'>;
 }
 
-/** What a fault of one request means for its tasks, and for the endpoint: another form, a try less, an error, a pause. */
+/**
+ * What follows from the fault of one request. For its tasks: sent again as they were, in smaller batches or alone, an
+ * attempt counted, or an error. For the endpoint: nothing, fewer rows in flight, a pause, or out of use.
+ */
 export class FaultResponses {
   readonly #options: FaultResponsesOptions;
   readonly #ownedTasks: OwnedTasks;
@@ -37,22 +36,22 @@ export class FaultResponses {
     this.#ownedTasks = options.ownedTasks;
   }
 
-  /** Nothing more is to be done for tasks: they go elsewhere. */
+  /** Does nothing more for any task: they all go to other endpoints. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Resolves when the flight's tasks are settled, on their way again, or another endpoint's. */
+  /** Resolves when the flight's tasks are settled, sent again, or handed to another endpoint. */
   async failed(flight: Flight, fault: Fault): Promise<void> {
-    const { down, answered } = this.#options;
+    const { events, health, sender } = this.#options;
     const tasks = flight.tasks.filter((task) => !task.abandoned);
     const single = flight.tasks.length === 1;
     switch (fault.kind) {
       case 'endpoint':
-        down({ reason: fault.reason, reached: fault.reached });
+        events.down({ reason: fault.reason, reached: fault.reached });
         return;
       case 'fatal':
-        down({ reason: fault.reason, fatal: true });
+        events.down({ reason: fault.reason, fatal: true });
         return;
       case 'too-large':
         if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
@@ -74,7 +73,7 @@ export class FaultResponses {
         this.#rateLimited(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
-        if (fault.named) answered(flight);
+        if (fault.named) health.answered(flight, sender.supplied);
         if (!single) this.#sendAsSingles(tasks, fault.code, 0);
         else if (fault.named) this.#settleErrors(tasks, fault.code, true);
         else await this.#refused(flight, fault.code);
@@ -86,20 +85,23 @@ export class FaultResponses {
     }
   }
 
-  /** The guard answered, but for these of the flight's tasks not with a verdict. */
+  /** The guard answered the flight, but its answers to these tasks are not verdicts. */
   async invalid(flight: Flight, tasks: readonly Task[]): Promise<void> {
     if (flight.tasks.length > 1) this.#sendAsSingles(tasks, 'INVALID_REPLY', 0);
     else await this.#refused(flight, 'INVALID_REPLY');
   }
 
-  /** A refusal that names no reason: believed only if the guard judges other content. */
+  /** A refusal without a named reason counts only if the guard judges other content. */
   async #refused(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
     if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
     else if (judges === 'unclear') this.#sendAlone(flight.tasks, code);
   }
 
-  /** A failure that may pass: a batch is taken apart, an item has one try less, if the guard judges other content. */
+  /**
+   * A retryable failure. If the guard judges other content, a batch is split into single requests, and a single request
+   * counts as an attempt.
+   */
   async #countAttempt(flight: Flight, code: ItemCode): Promise<void> {
     const judges = await this.#judgesOthers(flight);
     if (judges === 'no') return;
@@ -118,32 +120,34 @@ export class FaultResponses {
   }
 
   /**
-   * It may have waited behind another request, which the guard may still be working on. So nothing is sent until something
-   * is answered, less is sent at a time, and only an item that is not answered in time alone in flight has used a try.
+   * The request may have waited behind another one, which the guard may still be working on after its call has ended. So
+   * nothing is sent until something is answered, the limit is lowered, and a timeout counts as an attempt only for an
+   * item that was alone in flight.
    */
   async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { proof, sender, concurrency, ownedTasks, requestTimeoutMs } = this.#options;
+    const { health, sender, concurrency, ownedTasks, requestTimeoutMs } = this.#options;
+    const { liveness } = health;
     const alone = sender.isExclusive(flight);
-    const overtaken = proof.overtook(flight.sentAt);
-    if (!alone && !overtaken && !proof.doubted) concurrency.overloaded();
-    proof.timedOut();
-    const judges = await this.#judgesOthers(flight, proof.successes);
+    const overtaken = liveness.overtook(flight.sentAt);
+    if (!alone && !overtaken && !liveness.doubted) concurrency.overloaded();
+    liveness.timedOut();
+    const judges = await this.#judgesOthers(flight, liveness.successes);
     if (judges === 'no') return;
     sender.land(flight);
     if (judges === 'unclear' && alone) {
       this.#sendAlone(tasks, 'TIMEOUT');
       return;
     }
-    // What others sent to the same guard should not find it occupied each time that they try again.
-    const tries = 1 + (tasks[0]?.attempts ?? 0);
-    const delayMs = alone ? backoffMs(tries, requestTimeoutMs / 20, requestTimeoutMs / 4) : retryMs(1);
+    // Other clients of the same guard must not find it occupied each time they retry.
+    const attempt = 1 + (tasks[0]?.attempts ?? 0);
+    const delayMs = alone ? backoffMs(attempt, requestTimeoutMs / 20, requestTimeoutMs / 4) : retryMs(1);
     ownedTasks.timedOut(tasks, overtaken, delayMs);
   }
 
-  /** Less at a time, and a pause. Only what was alone in flight can have been too much by itself. */
+  /** Lowers the limit and pauses. Only a request that was alone in flight counts: no other can have been the cause. */
   async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { sender, proof } = this.#options;
-    const alone = sender.flights.size === 0 && proof.successes === flight.successes;
+    const { sender, health } = this.#options;
+    const alone = sender.flights.size === 0 && health.liveness.successes === flight.successes;
     this.#slowDown(flight, 0);
     if (alone && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
@@ -152,33 +156,34 @@ export class FaultResponses {
     }
   }
 
-  /** Too many requests, whichever they were: never a try of an item. A long wait is spent on other endpoints. */
+  /** Too many requests, whatever is in them: never counted as an attempt. During a long pause other endpoints take over. */
   #rateLimited(flight: Flight, tasks: readonly Task[], retryAfterMs: number): void {
     if (retryAfterMs > MAX_PAUSE_MS) {
-      this.#options.down({ reason: 'rate limited', leaveAloneMs: retryAfterMs });
+      this.#options.events.down({ reason: 'rate limited', retryAfterMs });
       return;
     }
     this.#slowDown(flight, retryAfterMs);
     this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
   }
 
-  /** Less at a time, after a pause of at least so long. */
+  /** Lowers the limit, and pauses for at least `atLeastMs`. */
   #slowDown(flight: Flight, atLeastMs: number): void {
-    const { overloads, concurrency, sender } = this.#options;
-    const inRow = overloads.count(flight.sentAt);
+    const { health, concurrency, sender } = this.#options;
+    const inRow = health.overloads.count(flight.sentAt);
     if (inRow !== null) concurrency.overloaded();
     if (inRow !== null || atLeastMs > 0) sender.pause(atLeastMs + (inRow === null ? 0 : retryMs(inRow)));
   }
 
   /**
-   * Whether the guard has judged other content than this flight's since it had judged so many requests, or judges some
-   * now; takes the endpoint out when it does not.
+   * Whether the guard judges content other than this flight's: it has since `since` successes, or it judges a harmless text
+   * now. Takes the endpoint out of use when it does not.
    */
   async #judgesOthers(flight: Flight, since = flight.successes): Promise<'yes' | 'no' | 'unclear'> {
-    const { proof, sender, down, succeeded } = this.#options;
+    const { health, sender, events } = this.#options;
+    const { liveness } = health;
     let found: Proof;
     try {
-      found = await proof.since(since, sender.isExclusive(flight));
+      found = await liveness.since(since, sender.isExclusive(flight));
     } catch (error) {
       if (this.#stopped) return 'no';
       throw error;
@@ -186,11 +191,11 @@ export class FaultResponses {
     if (this.#stopped) return 'no';
     if (found.kind === 'dead') {
       const { reason, fatal, reached } = found;
-      down({ reason, fatal, reached });
+      events.down({ reason, fatal, reached });
       return 'no';
     }
     if (found.kind === 'unclear') return 'unclear';
-    if (proof.successes === since) succeeded();
+    if (liveness.successes === since) health.judged();
     return 'yes';
   }
 

@@ -3,31 +3,44 @@ import type { MediaKind } from '../../domain/request.ts';
 import { retryMs } from '../../flow/backoff.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { silentClip } from '../protocol/canary.ts';
-import type { CallOptions, ReadyGuard } from '../protocol/connection.ts';
+import type { CallOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import { type RequestRow, type Signature, signatureOfMedia } from '../tensors/encode-request.ts';
 
-/** Whether a guard judges media of a kind: `maybe` as long as it has not said that it has no probe for them. */
+/** Whether a guard judges media of a kind. `maybe`: it has not answered that it has no probe for them. */
 export type Judges = 'maybe' | 'no probe' | 'not taken';
 
-/** Times a guard is asked again that was too busy to answer. */
-const MAX_TRIES = 5;
+/** Max attempts with a guard that is too busy to answer. */
+const MAX_ATTEMPTS = 5;
 
 /**
- * A guard in use, and what it has said of itself: a guard may take audio by its tensors and have no probe that hears.
- * It is asked once for all clips, with a silent one, since bringing each into normal form takes longer than to judge
- * it. Images are not asked about: what they cost is little.
+ * A guard in use, with what is known about its probes and its version. A guard may declare the AUDIO tensor and have no
+ * probe for audio loaded. It is asked once for all clips, with a silent one, because normalizing a clip takes longer than
+ * judging it. It is not asked about images, which cost little.
  */
 export class KnownProbes implements ReadyGuard {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
+  readonly version: ReadyGuard['version'];
+  #reading: Reading | null;
   #asked = new Map<Signature, Promise<Judges>>();
   #absent = new Set<Signature>();
 
-  /** `options`: of the questions it asks. */
+  /** `options`: for the silent clips. */
   constructor(guard: ReadyGuard, options: CallOptions) {
     this.#guard = guard;
     this.#options = options;
+    const { version } = guard;
+    this.#reading = version?.first ?? null;
+    this.version = version && {
+      first: version.first,
+      read: async (readOptions) => this.#noteReading(await version.read(readOptions)),
+    };
+  }
+
+  /** The last version reading; null for a guard that does not report its version. */
+  get reading(): Reading | null {
+    return this.#reading;
   }
 
   get maxBatchSize(): number {
@@ -36,10 +49,6 @@ export class KnownProbes implements ReadyGuard {
 
   get concurrency(): ConcurrencyPolicy {
     return this.#guard.concurrency;
-  }
-
-  get version(): ReadyGuard['version'] {
-    return this.#guard.version;
   }
 
   judge(...call: Parameters<ReadyGuard['judge']>): ReturnType<ReadyGuard['judge']> {
@@ -62,10 +71,14 @@ export class KnownProbes implements ReadyGuard {
     return asked;
   }
 
-  /** Another model is deployed: what was said of the one before does not hold. */
-  forget(): void {
-    this.#asked = new Map();
-    this.#absent = new Set();
+  #noteReading(reading: Reading): Reading {
+    if (reading.fingerprint.id !== this.#reading?.fingerprint.id) {
+      // Another model may have other probes.
+      this.#asked = new Map();
+      this.#absent = new Set();
+    }
+    this.#reading = reading;
+    return reading;
   }
 
   async #ask(described: boolean, signature: Signature): Promise<Judges> {
@@ -75,7 +88,7 @@ export class KnownProbes implements ReadyGuard {
       { request: silentClip(described), sessionId: '' },
       this.#options,
     );
-    // What was not answered is asked again, for the next item.
+    // Asked again for the next item.
     if (answer === 'unknown') asked.delete(signature);
     if (answer !== 'absent') return 'maybe';
     absent.add(signature);
@@ -83,13 +96,13 @@ export class KnownProbes implements ReadyGuard {
   }
 }
 
-/** Never rejects: of a guard that fails the work with it will tell. */
+/** Never rejects: the requests that follow will show if the guard fails. */
 async function askForProbe(
   guard: ReadyGuard,
   row: RequestRow,
   options: CallOptions,
 ): Promise<'present' | 'absent' | 'unknown'> {
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     try {
       await guard.judge([row], options);
       return 'present';
@@ -99,7 +112,7 @@ async function askForProbe(
       if (fault.kind === 'refused') return fault.code === 'PROBE_NOT_LOADED' ? 'absent' : 'present';
       const isBusy = fault.kind === 'overload' || fault.kind === 'rate' || fault.kind === 'execution';
       if (!isBusy) return 'unknown';
-      await sleep(retryMs(tries), undefined, { signal: options.signal }).catch(() => {});
+      await sleep(retryMs(attempt), undefined, { signal: options.signal }).catch(() => {});
       if (options.signal.aborted) return 'unknown';
     }
   }

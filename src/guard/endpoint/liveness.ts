@@ -1,17 +1,15 @@
 import type { OutReason } from '../protocol/call-error.ts';
 import type { CanaryResult } from '../protocol/canary.ts';
 
-/**
- * Whether the guard judges other content. `unclear`: the test was caught in trouble that may be another request's.
- */
+/** Whether the guard judges other content. `unclear`: the test failed, but another request may be the cause. */
 export type Proof =
   | { readonly kind: 'alive' | 'unclear' }
   | { readonly kind: 'dead'; readonly reason: OutReason; readonly fatal: boolean; readonly reached: boolean };
 
-/** Tells an item that the guard cannot judge from a guard that judges nothing. */
+/** Tells apart an item that the guard cannot judge and a guard that judges nothing. */
 export class Liveness {
   readonly #tryHarmlessText: () => Promise<CanaryResult>;
-  #underWay: Promise<CanaryResult> | null = null;
+  #running: Promise<CanaryResult> | null = null;
   #successes = 0;
   #latestSentAt = Number.NEGATIVE_INFINITY;
   #doubted = false;
@@ -20,45 +18,43 @@ export class Liveness {
     this.#tryHarmlessText = tryHarmlessText;
   }
 
-  /** Requests answered by the guard with verdicts, or with a refusal it gave a reason for. */
+  /** Requests answered with verdicts or with a refusal that names its reason, and harmless texts judged. */
   get successes(): number {
     return this.#successes;
   }
 
-  /** Something was judged, which was sent at `sentAt` (by `performance.now()`) unless it was the harmless text. */
+  /** The guard judged a request sent at `sentAt` (by `performance.now()`), or the harmless text when left out. */
   succeeded(sentAt = Number.NEGATIVE_INFINITY): void {
     this.#successes++;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     this.#doubted = false;
   }
 
-  /** Whether something has been answered that was sent later: then a request of that time did not just wait its turn. */
+  /** Whether a later request has been answered: then one sent at `sentAt` is not just waiting in the guard's queue. */
   overtook(sentAt: number): boolean {
     return this.#latestSentAt > sentAt;
   }
 
   /**
-   * Whether nothing has been answered since a request ran out of time. The guard may still be working on it, although
-   * its call has ended, and what is sent now would wait behind it.
+   * Whether nothing has been answered since a request timed out. The guard may still be working on that request although
+   * its call has ended, and anything sent now would wait behind it.
    */
   get doubted(): boolean {
     return this.#doubted;
   }
 
-  /** A request was not answered in time. */
   timedOut(): void {
     this.#doubted = true;
   }
 
   /**
-   * Alive if there was a success since there were `successes`; else a harmless text decides, one for all who ask
-   * while it is under way. `alone`: nothing else is in flight, so that whatever fails the text is the guard's doing.
-   * Rejects when the test is aborted.
+   * Alive if there were more than `successes` successes; else a harmless text decides, and concurrent calls share one.
+   * `alone`: nothing else is in flight, so a failure of the text is the guard's own. Rejects when the test is aborted.
    */
   async since(successes: number, alone: boolean): Promise<Proof> {
     if (this.#successes > successes) return { kind: 'alive' };
-    this.#underWay ??= this.#tryHarmlessText().finally(() => (this.#underWay = null));
-    const result = await this.#underWay;
+    this.#running ??= this.#tryHarmlessText().finally(() => (this.#running = null));
+    const result = await this.#running;
     if (this.#successes > successes) return { kind: 'alive' };
     if (result.kind !== 'failed') this.#doubted = false;
     switch (result.kind) {

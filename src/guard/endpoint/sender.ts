@@ -3,116 +3,96 @@ import type { Task } from '../tasks/task.ts';
 import { type Demand, type Offer, TaskQueue } from '../tasks/task-queue.ts';
 import type { Signature } from '../tensors/encode-request.ts';
 import type { Load } from '../versions/version-brackets.ts';
+import type { EndpointEvents } from './events.ts';
+import type { Flight } from './flight.ts';
+import { type Sent, SentMeter } from './sent-meter.ts';
 
-/** Content bytes that may be in flight; one request may always be. */
+/** Max content bytes in flight. One request is always allowed, whatever its size. */
 const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 
-/** One request to the guard, and the tasks that are its rows. */
-export interface Flight {
-  readonly tasks: readonly Task[];
-  /** What it takes of the concurrency limit. */
-  readonly rows: number;
-  readonly bytes: number;
-  /** Of the version brackets, when it was sent. */
-  readonly epoch: number;
-  /** By `performance.now()`. */
-  readonly sentAt: number;
-  /** Requests the dispatcher had seen answered when it was sent. */
-  readonly successes: number;
-  /** Ends the call. */
-  readonly controller: AbortController;
-}
-
-/** What an endpoint has been sent so far. */
-export interface Sent {
-  readonly requests: number;
-  readonly rows: number;
-  /** Rows these requests had room for: the model's largest batch for kinds that travel in batches, else one. */
-  readonly room: number;
-  /** Time in which it could have worked on more, but nothing waited that it takes, in milliseconds. */
-  readonly idleMs: number;
-}
-
-export interface SenderOptions {
+interface SenderOptions {
   readonly maxBatchSize: number;
   readonly concurrency: ConcurrencyPolicy;
-  /** What waits for any endpoint, shared with the others; read and taken from, never added to. */
+  /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
   readonly takes: (signature: Signature) => boolean;
-  /** Whether other endpoints take from the backlog, too. */
+  /** Whether other endpoints take from the backlog as well. */
   readonly isOneOfMany: () => boolean;
 }
 
-export interface SenderHooks {
-  /** Whether anything may be sent now, as far as others than the sender are concerned. */
+/** What a sender needs from its dispatcher. */
+interface SenderHooks {
+  /** Whether the dispatcher allows sending now. */
   open(): boolean;
-  /** What to note in a flight as it leaves. */
+  /** What to note in a flight when it is sent. */
   stamp(): { readonly epoch: number; readonly successes: number };
-  /** Makes the call and deals with its result; resolves when nothing is left to do for the flight's tasks. */
+  /** Makes the call and handles its result. Resolves when nothing is left to do for the flight's tasks. */
   fly(flight: Flight): Promise<void>;
-  /** These tasks of the backlog are this endpoint's from now on. */
+  /** These tasks of the backlog now belong to this endpoint. */
   taken(tasks: readonly Task[]): void;
-  /** Everything that may be sent has been. */
+  /** Everything that may be sent now has been. */
   sent(): void;
-  crashed(error: unknown): void;
 }
 
 /**
- * What is in flight at one endpoint, its own queue and its part of the backlog: gathers batches, holds to the limits,
- * pauses. Its own queue goes first; of the backlog it takes what it can send at once, so that whichever endpoint has room
- * gets the next batch, and a slow one holds up nothing.
+ * Sends tasks to one endpoint, from its own queue and from the shared backlog: forms batches, holds to the limits of
+ * rows and bytes in flight, and pauses. Its own queue goes first. From the backlog it takes only what it can send at
+ * once, so the next batch goes to whichever endpoint has room, and a slow endpoint holds nothing up.
+ *
+ *              wake()                   nothing due, limit reached, paused, or not open
+ *   asleep ─────────────► pumping ─────────────────────────────────────────► asleep
+ *                          │   ▲
+ *             #send(batch) ▼   │ flight resolved
+ *   flight: in flight ──land()──► landed ──fly() resolves──► resolved
+ *
+ * A landed flight no longer counts against the limits, but its tasks are not settled yet. A task that must be alone is
+ * sent when no flight is unresolved (`#exclusive`), and nothing else is sent until it is resolved. `stop()` ends every
+ * state: flights are aborted, and no timer or wake-up does anything afterwards.
  */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #hooks: SenderHooks;
+  readonly #events: Pick<EndpointEvents, 'crashed'>;
   readonly #queue = new TaskQueue();
   readonly #flights = new Set<Flight>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #meter = new SentMeter();
   #rowsInFlight = 0;
-  /** Flights whose tasks are not yet dealt with, including those that have landed. */
-  #unresolved = 0;
   #bytesInFlight = 0;
-  /** The flight that must be the only one, until its task is dealt with. */
+  /** Flights not yet resolved, including landed ones. */
+  #unresolved = 0;
+  /** The flight that must be the only one, until it is resolved. */
   #exclusive: Flight | null = null;
-  /** Pauses not yet over; nothing is sent meanwhile. */
+  /** Pauses that are not over; nothing is sent while there is one. */
   #pauses = 0;
   #woken = false;
   #stopped = false;
-  #sentRequests = 0;
-  #sentRows = 0;
-  #sentRoom = 0;
-  #idleMs = 0;
-  /** Since when the guard has had too little to do while nothing waits; null while that is not so. */
-  #idleSince: number | null = performance.now();
 
-  constructor(options: SenderOptions, hooks: SenderHooks) {
+  constructor(options: SenderOptions, hooks: SenderHooks, events: Pick<EndpointEvents, 'crashed'>) {
     this.#options = options;
     this.#hooks = hooks;
+    this.#events = events;
   }
 
   get sent(): Sent {
     this.#clockIdle();
-    return {
-      requests: this.#sentRequests,
-      rows: this.#sentRows,
-      room: this.#sentRoom,
-      idleMs: this.#idleMs,
-    };
+    return this.#meter.total;
   }
 
+  /** In flight, not landed. */
   get flights(): ReadonlySet<Flight> {
     return this.#flights;
   }
 
-  /** One item at a time is as good as starved: little is in flight that readings could delay. */
+  /** Sending one task at a time counts as starved: a reading can delay little that is in flight. */
   get load(): Load {
     const oneByOne = this.#exclusive !== null || this.#queue.nextAlone !== null;
     const waiting = this.#waits();
-    if (!oneByOne && (waiting || !this.#hungry)) return 'busy';
+    if (!oneByOne && (waiting || !this.#underused)) return 'busy';
     return this.#flights.size > 0 || waiting ? 'starved' : 'idle';
   }
 
-  /** Whether there is more to send than the limit allows. */
+  /** Whether a request could be sent now if the limit allowed it. */
   get supplied(): boolean {
     return this.#offer(false) !== null;
   }
@@ -126,7 +106,7 @@ export class Sender {
     this.wake();
   }
 
-  /** Enqueues after a while those that are still wanted then. */
+  /** Enqueues them after a delay, except for those abandoned meanwhile. */
   enqueueLater(tasks: readonly Task[], ms: number): void {
     this.#after(ms, () => {
       for (const task of tasks) if (!task.abandoned) this.enqueue(task);
@@ -141,7 +121,7 @@ export class Sender {
     });
   }
 
-  /** Sends in the next turn of the loop, so that what arrives together leaves together. */
+  /** Sends in the next turn of the event loop, so that tasks added in this one share batches. */
   wake(): void {
     if (this.#woken || this.#stopped) return;
     this.#woken = true;
@@ -151,7 +131,7 @@ export class Sender {
     });
   }
 
-  /** The call is over: its place is free. */
+  /** The call has ended: it frees its rows and bytes. Does nothing the second time. */
   land(flight: Flight): void {
     if (!this.#flights.delete(flight)) return;
     this.#clockIdle();
@@ -159,7 +139,7 @@ export class Sender {
     this.#bytesInFlight -= flight.bytes;
   }
 
-  /** Drops from the queue, and ends the calls of, what nobody waits for any more. */
+  /** Drops abandoned tasks from the queue, and aborts the flights in which every task is abandoned. */
   sweep(): void {
     this.#queue.sweep();
     for (const flight of this.#flights) {
@@ -177,13 +157,13 @@ export class Sender {
     while (this.#maySend()) {
       const alone = this.#queue.nextAlone;
       if (alone !== null) {
-        // A landed flight may still be testing the guard.
+        // A landed flight may still be testing the guard with a request of its own.
         if (this.#unresolved > 0) break;
         this.#queue.takeAlone((task) => task === alone);
         this.#send([alone], 1, true);
         break;
       }
-      const offer = this.#offer(this.#hungry);
+      const offer = this.#offer(this.#underused);
       if (offer === null) break;
       const { rows } = offer;
       if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#options.concurrency.limit) break;
@@ -192,7 +172,7 @@ export class Sender {
       if (offer.shared) this.#hooks.taken(tasks);
       this.#send(tasks, rows, false);
       if (offer.shared && this.#options.isOneOfMany()) {
-        // The other endpoints have their turn before this one takes what will wait there.
+        // Yields: the other endpoints take their batches before this one takes more.
         this.wake();
         break;
       }
@@ -201,18 +181,18 @@ export class Sender {
     this.#hooks.sent();
   }
 
-  #offer(hungry: boolean): (Offer & { readonly shared: boolean }) | null {
+  #offer(partial: boolean): (Offer & { readonly shared: boolean }) | null {
     const { maxBatchSize, backlog, takes } = this.#options;
-    const demand: Demand = { maxRows: Math.max(1, maxBatchSize), hungry, takes };
-    // Nobody else takes what is in the own queue, and little comes there: it does not wait for company.
-    const own = this.#queue.next({ ...demand, hungry: true });
+    const demand: Demand = { maxRows: Math.max(1, maxBatchSize), partial, takes };
+    // No other endpoint takes from the own queue, and few tasks arrive there: batches do not wait to fill up.
+    const own = this.#queue.next({ ...demand, partial: true });
     if (own !== null) return { ...own, shared: false };
     const shared = backlog.next(demand);
     return shared && { ...shared, shared: true };
   }
 
-  /** Less than half of what it may have is in flight: the instances themselves could be waiting. */
-  get #hungry(): boolean {
+  /** Less than half of the limit is in flight: instances of the model may be idle. */
+  get #underused(): boolean {
     return this.#rowsInFlight * 2 < this.#options.concurrency.limit;
   }
 
@@ -220,11 +200,8 @@ export class Sender {
     return this.#queue.size > 0 || this.#options.backlog.hasFor(this.#options.takes);
   }
 
-  /** Counts the time up to now, and notes whether what follows is idle. */
   #clockIdle(): void {
-    const now = performance.now();
-    if (this.#idleSince !== null) this.#idleMs += now - this.#idleSince;
-    this.#idleSince = this.#hungry && !this.#waits() ? now : null;
+    this.#meter.clock(this.#underused && !this.#waits());
   }
 
   #maySend(): boolean {
@@ -246,9 +223,7 @@ export class Sender {
       controller: new AbortController(),
     };
     this.#flights.add(flight);
-    this.#sentRequests++;
-    this.#sentRows += tasks.length;
-    this.#sentRoom += rows;
+    this.#meter.sent(tasks.length, rows);
     this.#rowsInFlight += rows;
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;
@@ -259,7 +234,7 @@ export class Sender {
         if (exclusive) this.#exclusive = null;
         this.wake();
       },
-      (error: unknown) => this.#hooks.crashed(error),
+      (error: unknown) => this.#events.crashed(error),
     );
   }
 

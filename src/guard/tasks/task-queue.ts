@@ -2,27 +2,27 @@ import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch
 import type { Task } from './task.ts';
 import { isBatchable, type Signature } from '../tensors/encode-request.ts';
 
-/** What a guard can use now. */
+/** What a guard can take now. */
 export interface Demand {
   /** Most rows of one request, at least 1. */
   readonly maxRows: number;
-  /** Whether it has too little to do: then it gets what there is, however little fills a batch. */
-  readonly hungry: boolean;
+  /** Whether a batch that is not full is due at once, because the guard has too little to do. */
+  readonly partial: boolean;
   readonly takes: (signature: Signature) => boolean;
 }
 
-/** The next request's tasks, still queued. */
+/** The next request; its tasks stay queued until taken. */
 export interface Offer {
-  /** Most rows it can have; how many it has is seen when it is taken. */
+  /** Max rows it can have. How many it has is known once it is taken. */
   readonly rows: number;
   take(): Task[];
 }
 
-/** Tasks waiting to be sent: of what is due, the lane that has waited longest goes first. */
+/** Tasks waiting to be sent. Of the lanes that are due, the one that has waited longest goes first. */
 export class TaskQueue {
   /** Tasks that may share a batch with any other of their signature. */
   readonly #lanes = new Map<Signature, BatchLane>();
-  /** Tasks that are to be judged in smaller batches, or one by one. */
+  /** Tasks limited to smaller batches, or to requests of their own. */
   readonly #apart = new Map<Signature, BatchLane>();
   #alone: Task[] = [];
   #arrivals = 0;
@@ -34,7 +34,7 @@ export class TaskQueue {
     return size;
   }
 
-  /** Signatures of which tasks wait. */
+  /** Signatures of the waiting tasks. */
   get signatures(): Set<Signature> {
     const waiting = new Set(this.#alone.map(({ signature }) => signature));
     for (const lanes of [this.#lanes, this.#apart]) {
@@ -43,7 +43,7 @@ export class TaskQueue {
     return waiting;
   }
 
-  /** Does nothing with a task that waits here already. */
+  /** Does nothing if the task already waits here. */
   add(task: Task): void {
     if (task.arrival !== null) return;
     task.arrival = this.#arrivals++;
@@ -56,7 +56,7 @@ export class TaskQueue {
     return this.#alone[0] ?? null;
   }
 
-  /** Takes those that must be in flight alone and pass the test. */
+  /** Takes the tasks that must be in flight alone and pass the test. */
   takeAlone(test: (task: Task) => boolean): Task[] {
     const taken = this.#alone.filter(test);
     if (taken.length > 0) this.#alone = this.#alone.filter((task) => !test(task));
@@ -64,7 +64,7 @@ export class TaskQueue {
     return taken;
   }
 
-  /** Whether anything waits that such a guard takes, due or not. */
+  /** Whether any task waits that such a guard takes, due or not. */
   hasFor(takes: (signature: Signature) => boolean): boolean {
     for (const lanes of [this.#lanes, this.#apart]) {
       for (const [signature, lane] of lanes) if (lane.size > 0 && takes(signature)) return true;
@@ -73,23 +73,23 @@ export class TaskQueue {
   }
 
   /**
-   * What is to be sent next to a guard with this demand; null when nothing is due. A batch that would not be full is due when
-   * the guard is hungry, and when so many have come since that it has waited long enough.
+   * The next request for a guard with this demand; null when nothing is due. A batch that is not full is due if the
+   * demand says so, or once enough tasks have arrived since its first one that waiting longer would be unfair.
    */
-  next({ maxRows, hungry, takes }: Demand): Offer | null {
+  next({ maxRows, partial, takes }: Demand): Offer | null {
     let oldest: BatchLane | null = null;
     for (const lanes of [this.#lanes, this.#apart]) {
       for (const [signature, lane] of lanes) {
         if (lane.size === 0 || !takes(signature)) continue;
         if (oldest !== null && oldest.since <= lane.since) continue;
         const overdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
-        if (hungry || overdue || lane.size >= lane.mostRows(maxRows)) oldest = lane;
+        if (partial || overdue || lane.size >= lane.mostRows(maxRows)) oldest = lane;
       }
     }
     return oldest && { rows: oldest.mostRows(maxRows), take: () => this.#take(oldest, maxRows) };
   }
 
-  /** Takes everything of a signature. */
+  /** Takes all tasks of a signature. */
   drain(signature: Signature): Task[] {
     const drained = this.takeAlone((task) => task.signature === signature);
     for (const lanes of [this.#lanes, this.#apart]) {
@@ -99,7 +99,7 @@ export class TaskQueue {
     return drained;
   }
 
-  /** Drops tasks nobody waits for any more. */
+  /** Drops abandoned tasks. */
   sweep(): void {
     this.#alone = this.#alone.filter((task) => !task.abandoned);
     for (const lanes of [this.#lanes, this.#apart]) for (const lane of lanes.values()) lane.sweep();

@@ -11,12 +11,12 @@ const TIMEOUTS_BEFORE_ALONE = 2;
 
 /**
  * Where a task is:
- * - idle: waiting for the turn before it in its conversation, or between two endpoints;
- * - active: waiting for an endpoint, queued there, waiting to be sent again, or in flight;
- * - held: answered, waiting for the version reading that closes its bracket;
+ * - idle: waits for the previous turn of its conversation, or is between two endpoints;
+ * - active: waits for an endpoint, is queued there, waits to be sent again, or is in flight;
+ * - answered: waits for the version reading that closes its bracket;
  * - settled: has its outcome.
  */
-export type TaskState = 'idle' | 'active' | 'held' | 'settled';
+export type TaskState = 'idle' | 'active' | 'answered' | 'settled';
 
 /** Who waits for the outcomes of tasks. */
 export interface TaskOwner {

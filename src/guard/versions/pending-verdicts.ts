@@ -3,7 +3,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { Task } from '../tasks/task.ts';
 
-/** Answers of one reply that are not yet verdicts: it is not known yet which model gave them. */
+/** Answers of one reply. They become verdicts once it is known which model gave them. */
 export interface PendingVerdicts {
   readonly tasks: readonly Task[];
   /** Answer i is that to task i. */
@@ -13,15 +13,15 @@ export interface PendingVerdicts {
   readonly moderatedAt: string;
 }
 
-/** The verdict that answer `index` becomes; `fingerprint` is null for a guard that has none to tell. */
+/** The verdict made from answer `index`. `fingerprint` is null for a guard that does not report its version. */
 export function verdictOf(
-  held: PendingVerdicts,
+  pending: PendingVerdicts,
   index: number,
   endpoint: string,
   fingerprint: string | null,
 ): Outcome {
-  const task = held.tasks[index]!;
-  const answer = held.answers[index]!;
+  const task = pending.tasks[index]!;
+  const answer = pending.answers[index]!;
   return {
     judgement: {
       score: answer.score,
@@ -30,17 +30,17 @@ export function verdictOf(
       subcategoryFlags: answer.subcategoryFlags,
       fingerprint,
       endpoint,
-      latencyMs: held.latencyMs,
+      latencyMs: pending.latencyMs,
       attempts: task.attempts + 1,
       cacheUsage: answer.cacheUsage,
-      moderatedAt: held.moderatedAt,
+      moderatedAt: pending.moderatedAt,
       coverage: coverageOf(task),
     },
     failure: null,
   };
 }
 
-/** A text of as many bytes in UTF-8 as it has UTF-16 code units is ASCII, and its code points need not be counted. */
+/** A text with as many UTF-8 bytes as UTF-16 code units is ASCII: its code points need not be counted. */
 function coverageOf({ request, bytes }: Task): Coverage {
   if (request.requestType === 'prompt' && request.modality === 'text' && request.text.length === bytes) {
     return { unit: 'chars', judged: bytes, total: bytes, worst_at: null };

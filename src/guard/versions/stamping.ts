@@ -1,36 +1,37 @@
-/** What becomes of answers once it is settled which model gave them. */
-export interface StampingHooks<Held> {
-  /** These are verdicts, of the model with this fingerprint; null for a guard that does not tell its model. */
-  stamped(held: readonly Held[], fingerprintId: string | null): void;
-  /** It cannot be said which model gave these: they are to be judged again. */
-  voided(held: readonly Held[]): void;
+/** What becomes of answers once it is known which model gave them. */
+export interface StampingHooks<Pending> {
+  /** These are verdicts of the model with this fingerprint; null for a guard that does not report its version. */
+  stamped(pending: readonly Pending[], fingerprintId: string | null): void;
+  /** It is not known which model gave these: they must be judged again. */
+  voided(pending: readonly Pending[]): void;
 }
 
 /** Finds out which model gave an answer. */
-export interface Stamping<Held> {
-  /** To be noted when a request is sent. */
+export interface Stamping<Pending> {
+  /** To note when a request is sent. Increases with every sign that the model changed. */
   readonly epoch: number;
-  /** Whether a change is suspected: nothing sent now could be stamped, so nothing should be sent. */
+  /** Whether a change of model is suspected. A request sent now could not be stamped, so none should be. */
   readonly suspected: boolean;
   /**
-   * A reply came in: true when its results may be held, false when they are void already because the model changed
-   * since `epoch`, as a reading or this reply's own model version shows.
+   * A reply arrived. True when its answers may be kept; false when they are void already, because a reading or this
+   * reply's model version shows that the model changed since `epoch`.
    */
   replied(epoch: number, modelVersion: string | null): boolean;
-  hold(held: Held, epoch: number): void;
-  /** Goes on with what is held, as far as that can be done now. Call after every change of load. */
+  /** Keeps answers until it is known which model gave them. */
+  keep(pending: Pending, epoch: number): void;
+  /** Stamps what can be stamped now. Call after every change of load. */
   consider(): void;
   stop(): void;
 }
 
-/** For a guard that does not tell which model it runs: answers are verdicts at once, and name none. */
-export class Unstamped<Held> implements Stamping<Held> {
+/** For a guard that does not report its version: answers become verdicts at once, without a fingerprint. */
+export class Unstamped<Pending> implements Stamping<Pending> {
   readonly epoch = 0;
   readonly suspected = false;
-  readonly #hooks: StampingHooks<Held>;
-  #held: Held[] = [];
+  readonly #hooks: StampingHooks<Pending>;
+  #pending: Pending[] = [];
 
-  constructor(hooks: StampingHooks<Held>) {
+  constructor(hooks: StampingHooks<Pending>) {
     this.#hooks = hooks;
   }
 
@@ -38,18 +39,18 @@ export class Unstamped<Held> implements Stamping<Held> {
     return true;
   }
 
-  hold(held: Held): void {
-    this.#held.push(held);
+  keep(pending: Pending): void {
+    this.#pending.push(pending);
   }
 
   consider(): void {
-    if (this.#held.length === 0) return;
-    const held = this.#held;
-    this.#held = [];
-    this.#hooks.stamped(held, null);
+    if (this.#pending.length === 0) return;
+    const pending = this.#pending;
+    this.#pending = [];
+    this.#hooks.stamped(pending, null);
   }
 
   stop(): void {
-    this.#held = [];
+    this.#pending = [];
   }
 }

@@ -1,54 +1,54 @@
 import type { Reading } from '../protocol/connection.ts';
 import type { Stamping, StampingHooks } from './stamping.ts';
 
-/** How busy the endpoint is, which decides how soon a reading is worth its cost. */
+/** How busy the endpoint is. It decides how soon a reading is worth its cost. */
 export type Load = 'busy' | 'starved' | 'idle';
 
 /**
- * Least time between the beginnings of two readings, in milliseconds. Starved: nothing is left to send, so whoever
- * feeds the endpoint may be waiting for the results held here. Idle: nothing is in flight either.
+ * Min time between the starts of two readings, in milliseconds. Starved: nothing is left to send, so the callers may be
+ * waiting for the answers kept here. Idle: nothing is in flight either.
  */
 const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 500, starved: 50, idle: 0 };
 
-export interface BracketHooks<Held> extends StampingHooks<Held> {
+export interface BracketHooks<Pending> extends StampingHooks<Pending> {
   /** Asks the guard for its version. */
   read(): Promise<Reading>;
   load(): Load;
-  /** Called with every reading; false stops here, because that model must not be used. */
-  accept(reading: Reading): boolean;
-  /** A reading failed: how many milliseconds to wait before the next, or null when the endpoint is given up. */
+  /** Called with every reading; false ends the sequence, because that model must not be used. */
+  approve(reading: Reading): boolean;
+  /** A reading failed. Returns how many milliseconds to wait before the next, or null when there will be none. */
   failed(error: unknown): number | null;
 }
 
-interface Bracket<Held> {
-  readonly held: Held;
+interface Bracket<Pending> {
+  readonly pending: Pending;
   readonly epoch: number;
 }
 
 /**
- * The sequence of version readings of one endpoint, and the results waiting for it. A result was judged by the
- * model that the readings before its request and after its reply agree on; readings are shared by everything they
- * lie around. An epoch ends with every sign of a change: a result whose epoch is over is judged again.
+ * The version readings of one endpoint, and the answers that wait for them. Invariant: an answer is stamped with a model
+ * only if the last reading before its request and the first reading after its reply both named that model. One reading
+ * serves every answer around it. Each sign of a change starts a new epoch; answers of an earlier epoch are void.
  */
-export class VersionBrackets<Held> implements Stamping<Held> {
-  readonly #hooks: BracketHooks<Held>;
+export class VersionBrackets<Pending> implements Stamping<Pending> {
+  readonly #hooks: BracketHooks<Pending>;
   #current: Reading;
   #epoch = 0;
-  /** Answered; the next reading to begin closes them. */
-  #waiting: Bracket<Held>[] = [];
-  /** Answered before the reading in progress began. */
-  #closing: Bracket<Held>[] = [];
+  /** Answers that the next reading to start will close. */
+  #waiting: Bracket<Pending>[] = [];
+  /** Answers that the reading in progress will close: they arrived before it started. */
+  #closing: Bracket<Pending>[] = [];
   #reading = false;
   #suspectedWhileReading = false;
   #suspected = false;
-  #begunAt = Number.NEGATIVE_INFINITY;
-  /** After a failed reading: when the next may begin. */
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** After a failed reading: the earliest start of the next. */
   #notBefore = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #timerAt = 0;
   #stopped = false;
 
-  constructor(first: Reading, hooks: BracketHooks<Held>) {
+  constructor(first: Reading, hooks: BracketHooks<Pending>) {
     this.#current = first;
     this.#hooks = hooks;
   }
@@ -70,18 +70,18 @@ export class VersionBrackets<Held> implements Stamping<Held> {
     return false;
   }
 
-  hold(held: Held, epoch: number): void {
-    this.#waiting.push({ held, epoch });
+  keep(pending: Pending, epoch: number): void {
+    this.#waiting.push({ pending, epoch });
   }
 
-  /** Begins a reading, now or when its time has come, if anything waits for one. */
+  /** Starts a reading, now or when it is due, if anything waits for one. */
   consider(): void {
     if (this.#stopped || this.#reading) return;
     if (this.#waiting.length === 0 && !this.#suspected) return;
     const interval = this.#suspected ? 0 : INTERVAL_MS[this.#hooks.load()];
-    const due = Math.max(this.#begunAt + interval, this.#notBefore);
+    const due = Math.max(this.#startedAt + interval, this.#notBefore);
     const now = performance.now();
-    if (now >= due) this.#begin(now);
+    if (now >= due) this.#start(now);
     else this.#schedule(due, now);
   }
 
@@ -110,10 +110,10 @@ export class VersionBrackets<Held> implements Stamping<Held> {
     this.#timer = null;
   }
 
-  #begin(now: number): void {
+  #start(now: number): void {
     this.#clearTimer();
     this.#reading = true;
-    this.#begunAt = now;
+    this.#startedAt = now;
     this.#closing = this.#waiting;
     this.#waiting = [];
     this.#hooks.read().then(
@@ -125,7 +125,7 @@ export class VersionBrackets<Held> implements Stamping<Held> {
   #fail(error: unknown): void {
     this.#reading = false;
     if (this.#stopped) return;
-    // What this reading would have closed, the next one closes.
+    // The next reading closes what this one would have.
     this.#waiting = [...this.#closing, ...this.#waiting];
     this.#closing = [];
     const waitMs = this.#hooks.failed(error);
@@ -136,7 +136,7 @@ export class VersionBrackets<Held> implements Stamping<Held> {
 
   #finish(reading: Reading): void {
     this.#reading = false;
-    if (this.#stopped || !this.#hooks.accept(reading)) return;
+    if (this.#stopped || !this.#hooks.approve(reading)) return;
     const previous = this.#current;
     this.#current = reading;
     if (
@@ -145,14 +145,14 @@ export class VersionBrackets<Held> implements Stamping<Held> {
     ) {
       this.#epoch++;
     }
-    // A reading that was under way when the suspicion arose may still have seen the old model.
+    // A reading in progress when the suspicion arose may have seen the old model: one more is needed.
     this.#suspected = this.#suspectedWhileReading;
     this.#suspectedWhileReading = false;
     const closing = this.#closing;
     this.#closing = [];
-    const kept: Held[] = [];
-    const voided: Held[] = [];
-    for (const { held, epoch } of closing) (epoch === this.#epoch ? kept : voided).push(held);
+    const kept: Pending[] = [];
+    const voided: Pending[] = [];
+    for (const { pending, epoch } of closing) (epoch === this.#epoch ? kept : voided).push(pending);
     if (kept.length > 0) this.#hooks.stamped(kept, reading.fingerprint.id);
     if (voided.length > 0) this.#hooks.voided(voided);
     this.consider();

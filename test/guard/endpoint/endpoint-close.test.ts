@@ -27,12 +27,12 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       mediaAskedFor: new Map(),
     },
     {
-      taken: () => {},
+      backlogTaken: () => {},
       ready: () => {},
       unusable: () => {},
       out: () => {},
-      succeeded: () => {},
-      accept: () => true,
+      judged: () => {},
+      approveModel: () => true,
       crashed: (error) => {
         throw error;
       },

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
-import { connectGuards } from '../../../src/guard/pool/pool.ts';
+import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../../helpers/scripted-guard.ts';
@@ -88,7 +88,7 @@ test('no guard within the start time is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await closedPort()}`;
   const error = await connect([{ address }], { startTimeoutMs: 300 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ kind: 'service' });
-  expect((error as Error).message).toBe(`no guard was of use for 0.3 s: ${address}: no connection`);
+  expect((error as Error).message).toBe(`no guard became usable within 0.3 s: ${address}: no connection`);
 });
 
 test('waits for a guard that is still loading', async () => {

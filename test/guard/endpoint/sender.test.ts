@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Flight, Sender } from '../../../src/guard/endpoint/sender.ts';
+import type { Flight } from '../../../src/guard/endpoint/flight.ts';
+import { Sender } from '../../../src/guard/endpoint/sender.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
 import { prompt } from '../../helpers/guard-pool.ts';
@@ -41,6 +42,8 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
       },
       taken: () => {},
       sent: () => {},
+    },
+    {
       crashed: (error) => {
         throw error;
       },

@@ -30,7 +30,7 @@ test('a conversation of 100,000 turns that no guard takes ends turn by turn', as
 });
 
 test('the turn to send is the first that is idle while none is on its way, whatever became of the others', () => {
-  const states: readonly TaskState[] = ['idle', 'active', 'held', 'settled'];
+  const states: readonly TaskState[] = ['idle', 'active', 'answered', 'settled'];
   const step = fc.tuple(fc.nat({ max: 19 }), fc.constantFrom(...states));
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 60 }), (turns, steps) => {

@@ -16,8 +16,8 @@ function textOf(bytes: number): Task {
   return taskOf(prompt('x'.repeat(bytes)));
 }
 
-function demand(maxRows: number, hungry = true): Demand {
-  return { maxRows, hungry, takes: () => true };
+function demand(maxRows: number, partial = true): Demand {
+  return { maxRows, partial, takes: () => true };
 }
 
 /** What the queue gives to a guard that takes everything at once. */

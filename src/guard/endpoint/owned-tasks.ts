@@ -1,30 +1,30 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { DispatcherHooks } from '../endpoint/dispatcher-hooks.ts';
-import type { Sender } from '../endpoint/sender.ts';
-import { MAX_ATTEMPTS, type Task } from './task.ts';
+import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
+import type { EndpointEvents, RetryCause } from './events.ts';
+import type { Sender } from './sender.ts';
 
-/** Times an item is judged again because the model kept changing, before it ends in an error. */
+/** Max times an item is judged again because the model kept changing; then it ends in an error. */
 const MAX_REJUDGED = 50;
-/** Drops an item may take part in before it is sent alone, to learn whether it is the one that brings guards down. */
+/** After this many drops an item is sent alone, to find out whether it is the one that brings guards down. */
 const DROPS_BEFORE_ALONE = 2;
 
-export interface OwnedTasksOptions {
-  /** As recorded in outcomes. */
+interface OwnedTasksOptions {
+  /** Name as recorded in outcomes. */
   readonly endpoint: string;
   readonly sender: Pick<Sender, 'enqueue' | 'enqueueLater'>;
-  readonly retried: DispatcherHooks['retried'];
+  readonly events: Pick<EndpointEvents, 'retried'>;
 }
 
-/** How a task is sent again; what is left out stays as it was. */
-export interface Form {
+/** How a task is sent again. A field left out stays as it was. */
+interface Form {
   readonly maxRows?: number;
   readonly alone?: boolean;
 }
 
 /**
- * The tasks that one endpoint is to bring to an end. Each is settled here, sent again, or, once the endpoint is of no
- * use any more, given back.
+ * The tasks of one endpoint: those queued, delayed or in flight there, or answered and not yet settled. Each ends here in
+ * exactly one way: it is settled, or given back when the endpoint goes out of use. Until then it may be sent again.
  */
 export class OwnedTasks {
   readonly #options: OwnedTasksOptions;
@@ -39,13 +39,13 @@ export class OwnedTasks {
     return this.#tasks.size;
   }
 
-  /** These are sent already. */
-  take(tasks: readonly Task[]): void {
+  /** Adds tasks taken from the backlog, which the sender is about to send. */
+  own(tasks: readonly Task[]): void {
     for (const task of tasks) this.#tasks.add(task);
   }
 
-  /** Takes on a task that is to be judged here and nowhere else, as long as the endpoint is in use. */
-  accept(task: Task): void {
+  /** Adds a task to be judged by this endpoint and no other, as long as the endpoint is in use. */
+  assign(task: Task): void {
     task.state = 'active';
     this.#tasks.add(task);
     this.#options.sender.enqueue(task);
@@ -62,28 +62,28 @@ export class OwnedTasks {
     this.advance(task);
   }
 
-  /** The model changed around this answer. Costs no try. */
+  /** The model changed around this answer, so the answer is void. Not counted as an attempt. */
   judgeAgain(task: Task): void {
-    this.#options.retried('MODEL_CHANGED');
+    this.#options.events.retried('MODEL_CHANGED');
     if (++task.rejudged > MAX_REJUDGED) {
       this.settleError(task, 'GUARD_INTERNAL', true);
       return;
     }
     task.state = 'idle';
     const next = task.conversation === null ? task : task.conversation.next();
-    if (next !== null) this.accept(next);
+    if (next !== null) this.assign(next);
   }
 
-  /** Lets the next turn of a conversation go, to this endpoint, which has the session. */
+  /** Sends the next turn of the task's conversation to this endpoint, which holds the cache session. */
   advance(task: Task): void {
     const next = task.conversation?.next();
-    if (next && !next.abandoned) this.accept(next);
+    if (next && !next.abandoned) this.assign(next);
   }
 
-  sendAgain(tasks: readonly Task[], form: Form, cause: ItemCode, delayMs: number): void {
+  sendAgain(tasks: readonly Task[], form: Form, cause: RetryCause, delayMs: number): void {
     if (this.#over) return;
-    const { retried, sender } = this.#options;
-    retried(cause);
+    const { events, sender } = this.#options;
+    events.retried(cause);
     for (const task of tasks) {
       task.maxRows = Math.min(task.maxRows, form.maxRows ?? task.maxRows);
       task.alone ||= form.alone === true;
@@ -92,7 +92,7 @@ export class OwnedTasks {
     else sender.enqueueLater(tasks, delayMs);
   }
 
-  /** These were not answered in time, but the guard answers others. */
+  /** These timed out, but the guard answers other requests. */
   timedOut(tasks: readonly Task[], overtaken: boolean, delayMs: number): void {
     const again: Task[] = [];
     for (const task of tasks) {
@@ -104,7 +104,8 @@ export class OwnedTasks {
   }
 
   /**
-   * The endpoint stopped answering with these in flight: one that was alone at several such moments ends as `TIMEOUT`.
+   * The endpoint stopped answering with these in flight. A task that was alone in flight each of MAX_ATTEMPTS times ends as
+   * `TIMEOUT`.
    */
   noteSilence(tasks: readonly Task[]): void {
     for (const task of tasks) {
@@ -113,7 +114,10 @@ export class OwnedTasks {
     }
   }
 
-  /** The endpoint went down with these in flight: one that was alone at several such moments ends as an error. */
+  /**
+   * The endpoint went down with these in flight. A task that was alone in flight each of MAX_ATTEMPTS times ends as
+   * `GUARD_UNAVAILABLE`.
+   */
   noteDrop(tasks: readonly Task[]): void {
     for (const task of tasks) {
       task.drops++;
@@ -127,12 +131,12 @@ export class OwnedTasks {
     }
   }
 
-  /** Gives up what nobody waits for any more. */
+  /** Drops abandoned tasks. */
   sweep(): void {
     for (const task of this.#tasks) if (task.abandoned) this.#tasks.delete(task);
   }
 
-  /** Ends it, and returns what is undone: idle, but for what was settled as it went down. */
+  /** Ends this object. Returns its tasks: idle, except for those settled when the endpoint went down. */
   giveBack(): Task[] {
     this.#over = true;
     const undone = [...this.#tasks].filter((task) => !task.abandoned);

@@ -1,0 +1,48 @@
+import type { ItemCode } from '../../domain/item-error.ts';
+import type { OutReason } from '../protocol/call-error.ts';
+import type { Reading } from '../protocol/connection.ts';
+import type { NotUsable } from '../protocol/not-usable.ts';
+import type { Task } from '../tasks/task.ts';
+
+/** Why tasks are sent again. */
+export type RetryCause = ItemCode | 'MODEL_CHANGED';
+
+/** Why an endpoint is taken out of use. */
+export interface Outage {
+  readonly reason: OutReason;
+  /** Only a changed setting can help. Default false. */
+  readonly fatal?: boolean;
+  /** Requests may have been running there; see `Fault`. Default false. */
+  readonly reached?: boolean;
+  /** The guard asked for a pause of this many milliseconds. Default 0. */
+  readonly retryAfterMs?: number;
+}
+
+/** What a pool learns from an endpoint. */
+export interface PoolEvents {
+  /** The endpoint is in use, for the first time or again. */
+  ready(): void;
+  /** Not usable at its first start, and only a changed setting can help. The endpoint keeps probing all the same. */
+  unusable(error: NotUsable): void;
+  /** The endpoint was taken out of use; these tasks need another one. */
+  out(undone: readonly Task[]): void;
+  /** Tasks left the backlog. */
+  backlogTaken(): void;
+  /** The guard proved that it judges. */
+  judged(): void;
+  /** A version was read; false when that model must not be used. */
+  approveModel(reading: Reading): boolean;
+  /** A bug in the client: not the guard's failure, nor an item's. */
+  crashed(error: unknown): void;
+}
+
+/**
+ * Everything that happens at one endpoint. There is one object per endpoint; the endpoint adds its own two handlers to
+ * those of the pool and hands it to its dispatcher, sender and so on as it is, so no part relays another part's event.
+ */
+export interface EndpointEvents extends PoolEvents {
+  /** Tasks are sent again. */
+  retried(cause: RetryCause): void;
+  /** The endpoint must be taken out of use. Its dispatcher is stopped before this returns. */
+  down(outage: Outage): void;
+}

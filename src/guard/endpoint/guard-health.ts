@@ -1,0 +1,35 @@
+import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
+import { Overloads } from '../concurrency/overloads.ts';
+import type { EndpointEvents } from './events.ts';
+import type { Flight } from './flight.ts';
+import type { Liveness } from './liveness.ts';
+
+/** What the answers of a guard show: that it judges, how fast, and whether it is overloaded. */
+export class GuardHealth {
+  readonly liveness: Liveness;
+  readonly overloads = new Overloads();
+  readonly #concurrency: ConcurrencyPolicy;
+  readonly #events: Pick<EndpointEvents, 'judged'>;
+
+  constructor(liveness: Liveness, concurrency: ConcurrencyPolicy, events: Pick<EndpointEvents, 'judged'>) {
+    this.liveness = liveness;
+    this.#concurrency = concurrency;
+    this.#events = events;
+  }
+
+  /**
+   * A flight was answered, with verdicts or with a refusal that names its reason. `supplied`: whether more was waiting
+   * than the limit allowed.
+   */
+  answered({ rows, sentAt }: Flight, supplied: boolean): void {
+    this.#concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
+    this.judged(sentAt);
+  }
+
+  /** The guard judged something: a request sent at `sentAt`, or the harmless text when left out. */
+  judged(sentAt?: number): void {
+    this.liveness.succeeded(sentAt);
+    this.overloads.passed();
+    this.#events.judged();
+  }
+}

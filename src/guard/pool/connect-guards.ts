@@ -1,0 +1,60 @@
+import { Failure } from '../../domain/failure.ts';
+import type { GuardEndpoint } from '../protocol/address.ts';
+import { endpointTargets } from './endpoint-targets.ts';
+import { LivePool } from './live-pool.ts';
+import type { GuardPool } from './pool.ts';
+
+export interface PoolOptions {
+  /** Fingerprint id that every guard must have; null: any. A guard over REST has none. */
+  readonly expectFingerprint: string | null;
+  /** How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. */
+  readonly maxWaitMs: number;
+  /** How long to wait for guards when connecting, in milliseconds. Default 30,000. */
+  readonly startTimeoutMs?: number;
+  /** Takes one line for people when connecting takes long. */
+  readonly say?: (message: string) => void;
+  /** Timeout of one request to the guard, in milliseconds. Default 60,000. */
+  readonly requestTimeoutMs?: number;
+  /** Bearer token or key to send to an endpoint; null or left out: none. */
+  readonly token?: (endpoint: GuardEndpoint) => string | null;
+}
+
+const START_TIMEOUT_MS = 30_000;
+/** Max wait for the addresses of a name, in milliseconds; part of the start timeout. */
+const LOOKUP_TIMEOUT_MS = 5000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/**
+ * Connects to every guard and waits until they are ready and negotiated. One ready guard is enough: the others get 5 s
+ * more, and are probed later if they are not ready by then. Failure('service') when none is ready within
+ * `startTimeoutMs`, and at once when a guard needs a changed setting: wrong key, unknown model, tensors that are not the
+ * contract's, a fingerprint other than expected. Failure('usage') when a fingerprint is expected of a guard over REST,
+ * which reports none. Rejects with the signal's reason when aborted.
+ */
+export async function connectGuards(
+  endpoints: readonly GuardEndpoint[],
+  options: PoolOptions,
+  signal: AbortSignal,
+): Promise<GuardPool> {
+  if (endpoints.length === 0) throw new Failure('usage', 'no guard is named');
+  signal.throwIfAborted();
+  const startedAt = performance.now();
+  const startTimeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
+  const targets = await endpointTargets(endpoints, {
+    expectFingerprint: options.expectFingerprint,
+    token: options.token ?? (() => null),
+    lookup: { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal },
+  });
+  const pool = new LivePool(targets, {
+    requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    expectFingerprint: options.expectFingerprint,
+    maxWaitMs: options.maxWaitMs,
+  });
+  try {
+    await pool.start({ timeoutMs: startTimeoutMs, startedAt, say: options.say ?? (() => {}) }, signal);
+    return pool;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import type { Dispatcher } from '../endpoint/dispatcher.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import { WINDOW_BATCHES } from '../tasks/batch-lane.ts';
+import type { Task } from '../tasks/task.ts';
+import type { TaskQueue } from '../tasks/task-queue.ts';
+import type { Signature } from '../tensors/encode-request.ts';
+
+/** This many tasks may always wait in the backlog, however little the endpoints can use. */
+const MIN_BACKLOG = 1024;
+
+/**
+ * Decides which endpoint gets which task. By default none: tasks wait in the shared backlog, from which each endpoint
+ * takes what it can send at once. Assigned to one endpoint are tasks with a preference, and tasks that must be in flight
+ * alone, so that one endpoint drains for them and not all.
+ */
+export class Placement {
+  readonly #backlog: TaskQueue;
+  readonly #endpoints: readonly Endpoint[];
+  /** Signatures in the backlog that no endpoint in use takes, and since when, by `performance.now()`. */
+  readonly #unserved = new Map<Signature, number>();
+
+  constructor(backlog: TaskQueue, endpoints: readonly Endpoint[]) {
+    this.#backlog = backlog;
+    this.#endpoints = endpoints;
+  }
+
+  /** `preferred`: name of the endpoint that gets the tasks it can take. */
+  place(tasks: readonly Task[], preferred: string | null): void {
+    for (const task of tasks) {
+      const dispatcher = preferred === null ? null : this.#preferred(preferred, task.signature);
+      if (dispatcher !== null) {
+        dispatcher.assign(task);
+        continue;
+      }
+      task.state = 'active';
+      this.#backlog.add(task);
+    }
+    this.serve();
+  }
+
+  /** Call after every change of the backlog or of the endpoints in use. */
+  serve(): void {
+    for (const signature of this.#backlog.signatures) {
+      if (!this.#endpoints.some((endpoint) => endpoint.takes(signature))) {
+        for (const task of this.#backlog.drain(signature)) task.settleNotTaken();
+      }
+    }
+    this.#assignAlone();
+    this.#noteUnserved();
+    for (const { dispatcher } of this.#endpoints) dispatcher?.wake();
+  }
+
+  /** Drops abandoned tasks. */
+  sweep(): void {
+    this.#backlog.sweep();
+    this.#noteUnserved();
+    for (const { dispatcher } of this.#endpoints) dispatcher?.sweep();
+  }
+
+  /** Since when tasks have waited that no endpoint in use takes, though others may be judging; infinite when there are none. */
+  get unservedSince(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#unserved.values());
+  }
+
+  /**
+   * Whether `arriving` more tasks may come in. The backlog holds enough for every endpoint's limit and for the windows
+   * that batches are cut from.
+   */
+  hasRoom(arriving: number): boolean {
+    let useful = 0;
+    let starved = false;
+    for (const endpoint of this.#endpoints) {
+      const { rows, batch } = endpoint.capacity;
+      useful += rows + WINDOW_BATCHES * batch;
+      starved ||= endpoint.dispatcher !== null && !this.#backlog.hasFor((kind) => endpoint.takes(kind));
+    }
+    if (this.#backlog.size + arriving < Math.max(MIN_BACKLOG, useful)) return true;
+    // A backlog full of tasks for other endpoints must not starve this one.
+    return starved && arriving < MIN_BACKLOG;
+  }
+
+  #preferred(name: string, signature: Signature): Dispatcher | null {
+    const endpoint = this.#endpoints.find((one) => one.name === name);
+    return endpoint?.takes(signature) === true ? endpoint.dispatcher : null;
+  }
+
+  #assignAlone(): void {
+    const placeable = (task: Task): boolean => this.#leastLoaded(task.signature) !== null;
+    for (const task of this.#backlog.takeAlone(placeable)) this.#leastLoaded(task.signature)?.assign(task);
+  }
+
+  /** Null when no endpoint in use takes such requests. */
+  #leastLoaded(signature: Signature): Dispatcher | null {
+    let least: Dispatcher | null = null;
+    for (const endpoint of this.#endpoints) {
+      const { dispatcher } = endpoint;
+      if (dispatcher === null || !endpoint.takes(signature)) continue;
+      if (least === null || dispatcher.load < least.load) least = dispatcher;
+    }
+    return least;
+  }
+
+  #noteUnserved(): void {
+    const waiting = this.#backlog.signatures;
+    for (const signature of this.#unserved.keys()) {
+      if (!waiting.has(signature)) this.#unserved.delete(signature);
+    }
+    for (const signature of waiting) {
+      if (this.#leastLoaded(signature) !== null) this.#unserved.delete(signature);
+      else if (!this.#unserved.has(signature)) this.#unserved.set(signature, performance.now());
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Failure } from '../../domain/failure.ts';
+import { sayWhenSlow } from '../../domain/start-notice.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import { anyUsable, describeUnusable, noneUsable } from './usability.ts';
+
+/** Once one guard is ready, how long the start waits for the others, in milliseconds. */
+const OTHERS_TIMEOUT_MS = 5000;
+
+export interface StartOptions {
+  /** How long to wait for guards, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Start of that time, by `performance.now()`. */
+  readonly startedAt: number;
+  /** Takes one line for people when it takes long. */
+  readonly say: (message: string) => void;
+}
+
+/** The start of a pool: waits until its endpoints are ready, or enough of them. */
+export class PoolStart {
+  #reject: ((failure: Failure) => void) | null = null;
+
+  /** Ends the wait with a failure. Does nothing when the start is over. */
+  refuse(failure: Failure): void {
+    this.#reject?.(failure);
+  }
+
+  /** Starts the endpoints and waits as `connectGuards` describes. */
+  async run(
+    endpoints: readonly Endpoint[],
+    { timeoutMs, startedAt, say }: StartOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const missing = (): string | null => (anyUsable(endpoints) ? null : describeUnusable(endpoints));
+    const endNotice = sayWhenSlow({ subject: 'a guard', limitMs: timeoutMs, missing, say });
+    const timers: NodeJS.Timeout[] = [];
+    let over = false;
+    let abort = (): void => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        abort = (): void => reject(signal.reason as Error);
+        signal.addEventListener('abort', abort, { once: true });
+        this.#reject = reject;
+        const timeout = (): void => {
+          if (anyUsable(endpoints)) resolve();
+          else reject(noneUsable(endpoints, timeoutMs));
+        };
+        timers.push(setTimeout(timeout, startedAt + timeoutMs - performance.now()));
+        let starting = endpoints.length;
+        const started = (): void => {
+          // An endpoint's start also ends when it is closed, and may end after the wait is over.
+          if (over) return;
+          if (--starting === 0) resolve();
+          else timers.push(setTimeout(resolve, OTHERS_TIMEOUT_MS));
+        };
+        for (const endpoint of endpoints) endpoint.start().then(started, reject);
+      });
+    } finally {
+      over = true;
+      endNotice();
+      this.#reject = null;
+      for (const timer of timers) clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+}
