@@ -162,6 +162,23 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     const [shard, result] = [`${PREFIX}:shards-text:${id}`, `${PREFIX}:results-${run}:${id}`];
     return redis.multi().set(`${shard}:lock`, 'x').hsetnx(result, 'data', '{}').exec();
   }),
+  'the lock of a shard in hand': onKey(1, async ({ redis, run }) => {
+    const active = await redis.lrange(`${PREFIX}:shards-text:active`, 0, -1);
+    for (const id of active.filter((id) => id.includes(run))) {
+      const result = `${PREFIX}:results-${run}:${id}`;
+      await redis.multi().set(`${PREFIX}:shards-text:${id}:lock`, 'x').hsetnx(result, 'data', '{}').exec();
+    }
+  }),
+  'a shard that is said to be kept': onKey(1, (target, n) => {
+    const id = `s-${target.run}-1-${n % 50}-1`;
+    const queue = pick(target, ['shards-text', `results-${target.run}`]);
+    const list = pick(target, ['completed', 'failed', 'waiting-children', 'paused']);
+    const key = `${PREFIX}:${queue}:${list}`;
+    return list === 'paused' ? target.redis.lpush(key, id) : target.redis.zadd(key, 1, id);
+  }),
+  'a rest of years': onKey(1, (target, n) =>
+    target.redis.zadd(`${PREFIX}:results-${target.run}:delayed`, pick(target, [-1, 1e300]), `resting-${n}`),
+  ),
   // Once at the beginning that of all that waits, which also takes what was forged before.
   'a list of a queue': onKey(0.05, (target, n) => {
     const list = n < 100 ? 'wait' : pick(target, ['active', 'delayed', 'stalled']);

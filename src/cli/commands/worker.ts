@@ -6,6 +6,7 @@ import { guardUrlsOf, parseGuardUrls } from '../../config/values/guard-url.ts';
 import { oneOf } from '../../config/mistake.ts';
 import { Failure } from '../../domain/failure.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
+import { MAX_LOCK_MS } from '../../queue/redis/mending/job-bounds.ts';
 import type { CommandContext } from '../context.ts';
 import {
   flag,
@@ -85,7 +86,7 @@ export function workerCommand(context: CommandContext): Command {
     )
     .addOption(
       flag('--lock <duration>', {
-        what: 'time without a sign of life after which other workers take over its shards, at least 2s',
+        what: 'time without a sign of life after which other workers take over its shards, 2s to 5m',
         fallback: '30s',
         example: '60s',
       }),
@@ -136,7 +137,9 @@ export function workerCommand(context: CommandContext): Command {
           ? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane))
           : options.lanes.split(',').map((word) => oneOf(LANES, { value: word.trim(), place: '--lanes' }));
       const lockMs = duration('--lock', options.lock) ?? DEFAULT_LOCK_MS;
-      if (lockMs < MIN_LOCK_MS) throw new Failure('usage', '--lock: expected at least 2s');
+      if (lockMs < MIN_LOCK_MS || lockMs > MAX_LOCK_MS) {
+        throw new Failure('usage', '--lock: expected 2s to 5m');
+      }
       const maxWaitMs = duration('--max-wait', options.maxWait);
       const config = {
         guards,

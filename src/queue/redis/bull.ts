@@ -2,12 +2,15 @@ import { Queue, type Job, type Processor, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { RedisLink } from './link.ts';
 import { CarefulWorker } from './mending/careful-worker.ts';
+import { MAX_STALL_CHECK_MS } from './mending/job-bounds.ts';
 import { isMendable, type QueueMender } from './mending/queue-mender.ts';
 
 /** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
 const MAX_STALLED_COUNT = 1_000_000;
 /** Where nothing is waiting, how long one blocking wait for a job is, in seconds. */
 const BLOCK_SECONDS = 5;
+/** We limit no rate; a limit that somebody else set is soon mended, and then to be forgotten, in milliseconds. */
+const MAX_RATE_LIMIT_MS = 1000;
 
 /**
  * The only place that makes BullMQ queues. Jobs leave Redis when they are over, in whatever way, because whatever is
@@ -56,9 +59,10 @@ export function makeWorker(
     autorun: false,
     concurrency,
     lockDuration: lockMs,
-    stalledInterval: Math.max(1000, Math.round(lockMs / 3)),
+    stalledInterval: Math.min(MAX_STALL_CHECK_MS, Math.max(1000, Math.round(lockMs / 3))),
     maxStalledCount: MAX_STALLED_COUNT,
     drainDelay: BLOCK_SECONDS,
+    maximumRateLimitDelay: MAX_RATE_LIMIT_MS,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });

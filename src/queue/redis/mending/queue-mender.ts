@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { MAX_REST_MS } from '../../requeue.ts';
 import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
-import { MAX_JOB_BYTES } from './job-bounds.ts';
+import { MAX_JOB_BYTES, MAX_LOCK_MS, MAX_STALL_CHECK_MS } from './job-bounds.ts';
 import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS } from './mending-scripts.ts';
 
 /** Who asks for one mending after the other gets them so far apart, in milliseconds. */
 const EVERY_MS = 250;
+/** For clocks of two machines that differ a little, in milliseconds. */
+const GRACE_MS = 5000;
 /** Jobs of a state that are looked at, those first that are next or were taken last. */
 const MAX_JOBS = 2000;
 
@@ -16,7 +19,8 @@ const OPTIONS = z.record(z.string(), z.unknown());
 
 /**
  * Takes out of a queue of BullMQ's what BullMQ cannot work with: keys of another type, settings that we never make, which
- * could pause a queue for good, and the data of jobs that it cannot take. Such a job goes on without data, and whoever
+ * could pause a queue for good, locks and rests that would keep a job from everybody, and the data of jobs that it cannot
+ * take. Such a job goes on without data, and whoever
  * takes it drops it. Feeders feed again what is lost by that.
  */
 export class QueueMender {
@@ -42,10 +46,12 @@ export class QueueMender {
 
   async #mend(signal: AbortSignal): Promise<void> {
     const { redis, skipped } = this.#link;
-    const removed = await retryWhileTransient(() => redis.eval(MEND_KEYS, 1, this.#prefix), signal);
+    const mend = (): Promise<unknown> =>
+      redis.eval(MEND_KEYS, 1, this.#prefix, MAX_STALL_CHECK_MS, MAX_REST_MS + GRACE_MS);
+    const removed = await retryWhileTransient(mend, signal);
     for (const key of removed as string[]) skipped.skip(key, 'was none of ours; removed');
     const inspect = (): Promise<unknown> =>
-      redis.eval(INSPECT_JOBS, 1, this.#prefix, MAX_JOBS, MAX_JOB_BYTES);
+      redis.eval(INSPECT_JOBS, 1, this.#prefix, MAX_JOBS, MAX_JOB_BYTES, MAX_LOCK_MS);
     const [jobs, unusable] = (await retryWhileTransient(inspect, signal)) as [string[], string[]];
     const broken = [...unusable];
     for (let at = 0; at < jobs.length; at += 2) {
