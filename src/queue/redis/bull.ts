@@ -69,7 +69,11 @@ export function makeWorker(
   const mend = async (error: unknown): Promise<void> => {
     if (isMendable(error) && !link.away && !signal.aborted) await mender.mend(signal).catch(() => {});
   };
-  worker.mend = mend;
+  worker.mend = async (error, token) => {
+    await mend(error);
+    if (isMendable(error) && !link.away && !signal.aborted)
+      await mender.release(token, signal).catch(() => {});
+  };
   // Lost locks show only here. They are harmless: a shard counts once.
   worker.on('error', (error) => void mend(error));
   return worker;

@@ -1,7 +1,10 @@
 import { Worker, type Job, type JobJson } from 'bullmq';
 
-/** Called before BullMQ asks again after it was refused a job, or given one it cannot read. */
-type Mend = (error: unknown) => Promise<void>;
+/**
+ * Called before BullMQ asks again after it was refused a job, or given one it cannot read. `token` is what it would have
+ * locked the job with.
+ */
+type Mend = (error: unknown, token: string) => Promise<void>;
 
 const REST_MS = 1000;
 
@@ -35,7 +38,7 @@ export class CarefulWorker extends Worker<unknown, void> {
     try {
       return await super.moveToActive(token, name);
     } catch (error) {
-      await this.mend?.(error);
+      await this.mend?.(error, token);
       throw error;
     }
   }

@@ -98,3 +98,19 @@ redis.pcall('LREM', KEYS[1] .. 'wait', 0, id)
 redis.pcall('ZREM', KEYS[1] .. 'delayed', id)
 redis.pcall('ZREM', KEYS[1] .. 'prioritized', id)
 return redis.call('UNLINK', KEYS[1] .. id, KEYS[1] .. id .. ':lock', KEYS[1] .. id .. ':logs')`;
+
+/**
+ * Puts back the active jobs that are locked with a token: BullMQ locks a job before all that may fail when it hands it out,
+ * and then nobody knows of it until the lock ends. ARGV: the token, jobs that are looked at.
+ */
+export const RELEASE_JOBS = `
+for _, id in ipairs(redis.call('LRANGE', KEYS[1] .. 'active', 0, ARGV[2] - 1)) do
+  local lock = KEYS[1] .. id .. ':lock'
+  if redis.pcall('GET', lock) == ARGV[1] then
+    redis.call('UNLINK', lock)
+    redis.call('LREM', KEYS[1] .. 'active', 1, id)
+    redis.call('RPUSH', KEYS[1] .. 'wait', id)
+    redis.call('ZADD', KEYS[1] .. 'marker', 0, '0')
+  end
+end
+return 0`;

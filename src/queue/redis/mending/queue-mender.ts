@@ -5,7 +5,7 @@ import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
 import { MAX_JOB_BYTES, MAX_LOCK_MS, MAX_STALL_CHECK_MS } from './job-bounds.ts';
-import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS } from './mending-scripts.ts';
+import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS, RELEASE_JOBS } from './mending-scripts.ts';
 
 /** Who asks for one mending after the other gets them so far apart, in milliseconds. */
 const EVERY_MS = 250;
@@ -42,6 +42,13 @@ export class QueueMender {
   /** Removes a job, in whatever state its keys are, unless it is being handled. */
   async discard(id: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(() => this.#link.redis.eval(DISCARD_JOB, 1, this.#prefix, id), signal);
+  }
+
+  /** Puts back jobs that were locked with a token and never reached the worker that it was made for. */
+  async release(token: string, signal: AbortSignal): Promise<void> {
+    const release = (): Promise<unknown> =>
+      this.#link.redis.eval(RELEASE_JOBS, 1, this.#prefix, token, MAX_JOBS);
+    await retryWhileTransient(release, signal);
   }
 
   async #mend(signal: AbortSignal): Promise<void> {

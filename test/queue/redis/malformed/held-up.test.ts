@@ -28,14 +28,14 @@ interface Consumed {
   begin(handle?: () => Promise<void>): void;
 }
 
-async function consumed(): Promise<Consumed> {
+async function consumed(lockMs = 1500): Promise<Consumed> {
   const link = await linkForTest(await redisForTest());
   const taken: number[] = [];
   const queue = new RedisQueue(link, {
     name: 'numbers',
     codec: numbers,
     bound: BOUND,
-    lockMs: 1500,
+    lockMs,
     unreadable: async () => {},
   });
   const end = new AbortController();
@@ -128,6 +128,14 @@ it('a marker of a time to come holds jobs up for seconds at most', async () => {
   await all.link.redis.zadd(all.key('marker'), 1e300, '0');
   await all.queue.put(2, never);
   await settled(() => all.taken.includes(2), 20_000);
+});
+
+it('a job that was locked and then not handed out is not held for as long as its lock', async () => {
+  const all = await consumed(120_000);
+  for (const value of [1, 2]) await all.queue.put(value, never);
+  await all.link.redis.set(all.key('marker'), 'x');
+  all.begin();
+  await settled(() => [1, 2].every((value) => all.taken.includes(value)), 20_000);
 });
 
 it('a job without a name holds no other up', async () => {
