@@ -1,29 +1,34 @@
 import { randomBytes } from 'node:crypto';
+import { byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { HttpBody } from './http-client.ts';
 
-/** What normal form or an original may begin with: extension, media type, where, and the bytes there. */
-const SIGNATURES: readonly (readonly [extension: string, type: string, at: number, bytes: string])[] = [
-  ['png', 'image/png', 0, '\x89PNG\r\n\x1a\n'],
-  ['jpg', 'image/jpeg', 0, '\xff\xd8\xff'],
-  ['gif', 'image/gif', 0, 'GIF8'],
-  ['webp', 'image/webp', 8, 'WEBP'],
-  ['tiff', 'image/tiff', 0, 'II*\0'],
-  ['tiff', 'image/tiff', 0, 'MM\0*'],
-  ['wav', 'audio/wav', 8, 'WAVE'],
-  ['flac', 'audio/flac', 0, 'fLaC'],
-  ['ogg', 'audio/ogg', 0, 'OggS'],
-  ['mp3', 'audio/mpeg', 0, 'ID3'],
-  ['m4a', 'audio/mp4', 4, 'ftyp'],
+interface FileType {
+  readonly extension: string;
+  readonly type: string;
+}
+
+/** File types of normal form, and of originals. */
+const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, type: FileType])[] = [
+  ['png', { extension: 'png', type: 'image/png' }],
+  ['jpeg', { extension: 'jpg', type: 'image/jpeg' }],
+  ['gif', { extension: 'gif', type: 'image/gif' }],
+  ['webp', { extension: 'webp', type: 'image/webp' }],
+  ['tiff', { extension: 'tiff', type: 'image/tiff' }],
+  ['wave', { extension: 'wav', type: 'audio/wav' }],
+  ['flac', { extension: 'flac', type: 'audio/flac' }],
+  ['ogg', { extension: 'ogg', type: 'audio/ogg' }],
+  ['id3', { extension: 'mp3', type: 'audio/mpeg' }],
+  ['isoMedia', { extension: 'm4a', type: 'audio/mp4' }],
 ];
+
+const UNKNOWN: FileType = { extension: 'bin', type: 'application/octet-stream' };
 
 /**
  * A form (RFC 7578) with one file in the field `file`. The file's name is made from what its bytes are, since guards
  * may go by the extension; the user's own name for it stays here.
  */
 export function fileForm(bytes: Buffer): HttpBody {
-  const head = bytes.toString('latin1', 0, 16);
-  const found = SIGNATURES.find(([, , at, magic]) => head.startsWith(magic, at));
-  const [extension, type] = found ?? ['bin', 'application/octet-stream'];
+  const { extension, type } = byMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN;
   const boundary = `guardsweep-${randomBytes(18).toString('hex')}`;
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
+import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { Modality } from '../../domain/request.ts';
 
 /** What a file that is not text holds, as far as its first bytes tell. */
@@ -15,78 +16,80 @@ export interface BinaryKind {
 const IMAGE: BinaryKind = { name: 'an image', modality: 'image', isJudged: true };
 const AUDIO: BinaryKind = { name: 'audio', modality: 'audio', isJudged: true };
 const VIDEO = unjudged('video');
+const ARCHIVE = unjudged('an archive');
+const PROGRAM = unjudged('a program');
 const BINARY = unjudged('a binary file');
 
 function unjudged(name: string, modality: Modality | null = null): BinaryKind {
   return { name, modality, isJudged: false };
 }
 
-/** First bytes, in Latin-1, that no text begins with, and what begins with them. */
-const SIGNATURES: readonly (readonly [signature: RegExp, kind: BinaryKind])[] = [
-  [/^\x89PNG\r\n\x1a\n/, IMAGE],
-  [/^\xff\xd8\xff/, IMAGE],
-  [/^(?:II[*+]\0|MM\0[*+])/, IMAGE],
-  // zeros where programs reserved them, or a header of a size that exists
-  [/^BM(?:....\0\0\0\0|.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0)/s, IMAGE],
-  [/^\0\0\x01\0/, IMAGE],
-  [/^8BPS\0\x01/, unjudged('an image (Photoshop)', 'image')],
-  [/^\0\0\0\x0cjP {2}\r\n\x87\n/, unjudged('an image (JPEG 2000)', 'image')],
-  [/^\0\0\0\x0cJXL /, unjudged('an image (JPEG XL)', 'image')],
-  [/^DDS \x7c\0\0\0/, unjudged('an image (DDS)', 'image')],
-  [/^ID3[\0-\x08]/, AUDIO],
-  [/^fLaC[\0-\x06\x80-\x86]/, AUDIO],
-  [/^OggS\0/, AUDIO],
-  [/^riff\x2e\x91\xcf\x11/, AUDIO],
-  [/^\.snd\0\0/, AUDIO],
-  [/^caff\0\x01/, AUDIO],
-  [/^MAC .[\x0e\x0f]/s, AUDIO],
-  [/^wvpk....[\x02-\x10]\x04/s, AUDIO],
-  [/^(?:MP\+[\x07\x17]|MPCKSH[\0-\x1f])/, AUDIO],
-  [/^DSD \x1c\0{7}/, AUDIO],
-  [/^FLV\x01/, VIDEO],
-  [/^\0\0\x01\xba/, VIDEO],
-  [/^PK(?:\x03\x04|\x05\x06|\x07\x08)/, unjudged('a ZIP archive or an office document')],
-  [/^\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1/, unjudged('an office document')],
-  [/^(?:7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|\xfd7zXZ\0)/, unjudged('an archive')],
-  [/^SQLite format 3\0/, unjudged('a SQLite database')],
-  [/^\x7fELF/, unjudged('a program')],
-  [/^\xc5\xd0\xd3\xc6[\0-\xff]{3}\0/, unjudged('a PostScript document')],
+/** What files hold whose first bytes no text begins with. */
+const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
+  ['png', IMAGE],
+  ['jpeg', IMAGE],
+  ['tiff', IMAGE],
+  ['bmp', IMAGE],
+  ['ico', IMAGE],
+  ['photoshop', unjudged('an image (Photoshop)', 'image')],
+  ['jpeg2000', unjudged('an image (JPEG 2000)', 'image')],
+  ['jpegXlBoxes', unjudged('an image (JPEG XL)', 'image')],
+  ['dds', unjudged('an image (DDS)', 'image')],
+  ['id3Version', AUDIO],
+  ['flacBlock', AUDIO],
+  ['oggVersion', AUDIO],
+  ['wave64Start', AUDIO],
+  ['auHeader', AUDIO],
+  ['caf', AUDIO],
+  ['monkeysAudio', AUDIO],
+  ['wavPack', AUDIO],
+  ['musepack7', AUDIO],
+  ['musepack8', AUDIO],
+  ['dsf', AUDIO],
+  ['flv', VIDEO],
+  ['mpegProgram', VIDEO],
+  ['zip', unjudged('a ZIP archive or an office document')],
+  ['compoundFile', unjudged('an office document')],
+  ['sevenZip', ARCHIVE],
+  ['rar', ARCHIVE],
+  ['xz', ARCHIVE],
+  ['sqlite', unjudged('a SQLite database')],
+  ['elf', PROGRAM],
+  ['epsPreview', unjudged('a PostScript document')],
 ];
 
 /**
  * The same for first bytes that are letters in some encoding, so that a text may begin with them as well. They decide
  * only before bytes that no text holds.
  */
-const WORDLIKE_SIGNATURES: readonly (readonly [signature: RegExp, kind: BinaryKind])[] = [
-  [/^GIF8[79]a/, IMAGE],
-  [/^RIFF....WEBP/s, IMAGE],
-  [/^[\0-\x0f]...ftyp(?:avif|avis)/s, IMAGE],
-  [/^[\0-\x0f]...ftyp(?:mif1|msf1|hei[cmsx]|hev[cmsx])/s, unjudged('an image (HEIC)', 'image')],
-  [/^\xff\x0a/, unjudged('an image (JPEG XL)', 'image')],
-  [/^P[4-7]\s/, unjudged('an image (PNM)', 'image')],
-  [/^(?:RIFF|RIFX|RF64|BW64)....WAVE/s, AUDIO],
-  [/^FORM....AIF[FC]/s, AUDIO],
-  [/^#!AMR(?:-WB)?\n/, AUDIO],
-  [/^[\0-\x0f]...ftypM4[AB]/s, AUDIO],
-  [/^\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]/, AUDIO], // a frame of MPEG audio
-  [/^\xff[\xf0\xf1\xf8\xf9]/, AUDIO], // a frame of AAC
-  [/^RIFF....AVI /s, VIDEO],
-  [/^....[\x11\x12]\xaf/s, unjudged('an animation (FLIC)')],
-  [/^(?:BZh[1-9]1AY&SY|\x28\xb5\x2f\xfd)/, unjudged('an archive')],
-  [/^PAR1/, unjudged('a Parquet file')],
-  [/^%PDF-/, unjudged('a PDF document')],
-  [/^MZ/, unjudged('a program')],
+const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
+  ['gif', IMAGE],
+  ['webp', IMAGE],
+  ['avif', IMAGE],
+  ['heic', unjudged('an image (HEIC)', 'image')],
+  ['jpegXl', unjudged('an image (JPEG XL)', 'image')],
+  ['pnm', unjudged('an image (PNM)', 'image')],
+  ['wave', AUDIO],
+  ['aiff', AUDIO],
+  ['amr', AUDIO],
+  ['m4a', AUDIO],
+  ['mpegAudioFrame', AUDIO],
+  ['aacFrame', AUDIO],
+  ['avi', VIDEO],
+  ['flic', unjudged('an animation (FLIC)')],
+  ['bzip2', ARCHIVE],
+  ['zstandard', ARCHIVE],
+  ['parquet', unjudged('a Parquet file')],
+  ['pdf', unjudged('a PDF document')],
+  ['dosProgram', PROGRAM],
 ];
 
-/** Containers of sound, with moving pictures or without: ISO media, Matroska, ASF. Letters in part, as above. */
-const CONTAINERS =
-  /^(?:[\0-\x0f]...(?:ftyp|moov|mdat|wide|free|skip)|\x1aE\xdf\xa3|\x30\x26\xb2\x75\x8e\x66\xcf\x11)/s;
+/** Containers of sound, with moving pictures or without. Letters in part, as above. */
+const CONTAINERS: readonly Magic[] = ['isoBox', 'matroska', 'asfStart'];
 
 /** What stands in the headers of such a container for a track: ISO's handler, the beginning of Matroska's codec ids. */
 const SOUND_TRACK = /hdlr.{8}soun|\x86[\x80-\xff]A_[A-Z]/s;
 const PICTURE_TRACK = /hdlr.{8}vide|\x86[\x80-\xff]V_[A-Z]/s;
-
-const TAR_MARK_AT = 257;
 
 /** Names of media files, for what the first bytes do not tell. */
 const MEDIA_NAMES: readonly (readonly [names: RegExp, kind: BinaryKind])[] = [
@@ -120,19 +123,18 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
 }
 
 function kindByBytes(head: Buffer, byName: BinaryKind | null, utf16: boolean): BinaryKind | null {
-  const start = head.toString('latin1', 0, 32);
-  const signed = SIGNATURES.find(([signature]) => signature.test(start))?.[1];
-  if (signed !== undefined) return signed;
+  const known = byMagicBytes(head, BY_MAGIC_BYTES);
+  if (known !== null) return known;
   if (utf16 || !beginsLikeNoText(head)) return null;
-  const wordlike = WORDLIKE_SIGNATURES.find(([signature]) => signature.test(start))?.[1];
-  if (wordlike !== undefined) return wordlike;
-  if (CONTAINERS.test(start)) {
+  const wordlike = byMagicBytes(head, BY_WORDLIKE_MAGIC_BYTES);
+  if (wordlike !== null) return wordlike;
+  if (CONTAINERS.some((magic) => beginsWith(head, magic))) {
     const headers = head.toString('latin1');
     if (PICTURE_TRACK.test(headers)) return VIDEO;
     // Where the headers do not come first the name has to do; the decoder sees for itself.
     return byName === VIDEO && !SOUND_TRACK.test(headers) ? VIDEO : AUDIO;
   }
-  return head.toString('latin1', TAR_MARK_AT, TAR_MARK_AT + 5) === 'ustar' ? unjudged('an archive') : null;
+  return beginsWith(head, 'tar') ? ARCHIVE : null;
 }
 
 function isUtf16(head: Buffer, encoding: string | null): boolean {

@@ -1,3 +1,5 @@
+import { beginsWith } from '../../domain/magic-bytes.ts';
+
 /** Within so many bytes of its end a picture has its end mark: programs append things. */
 export const TAIL_BYTES = 64 * 1024;
 
@@ -6,8 +8,8 @@ export const TAIL_BYTES = 64 * 1024;
  * whose structure says less. Data that is damaged in between only a decoder sees. `isAll`: the head is the whole file.
  */
 export function isWholePicture(head: Buffer, tail: Buffer, isAll: boolean): boolean {
-  if (head[0] === 0xff && head[1] === 0xd8) return hasJpegFrame(head, isAll) && tail.includes(END_OF_IMAGE);
-  if (head.toString('latin1', 1, 4) === 'PNG') return hasPngHeader(head) && tail.includes('IEND');
+  if (beginsWith(head, 'jpeg')) return hasJpegFrame(head, isAll) && tail.includes(END_OF_IMAGE);
+  if (beginsWith(head, 'png')) return hasPngHeader(head) && tail.includes('IEND');
   return true;
 }
 

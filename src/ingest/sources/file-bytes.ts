@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { systemPath } from '../../domain/file-path.ts';
+import { beginsWith } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
 import type { FileState } from '../plan/plan-line.ts';
 
@@ -64,11 +65,6 @@ export async function* fileBytes(
   }
 }
 
-/** Whether a file that begins so is compressed (RFC 1952: 1f 8b). */
-export function isGzip(head: Buffer): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b;
-}
-
 /** A gzip file that does not inflate to its end. What came before was given. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
@@ -94,7 +90,7 @@ export async function* inflateIfGzip(
     const first = await iterator.next();
     if (first.done === true) return;
     const all = joined(first.value, iterator);
-    if (!isGzip(first.value)) {
+    if (!beginsWith(first.value, 'gzip')) {
       yield* all;
       return;
     }

@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { beginsWith } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
-import { fileBytes, inflateIfGzip, isGzip } from './file-bytes.ts';
+import { fileBytes, inflateIfGzip } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
 /** Bytes looked at before a file is read: enough to tell its layout and its columns. */
@@ -66,7 +67,7 @@ export class OpenSource {
     const stats = await handle.stat();
     let isCompressed: boolean | null = null;
     const look = (piece: Buffer): void => {
-      isCompressed ??= isGzip(piece);
+      isCompressed ??= beginsWith(piece, 'gzip');
       observe?.(piece);
     };
     const raw = () => fileBytes(handle, stats.size, signal);

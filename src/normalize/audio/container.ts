@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { readFully } from '../../files/read-fully.ts';
+import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { framesAt } from './mpeg-frame.ts';
 
 /** ffmpeg's names of the containers that are judged. Nothing else is ever given to it. */
@@ -29,26 +30,23 @@ export type Container = (typeof CONTAINERS)[number];
 /** Those that may hold moving pictures, or more than one track of sound. */
 export const MANY_TRACKS: ReadonlySet<Container> = new Set<Container>(['ogg', 'mov', 'matroska', 'asf']);
 
-/** How a container's first bytes read as Latin-1. */
-const SIGNATURES: readonly (readonly [signature: RegExp, container: Container])[] = [
-  [/^(?:RIFF|RIFX|RF64|BW64)....WAVE/s, 'wav'],
-  [/^riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\x00\x00/, 'w64'],
-  [/^FORM....AIF[FC]/s, 'aiff'],
-  [/^\.snd/, 'au'],
-  [/^caff\0\x01/, 'caf'],
-  [/^fLaC/, 'flac'],
-  [/^OggS\0/, 'ogg'],
-  // QuickTime files from before ftyp begin with one of the other atoms
-  [/^(?:[\0-\x0f]...(?:ftyp|moov|wide|free|skip|pnot)|....mdat)/s, 'mov'],
-  [/^\x1a\x45\xdf\xa3/, 'matroska'],
-  [/^\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c/, 'asf'],
-  [/^#!AMR(?:-WB)?\n/, 'amr'],
-  // Monkey's Audio behind its letters has a version of 3584 to 4095, WavPack behind a length 0x402 to 0x410
-  [/^MAC .[\x0e\x0f]/s, 'ape'],
-  [/^wvpk....[\x02-\x10]\x04/s, 'wv'],
-  [/^MP\+[\x07\x17]/, 'mpc'],
-  [/^MPCKSH[\0-\x1f]/, 'mpc8'],
-  [/^DSD \x1c\0{7}/, 'dsf'],
+const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, container: Container])[] = [
+  ['wave', 'wav'],
+  ['wave64', 'w64'],
+  ['aiff', 'aiff'],
+  ['au', 'au'],
+  ['caf', 'caf'],
+  ['flac', 'flac'],
+  ['oggVersion', 'ogg'],
+  ['quickTime', 'mov'],
+  ['matroska', 'matroska'],
+  ['asf', 'asf'],
+  ['amr', 'amr'],
+  ['monkeysAudio', 'ape'],
+  ['wavPack', 'wv'],
+  ['musepack7', 'mpc'],
+  ['musepack8', 'mpc8'],
+  ['dsf', 'dsf'],
 ];
 
 /** What may stand behind an ID3 tag and has a signature. Video does not get in that way. */
@@ -68,7 +66,7 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
   for (let tags = 0; tags <= MAX_TAGS; tags++) {
     const head = await readFully(file, Buffer.allocUnsafe(HEAD_BYTES), position);
     if (position === 0) {
-      const container = bySignature(head);
+      const container = byMagicBytes(head, BY_MAGIC_BYTES);
       if (container !== null) return container;
     }
     const start = Math.max(
@@ -82,20 +80,15 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
   return null;
 }
 
-function bySignature(head: Buffer): Container | null {
-  const start = head.toString('latin1', 0, 32);
-  return SIGNATURES.find(([signature]) => signature.test(start))?.[1] ?? null;
-}
-
 /** What may stand behind a tag: a few containers, and streams that have no header. */
 function streamAt(head: Buffer, start: number): Container | null {
-  const container = bySignature(head.subarray(start));
+  const container = byMagicBytes(head.subarray(start), BY_MAGIC_BYTES);
   return TAGGED.has(container) ? container : framesAt(head, start);
 }
 
 /** Length of the ID3v2 tag that `head` begins with, its header and footer included; 0 when there is none. */
 function id3Bytes(head: Buffer): number {
-  if (head.length < ID3_HEADER || head.toString('latin1', 0, 3) !== 'ID3') return 0;
+  if (head.length < ID3_HEADER || !beginsWith(head, 'id3')) return 0;
   const sizes = [...head.subarray(6, ID3_HEADER)];
   if (head[3] === 0xff || head[4] === 0xff || sizes.some((byte) => byte > 0x7f)) return 0;
   const hasFooter = (head[5]! & 0x10) !== 0;

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { systemPath } from '../../../domain/file-path.ts';
+import { beginsWith } from '../../../domain/magic-bytes.ts';
 import { openFile } from '../../../files/open-file.ts';
 import { readFully } from '../../../files/read-fully.ts';
 import { binaryKind } from '../../recognise/binary-kind.ts';
@@ -77,7 +78,7 @@ function isOwnerFile(head: Buffer, size: number): boolean {
  * the fourth byte on. https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod
  */
 function isFinderFile(head: Buffer, size: number): boolean {
-  if (head.length < 20 || head.toString('latin1', 0, 8) !== '\0\0\0\x01Bud1') return false;
+  if (head.length < 20 || !beginsWith(head, 'dsStore')) return false;
   const offset = head.readUInt32BE(8);
   return head.readUInt32BE(16) === offset && 4 + offset + head.readUInt32BE(12) <= size;
 }
@@ -92,7 +93,7 @@ const ROOT = 5;
  * is nothing but streams that are named as those of thumbnails are.
  */
 async function isThumbnailCache(head: Buffer, _size: number, readAt: ReadAt): Promise<boolean> {
-  if (head.length < 512 || head.toString('latin1', 0, 8) !== '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') return false;
+  if (head.length < 512 || !beginsWith(head, 'compoundFile')) return false;
   const sectorBytes = { 9: 512, 12: 4096 }[head.readUInt16LE(30)];
   if (sectorBytes === undefined) return false;
   const directory = await readAt((head.readUInt32LE(48) + 1) * sectorBytes, sectorBytes);

@@ -1,3 +1,4 @@
+import { beginsWith } from '../../../domain/magic-bytes.ts';
 import type { ImageFile } from '../image-file.ts';
 import { openWithLibvips } from '../libvips-file.ts';
 import { corrupt } from '../refusal.ts';
@@ -6,7 +7,6 @@ import { readDib } from './read-dib.ts';
 
 const HEADER_BYTES = 6;
 const ENTRY_BYTES = 16;
-const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** Behind the signature, length and name of a PNG's first chunk. */
 const PNG_SIZE_AT = 16;
 
@@ -45,7 +45,7 @@ function candidateAt(bytes: Buffer, at: number): Candidate {
   if (at + ENTRY_BYTES > bytes.length) throw corrupt();
   const from = bytes.readUInt32LE(at + 12);
   const picture = bytes.subarray(from);
-  if (picture.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) {
+  if (beginsWith(picture, 'png')) {
     if (picture.length < PNG_SIZE_AT + 10) throw corrupt();
     const [width, height] = [picture.readUInt32BE(PNG_SIZE_AT), picture.readUInt32BE(PNG_SIZE_AT + 4)];
     return { bytes: picture, isPng: true, pixels: width * height, bits: 32 };

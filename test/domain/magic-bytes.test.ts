@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { beginsWith, byMagicBytes, pictureBrand } from '../../src/domain/magic-bytes.ts';
+
+const bytes = (latin1: string): Buffer => Buffer.from(latin1, 'latin1');
+
+test('the first entry counts whose magic bytes a file begins with', () => {
+  const table = [
+    ['flacBlock', 'block'],
+    ['flac', 'letters'],
+  ] as const;
+  expect(byMagicBytes(bytes('fLaC\0'), table)).toBe('block');
+  expect(byMagicBytes(bytes('fLaC is lossless'), table)).toBe('letters');
+  expect(byMagicBytes(bytes('fLa'), table)).toBeNull();
+  expect(byMagicBytes(bytes('a fLaC\0'), table)).toBeNull();
+  expect(byMagicBytes(bytes(''), table)).toBeNull();
+});
+
+test('a mark that stands far into the file is found there, and nowhere else', () => {
+  const archive = Buffer.alloc(1024, 'x');
+  archive.write('ustar', 257);
+  expect(beginsWith(archive, 'tar')).toBe(true);
+  expect(beginsWith(archive.subarray(1), 'tar')).toBe(false);
+  expect(beginsWith(archive.subarray(0, 261), 'tar')).toBe(false);
+});
+
+test.each([
+  ['avif', 'avif'],
+  ['avis', 'avif sequence'],
+  ['heic', 'heic'],
+  ['msf1', 'heic'],
+  ['isom', null],
+  ['xheic', null],
+])('the brand %s means %s', (brand, picture) => expect(pictureBrand(brand)).toBe(picture));
