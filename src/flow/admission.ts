@@ -1,71 +1,59 @@
+import { WaitList } from './wait-list.ts';
+
 /**
- * Bounds what is in a room at a time, and how much of it still stands at the door. Who comes in need not fit exactly: one
- * at a time is always let in, so that something larger than the bound gets its turn.
+ * Bounds how much work runs at a time, by its size. When nothing runs, work of any size is admitted, so work larger than
+ * the bound gets its turn too.
  */
 export class Admission {
-  readonly #most: number;
+  readonly #maxSize: number;
   readonly #hasRoom: (arriving: number) => boolean;
-  #inside = 0;
-  /** Of those inside, what has not found its place yet. */
+  readonly #waiting = new WaitList();
+  #running = 0;
+  /** The part of `#running` that was admitted and has not begun yet. */
   #arriving = 0;
-  readonly #waiting: { readonly size: number; readonly enter: () => void }[] = [];
 
-  /** `hasRoom`: whether more may come in, when so much was let in that it does not know of yet. */
-  constructor(most: number, hasRoom: (arriving: number) => boolean) {
-    this.#most = most;
+  /** `hasRoom`: whether more may be admitted, while work of size `arriving` was admitted and does not show yet. */
+  constructor(maxSize: number, hasRoom: (arriving: number) => boolean) {
+    this.#maxSize = maxSize;
     this.#hasRoom = hasRoom;
   }
 
   /**
-   * Waits for room, in order of arrival. To be followed by `arrived` and `leave`. Rejects with the signal's reason when it
-   * is aborted first.
+   * Runs `work` as soon as there is room for its size, in order of arrival. By the time `work` first awaits, what it began
+   * must show in `hasRoom`. Rejects with the signal's reason when aborted before there is room; after that, aborting is
+   * the work's own affair.
    */
-  enter(size: number, signal: AbortSignal): Promise<void> {
-    if (this.#waiting.length === 0 && this.#fits(size)) {
-      this.#letIn(size);
-      return Promise.resolve();
+  async run<T>(size: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#waiting.wait(() => {
+      if (!this.#fits(size)) return 'blocked';
+      this.#running += size;
+      this.#arriving += size;
+      return 'taken';
+    }, signal);
+    try {
+      return await this.#begin(size, work);
+    } finally {
+      this.#running -= size;
+      this.#waiting.offerTurns();
     }
-    return new Promise((resolve, reject) => {
-      const waiter = {
-        size,
-        enter: (): void => {
-          signal.removeEventListener('abort', abort);
-          this.#letIn(size);
-          resolve();
-        },
-      };
-      const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(signal.reason as Error);
-        this.admit();
-      };
-      this.#waiting.push(waiter);
-      signal.addEventListener('abort', abort, { once: true });
-    });
   }
 
-  /** Who was let in has found its place. */
-  arrived(size: number): void {
-    this.#arriving -= size;
-  }
-
-  leave(size: number): void {
-    this.#inside -= size;
-    this.admit();
-  }
-
-  /** Lets in whom there is room for. To be called when there may be more of it. */
+  /** Admits what there is room for. To be called when `hasRoom` may have become true. */
   admit(): void {
-    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0]!.size)) this.#waiting.shift()!.enter();
+    this.#waiting.offerTurns();
   }
 
-  #letIn(size: number): void {
-    this.#inside += size;
-    this.#arriving += size;
+  #begin<T>(size: number, work: () => Promise<T>): Promise<T> {
+    try {
+      return work();
+    } finally {
+      this.#arriving -= size;
+      this.#waiting.offerTurns();
+    }
   }
 
   #fits(size: number): boolean {
-    if (this.#inside === 0) return true;
-    return this.#inside + size <= this.#most && this.#hasRoom(this.#arriving);
+    if (this.#running === 0) return true;
+    return this.#running + size <= this.#maxSize && this.#hasRoom(this.#arriving);
   }
 }

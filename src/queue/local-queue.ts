@@ -1,31 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
+import { WaitList } from '../flow/wait-list.ts';
 import { Requeue } from './requeue.ts';
 import type { ClosableQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */
 export class LocalQueue<T> implements ClosableQueue<T> {
-  readonly #bound: number;
+  readonly #maxWaiting: number;
   readonly #waiting: T[] = [];
-  readonly #wakeups = new Set<() => void>();
+  /** Producers that wait for room, and consumers that wait for a value. */
+  readonly #changes = new WaitList();
   #closed = false;
 
-  /** `bound`: how many values may wait; at least 1. */
-  constructor(bound: number) {
-    this.#bound = bound;
+  /** `maxWaiting`: values that may wait; at least 1. */
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
   }
 
   async add(value: T, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    while (this.#waiting.length >= this.#bound) await this.#change(signal);
+    while (!this.#hasRoom()) await this.#until(() => this.#hasRoom(), signal);
     if (this.#closed) throw new Error('the queue is closed');
     this.#waiting.push(value);
-    this.#wake();
+    this.#changes.offerTurns();
   }
 
   close(): void {
     this.#closed = true;
-    this.#wake();
+    this.#changes.offerTurns();
   }
 
   async consume(
@@ -34,7 +36,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
   ): Promise<void> {
     const failed = new AbortController();
     const signal = AbortSignal.any([options.signal, failed.signal]);
-    // Each lane may listen at once; that is no leak.
+    // Every lane may listen at once; that is no leak.
     setMaxListeners(options.concurrency + 1, signal);
     const lane = async (): Promise<void> => {
       try {
@@ -42,10 +44,10 @@ export class LocalQueue<T> implements ClosableQueue<T> {
           signal.throwIfAborted();
           if (this.#waiting.length > 0) {
             const value = this.#waiting.shift() as T;
-            this.#wake();
+            this.#changes.offerTurns();
             await this.#handle(value, handle, options.signal);
           } else if (this.#closed) return;
-          else await this.#change(signal);
+          else await this.#until(() => this.#waiting.length > 0 || this.#closed, signal);
         }
       } catch (error) {
         failed.abort(error);
@@ -70,29 +72,12 @@ export class LocalQueue<T> implements ClosableQueue<T> {
     }
   }
 
-  #wake(): void {
-    const wakeups = [...this.#wakeups];
-    this.#wakeups.clear();
-    for (const wakeup of wakeups) wakeup();
+  #hasRoom(): boolean {
+    return this.#waiting.length < this.#maxWaiting;
   }
 
-  /** Resolves at the next add, take or close; rejects on abort. */
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const wakeup = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      const onAbort = (): void => {
-        this.#wakeups.delete(wakeup);
-        reject(signal.reason as Error);
-      };
-      if (signal.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
-      this.#wakeups.add(wakeup);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+  /** Resolves once the condition held; others that wait for it may have been faster, so the caller checks it again. */
+  #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
+    return this.#changes.wait(() => (condition() ? 'taken' : 'skipped'), signal);
   }
 }

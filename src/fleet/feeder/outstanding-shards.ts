@@ -4,6 +4,7 @@ import type { Judging } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
+import { WaitList } from '../../flow/wait-list.ts';
 import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
@@ -52,7 +53,7 @@ interface Entry {
 export class OutstandingShards {
   readonly #options: OutstandingOptions;
   readonly #entries = new Map<number, Entry>();
-  readonly #wakeups = new Set<() => void>();
+  readonly #changes = new WaitList();
   readonly #rests = new LongRests();
   #bytes = 0;
   #held = false;
@@ -83,7 +84,7 @@ export class OutstandingShards {
   /** While held, nothing more is submitted. */
   hold(held: boolean): void {
     this.#held = held;
-    this.#wake();
+    this.#changes.offerTurns();
   }
 
   /**
@@ -95,7 +96,7 @@ export class OutstandingShards {
     signal.throwIfAborted();
     const bytes = shardBytes(shard.items);
     for (;;) {
-      while (this.#held || !this.#hasRoom(bytes)) await this.#change(signal);
+      await this.#until(() => !this.#held && this.#hasRoom(bytes), signal);
       const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
       // Nothing may be awaited between this check and the entry: a commit that was counted is not reported again.
       if (this.#options.isCommitted(shard.shard)) return;
@@ -118,13 +119,14 @@ export class OutstandingShards {
       if (!this.#options.isCommitted(shard)) continue;
       this.#entries.delete(shard);
       this.#bytes -= bytes;
-      this.#wake();
     }
+    this.#changes.offerTurns();
   }
 
   /** Resolves when nothing is outstanding. */
   async drained(signal: AbortSignal): Promise<void> {
-    while (this.#entries.size > 0) await this.#change(signal);
+    const isDrained = (): boolean => this.#entries.size === 0;
+    if (!isDrained()) await this.#until(isDrained, signal);
   }
 
   /**
@@ -185,30 +187,8 @@ export class OutstandingShards {
     return this.#entries.size < OUTSTANDING_SHARDS && this.#bytes + bytes <= OUTSTANDING_BYTES;
   }
 
-  #wake(): void {
-    const wakeups = [...this.#wakeups];
-    this.#wakeups.clear();
-    for (const wakeup of wakeups) wakeup();
-  }
-
-  /** Resolves when something changed; rejects on abort. */
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        this.#wakeups.delete(wakeup);
-        reject(signal.reason as Error);
-      };
-      const wakeup = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      if (signal.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
-      this.#wakeups.add(wakeup);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+  #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
+    return this.#changes.wait(() => (condition() ? 'taken' : 'skipped'), signal);
   }
 }
 

@@ -1,16 +1,25 @@
+import { WaitList, type Turn } from '../../flow/wait-list.ts';
+
 /**
- * Lets ordinary work run side by side, suspects one at a time beside it, and what is to be judged alone with nothing
- * else in this process: when the process dies then, there is no doubt of what.
+ * How work may run beside other work: `shared` work side by side, one `suspect` at a time beside it, and `alone` with
+ * nothing else in this process.
+ */
+export type Mode = 'shared' | 'suspect' | 'alone';
+
+/**
+ * Runs work by its mode. When the process dies during work that runs alone, that work is known to be the cause. Work that
+ * waits to run alone holds up what came after it, so it is not starved.
  */
 export class Isolation {
+  readonly #waiting = new WaitList();
+  /** Running, suspects included. */
   #shared = 0;
   #suspect = false;
   #alone = false;
-  readonly #waiting: { readonly mode: Mode; readonly enter: () => void }[] = [];
 
-  /** Runs work of a mode as soon as that mode's rule allows; those who wait are let in in turn. */
+  /** Runs work as soon as its mode allows, in order of arrival. Rejects with the signal's reason when aborted first. */
   async run<T>(mode: Mode, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(mode, signal);
+    await this.#waiting.wait(() => this.#take(mode), signal);
     try {
       return await work();
     } finally {
@@ -18,28 +27,15 @@ export class Isolation {
     }
   }
 
-  #enter(mode: Mode, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
-      const onAbort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(entry), 1);
-        reject(signal.reason as Error);
-        this.#admit();
-      };
-      const entry = {
-        mode,
-        enter: () => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        },
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(entry);
-      this.#admit();
-    });
+  #take(mode: Mode): Turn {
+    if (this.#alone || (mode === 'alone' && this.#shared > 0)) return 'blocked';
+    if (mode === 'suspect' && this.#suspect) return 'skipped';
+    if (mode === 'alone') this.#alone = true;
+    else {
+      this.#shared++;
+      if (mode === 'suspect') this.#suspect = true;
+    }
+    return 'taken';
   }
 
   #leave(mode: Mode): void {
@@ -48,28 +44,6 @@ export class Isolation {
       this.#shared--;
       if (mode === 'suspect') this.#suspect = false;
     }
-    this.#admit();
-  }
-
-  /** Lets in whoever may; somebody who waits to be alone holds up those who came later. */
-  #admit(): void {
-    for (let at = 0; at < this.#waiting.length;) {
-      const { mode, enter } = this.#waiting[at]!;
-      if (this.#alone) return;
-      if (mode === 'alone' && this.#shared > 0) return;
-      if (mode === 'suspect' && this.#suspect) {
-        at++;
-        continue;
-      }
-      this.#waiting.splice(at, 1);
-      if (mode === 'alone') this.#alone = true;
-      else {
-        this.#shared++;
-        if (mode === 'suspect') this.#suspect = true;
-      }
-      enter();
-    }
+    this.#waiting.offerTurns();
   }
 }
-
-export type Mode = 'shared' | 'suspect' | 'alone';

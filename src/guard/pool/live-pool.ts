@@ -106,7 +106,13 @@ export class LivePool implements GuardPool {
     if (requests.length === 0) return [];
     // Many shards are judged at a time under one signal.
     setMaxListeners(0, signal);
-    await this.#admission.enter(requests.length, signal);
+    return this.#admission.run(requests.length, signal, () => this.#judgeAdmitted(requests, options));
+  }
+
+  async #judgeAdmitted(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]> {
+    const { signal } = options;
+    // It may have been aborted after there was room.
+    signal.throwIfAborted();
     const judging = new Judging(requests.length);
     const abort = (): void => {
       judging.fail(signal.reason);
@@ -119,22 +125,15 @@ export class LivePool implements GuardPool {
     } finally {
       signal.removeEventListener('abort', abort);
       this.#live.delete(judging);
-      this.#admission.leave(requests.length);
       if (this.#live.size === 0) this.#watch.stop();
     }
   }
 
   #begin(judging: Judging, requests: readonly GuardRequest[], options: JudgeOptions): void {
-    try {
-      if (this.#failure !== null) throw this.#failure;
-      // This call may have been admitted because the same signal made others give up.
-      options.signal.throwIfAborted();
-      if (this.#live.size === 0) this.#watch.start();
-      this.#live.add(judging);
-      this.#place(this.#factory.create(judging, requests, options.session), options.endpoint ?? null);
-    } finally {
-      this.#admission.arrived(requests.length);
-    }
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#live.size === 0) this.#watch.start();
+    this.#live.add(judging);
+    this.#place(this.#factory.create(judging, requests, options.session), options.endpoint ?? null);
   }
 
   async notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { WaitList, type Turn } from '../../src/flow/wait-list.ts';
+
+const never = new AbortController().signal;
+
+describe('WaitList', () => {
+  it('gives turns in order of arrival, at once where it can', async () => {
+    const list = new WaitList();
+    let free = 1;
+    const take = (): Turn => (free > 0 ? (free--, 'taken') : 'blocked');
+    const order: string[] = [];
+    const wait = (name: string): Promise<void> => list.wait(take, never).then(() => void order.push(name));
+    await wait('a');
+    const others = Promise.all([wait('b'), wait('c')]);
+    free = 1;
+    list.offerTurns();
+    await Promise.resolve();
+    expect(order).toEqual(['a', 'b']);
+    free = 1;
+    list.offerTurns();
+    await others;
+    expect(order).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets those behind one that is skipped go first, and none behind one that blocks', async () => {
+    const list = new WaitList();
+    const turns: Turn[] = ['skipped', 'taken', 'blocked', 'taken'];
+    const went: number[] = [];
+    for (const [index, turn] of turns.entries()) {
+      void list.wait(() => turn, never).then(() => went.push(index));
+    }
+    await new Promise(setImmediate);
+    expect(went).toEqual([1]);
+  });
+
+  it('rejects with the reason of the signal, before and while waiting', async () => {
+    const list = new WaitList();
+    const reason = new Error('stopped');
+    await expect(list.wait(() => 'taken', AbortSignal.abort(reason))).rejects.toBe(reason);
+    const stop = new AbortController();
+    const waiting = list.wait(() => 'blocked', stop.signal);
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  it('offers no turn to a waiter whose signal is shared with one that gives up first', async () => {
+    const list = new WaitList();
+    const stop = new AbortController();
+    const first = list.wait(() => 'blocked', stop.signal);
+    const second = list.wait(() => 'taken', stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(first).rejects.toThrow('stopped');
+    await expect(second).rejects.toThrow('stopped');
+  });
+
+  /** Permits of which each waiter needs a number, as the owners of the list have them. */
+  it('loses no wakeup, keeps the order and gives an aborted waiter no turn, whatever happens', async () => {
+    const step = fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          do: fc.constant('wait' as const),
+          size: fc.integer({ min: 1, max: 10 }),
+          mayBePassed: fc.boolean(),
+          signal: fc.nat(2),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), signal: fc.nat(2) }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('leave' as const), which: fc.nat(20) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('turn of the event loop' as const) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
+        const list = new WaitList();
+        const stops = Array.from({ length: 3 }, () => new AbortController());
+        let free = 10;
+        interface Caller {
+          readonly size: number;
+          readonly mayBePassed: boolean;
+          readonly signal: AbortSignal;
+          state: 'waiting' | 'inside' | 'left';
+          /** How the promise ended. */
+          ended: 'resolved' | 'rejected' | null;
+        }
+        const callers: Caller[] = [];
+        const violations: string[] = [];
+        const waiting = (): Caller[] =>
+          callers.filter(({ state, signal }) => state === 'waiting' && !signal.aborted);
+
+        for (const next of steps) {
+          if (next.do === 'wait') {
+            const { size, mayBePassed } = next;
+            const { signal } = stops[next.signal]!;
+            const caller: Caller = { size, mayBePassed, signal, state: 'waiting', ended: null };
+            const take = (): Turn => {
+              if (signal.aborted) violations.push('a turn was offered after the signal was aborted');
+              if (caller.state !== 'waiting') violations.push('a turn was offered twice');
+              if (free < size) return mayBePassed ? 'skipped' : 'blocked';
+              // Nobody who came earlier and blocks those behind is overtaken.
+              const earlier = waiting().slice(0, waiting().indexOf(caller));
+              if (!earlier.every((other) => other.mayBePassed)) violations.push('a waiter was overtaken');
+              caller.state = 'inside';
+              free -= size;
+              return 'taken';
+            };
+            callers.push(caller);
+            list.wait(take, signal).then(
+              () => (caller.ended = 'resolved'),
+              () => (caller.ended = 'rejected'),
+            );
+          } else if (next.do === 'abort') {
+            stops[next.signal]!.abort(new Error('stopped'));
+            stops[next.signal] = new AbortController();
+          } else if (next.do === 'leave') {
+            const inside = callers.filter(({ state }) => state === 'inside');
+            const leaving = inside[next.which % Math.max(1, inside.length)];
+            if (leaving === undefined) continue;
+            leaving.state = 'left';
+            free += leaving.size;
+            list.offerTurns();
+          } else await new Promise(setImmediate);
+          // Nobody waits who could go on.
+          for (const caller of waiting()) {
+            if (caller.size <= free) violations.push('a wakeup was lost');
+            if (!caller.mayBePassed) break;
+          }
+        }
+        await new Promise(setImmediate);
+        expect(violations).toEqual([]);
+        for (const { state, ended, signal } of callers) {
+          const left = signal.aborted ? 'rejected' : null;
+          expect(ended).toBe(state === 'waiting' ? left : 'resolved');
+        }
+      }),
+    );
+  });
+});
