@@ -12,7 +12,8 @@ import {
 } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';
-import { readChain, readClaim } from './read-chain.ts';
+import { readClaim } from './claim-path.ts';
+import { readChain } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;

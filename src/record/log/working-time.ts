@@ -1,4 +1,4 @@
-import type { ChainPart } from './read-chain.ts';
+import type { ChainPart } from './chain.ts';
 
 /**
  * For how long a run was worked on, in seconds to the millisecond: in each epoch, from where the work that its commits

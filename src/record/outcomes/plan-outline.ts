@@ -31,6 +31,11 @@ export interface PlanOutline {
   readonly bytes: number;
 }
 
+/** Whether every planned item has a committed outcome and nothing more will be planned. */
+export function isComplete(plan: PlanOutline): boolean {
+  return plan.isClosed && plan.committed === plan.shards;
+}
+
 /** Reads the plan once. `bytes` limits the reading to a prefix; a file that does not exist is an empty plan. */
 export async function outlinePlan(
   path: string,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import type { Chain } from '../log/read-chain.ts';
+import type { Chain } from '../log/chain.ts';
 import { readNotedHeads } from '../head-file.ts';
 
 /** Failure('internal') unless the chain ends in this head, which was noted elsewhere. */

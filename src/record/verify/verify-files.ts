@@ -6,7 +6,7 @@ import { listFolder } from '../../files/list-folder.ts';
 import { hashFile } from '../../files/hash-file.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../../files/run-files.ts';
-import type { Chain } from '../log/read-chain.ts';
+import type { Chain } from '../log/chain.ts';
 
 /** What a desktop leaves in a folder somebody looked into. */
 const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', 'Thumbs.db', 'desktop.ini']);

@@ -1,13 +1,12 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import type { CorpusAccounts } from '../corpus-accounts.ts';
 import { previousManifest } from '../manifest/earlier-manifests.ts';
 import { FileComparison } from './file-comparison.ts';
 import { ListHash, filesHash } from '../manifest/list-hash.ts';
 import { manifestBegin, manifestEnd, manifestSources, type Manifest } from '../manifest/manifest.ts';
-import type { Counts } from '../tally.ts';
-import { damageOf, type Chain, type Closing } from '../log/read-chain.ts';
+import type { RunTotals } from '../outcomes/read-run-outcomes.ts';
+import { damageOf, type Chain, type Closing } from '../log/chain.ts';
 
 /** Sources whose text is made at a time. */
 const SOURCES_AT_A_TIME = 1000;
@@ -35,8 +34,7 @@ export interface ManifestOrigin {
   readonly closing: Closing;
   readonly record: RunRecord;
   readonly chain: Chain;
-  readonly counts: Counts;
-  readonly accounts: CorpusAccounts | null;
+  readonly totals: RunTotals;
 }
 
 /**
@@ -46,10 +44,10 @@ export interface ManifestOrigin {
 export async function checkManifest(
   runDir: string,
   manifest: Manifest,
-  { closing, record, chain, counts, accounts }: ManifestOrigin,
+  { closing, record, chain, totals }: ManifestOrigin,
 ): Promise<void> {
   const { sources, files } = manifest;
-  const { items, verdicts, errors } = counts;
+  const { items, verdicts, errors } = totals.counts;
   const file = await FileComparison.open(runDir, RUN_FILES.manifest);
   try {
     await file.write(
@@ -61,7 +59,7 @@ export async function checkManifest(
         finished_at: closing.at,
         pass: closing.closes,
         epoch: closing.position.epoch,
-        counts: { items, verdicts, errors, corpora: accounts?.accounts() ?? [] },
+        counts: { items, verdicts, errors, corpora: [...totals.corpora] },
         damage: damageOf(chain),
         fingerprints: [...chain.fingerprints.values()],
         previous: previousManifest(files),

@@ -12,16 +12,17 @@ import { checkHead, checkNotedHeads } from './check-heads.ts';
 import { readManifest, type Manifest } from '../manifest/manifest.ts';
 import { OutcomeFiles } from '../outcomes/outcome-files.ts';
 import { parseOutcomeLine } from '../outcomes/outcome-schema.ts';
-import { outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
+import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import { RunReading, isComplete } from '../run-reading.ts';
+import { readRunOutcomes, type RunOutcomesInput, type RunTotals } from '../outcomes/read-run-outcomes.ts';
 import { verifySignature, type SignatureState } from './verify-signature.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
 import { readRecord } from '../read-record.ts';
 import { CommitTable } from '../log/commit-table.ts';
-import { lostToDamage, readChain, type Chain, type Closing } from '../log/read-chain.ts';
+import { lostToDamage, type Chain, type Closing } from '../log/chain.ts';
+import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 
 export interface VerifyOptions {
@@ -98,24 +99,23 @@ async function verify(
   const record = await readRecord(runDir);
   const plan = await checkPlan(runDir, chain, manifest, signal);
   await checkSources(runDir, record, manifest, signal);
-  const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse: parseOutcomeLine });
-  const files = await checkOutcomeFiles(runDir, record, reading);
-  const counts = reading.tally.counts();
+  const outcomes = { runDir, record, chain, plan, signal, parse: parseOutcomeLine };
+  const { files, totals } = await checkOutcomeFiles(outcomes);
   await checkSummary(runDir, {
     record,
     dir: closing.dir,
     status: 'finished',
-    counts,
+    counts: totals.counts,
     seconds: workingSeconds(chain.parts),
     pass: plan.pass,
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),
-    emptySources: reading.emptySources(),
+    emptySources: totals.emptySources,
     files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
   });
-  await checkManifest(runDir, manifest, { closing, record, chain, counts, accounts: reading.accounts });
+  await checkManifest(runDir, manifest, { closing, record, chain, totals });
   await checkHashes(runDir, manifest, signal);
-  const { items, verdicts, errors } = counts;
+  const { items, verdicts, errors } = totals.counts;
   return {
     ok: true,
     run: manifest.run,
@@ -218,8 +218,11 @@ async function checkSources(
   }
 }
 
-/** Makes the text of the files that consist of outcomes again; gives their names. */
-async function checkOutcomeFiles(runDir: string, record: RunRecord, reading: RunReading): Promise<string[]> {
+/** Makes the text of the final files that consist of outcomes again. */
+async function checkOutcomeFiles(
+  input: RunOutcomesInput,
+): Promise<{ files: readonly string[]; totals: RunTotals }> {
+  const { runDir, record } = input;
   const opened = new Map<string, FileComparison>();
   const open = async (name: string): Promise<FileComparison> => {
     const file = await FileComparison.open(runDir, name);
@@ -228,9 +231,9 @@ async function checkOutcomeFiles(runDir: string, record: RunRecord, reading: Run
   };
   try {
     const files = await OutcomeFiles.begin(open, record.config.output.formats);
-    for await (const batch of reading.outcomes()) await files.add(batch);
+    const totals = await readRunOutcomes(input, (batch) => files.add(batch));
     for (const file of opened.values()) await file.complete();
-    return [...opened.keys()];
+    return { files: [...opened.keys()], totals };
   } finally {
     for (const file of opened.values()) await file.close();
   }

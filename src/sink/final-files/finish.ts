@@ -10,15 +10,16 @@ import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
 import { OutcomeFiles } from '../../record/outcomes/outcome-files.ts';
-import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import { RunReading, isComplete } from '../../record/run-reading.ts';
+import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
+import { readRunOutcomes } from '../../record/outcomes/read-run-outcomes.ts';
 import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
 import { signatureText } from './sign-manifest.ts';
 import { supersededOr } from '../verdict-log/take-epoch.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
-import { lostToDamage, readChain } from '../../record/log/read-chain.ts';
+import { lostToDamage } from '../../record/log/chain.ts';
+import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
-import { ManifestWriter } from './write-manifest.ts';
+import { writeManifest } from './write-manifest.ts';
 
 export interface FinishOptions {
   /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
@@ -73,7 +74,7 @@ class Finish {
       throw new Failure('internal', 'the run can be finished only by its own epoch');
     const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
     const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
-    const reading = await RunReading.open({ runDir, record, chain, plan, signal, parse });
+    const outcomes = { runDir, record, chain, plan, signal, parse };
     const dir = resolve(runDir);
     const known = {
       record,
@@ -82,14 +83,14 @@ class Finish {
       pass: plan.pass,
       lostToDamage: lostToDamage(chain),
     };
-    if (!isComplete(plan) || reading.accounts === null) {
-      await reading.addUp();
+    if (!isComplete(plan)) {
+      const { counts, emptySources } = await readRunOutcomes(outcomes);
       return makeSummary({
         ...known,
         status: 'incomplete',
-        counts: { ...reading.tally.counts(), items: plan.items },
+        counts: { ...counts, items: plan.items },
         chainHead: chain.position.head,
-        emptySources: reading.emptySources(),
+        emptySources,
         files: [],
       });
     }
@@ -97,32 +98,30 @@ class Finish {
     try {
       const { formats } = record.config.output;
       const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
-      for await (const batch of reading.outcomes()) await files.add(batch);
+      const totals = await readRunOutcomes(outcomes, (batch) => files.add(batch));
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
-      const counts = reading.tally.counts();
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
 
-      const manifest = new ManifestWriter(await this.#create(RUN_FILES.manifest), {
+      const manifest = await writeManifest(await this.#create(RUN_FILES.manifest), {
         log: this.#log,
         writer: this.#writer,
         chain,
         plan,
-        counts,
-        accounts: reading.accounts,
+        totals,
         finals,
+        dir,
         signal,
       });
-      const chainHead = await manifest.close(dir);
       const summary = makeSummary({
         ...known,
         status: 'finished',
-        counts,
-        chainHead,
-        emptySources: reading.emptySources(),
+        counts: totals.counts,
+        chainHead: manifest.chainHead,
+        emptySources: totals.emptySources,
         files: names,
       });
-      const entry = await manifest.end(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
+      const entry = await manifest.complete(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
       const hashLine = manifestHashLine(entry.sha256);
       await this.#complete(RUN_FILES.manifestHash, hashLine);
       const { signingKey } = this.#options;

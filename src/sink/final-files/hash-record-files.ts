@@ -3,7 +3,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { hashFile } from '../../files/hash-file.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import type { Chain } from '../../record/log/read-chain.ts';
+import type { Chain } from '../../record/log/chain.ts';
 
 /**
  * Manifest entries of run.json, the lists of sources and of skipped files, the plan and the log. Of the plan and of logs

@@ -17,7 +17,7 @@ import type { CommitTable } from '../../record/log/commit-table.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
 import { assertHighestEpoch } from './take-epoch.ts';
-import type { Chain } from '../../record/log/read-chain.ts';
+import type { Chain } from '../../record/log/chain.ts';
 import { SegmentWriter, type Placement } from './segment-writer.ts';
 
 export interface LogWriterInput {

@@ -6,7 +6,8 @@ import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';
 import { parseChainLine, type CommitLine, type Damage } from '../../record/log/chain-line.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
-import { readChain, type Chain } from '../../record/log/read-chain.ts';
+import type { Chain } from '../../record/log/chain.ts';
+import { readChain } from '../../record/log/read-chain.ts';
 
 /** What a writer goes on from. */
 export interface Recovered {

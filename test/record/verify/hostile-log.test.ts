@@ -33,8 +33,7 @@ describe('a hostile log', () => {
     const { dir } = await newRun();
     const EPOCHS = 1500;
     const SHARDS = 200;
-    const { genesis } = await readChain(dir, { signal });
-    let continues: ClaimLine['continues'] = { epoch: 0, lines: 0, head: genesis };
+    let continues: ClaimLine['continues'] = (await readChain(dir, { signal })).position;
     for (let epoch = 1; epoch <= EPOCHS; epoch++) {
       const shards = Array.from({ length: SHARDS }, (_, index) => epoch * SHARDS + index);
       const line = encodeChainLine({
