@@ -65,6 +65,6 @@ test('an expected fingerprint rules out a guard over REST before anything is wri
   const expected = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];
   const { status, stderr } = await run(server.address, {}, expected);
   expect(status).toBe(2);
-  expect(stderr).toContain('over REST a guard tells no fingerprint');
+  expect(stderr).toContain('over REST a guard reports no fingerprint');
   expect(server.connections()).toBe(0);
 });

@@ -1,102 +1,112 @@
 import { type Throughput, ThroughputMeter } from './throughput-meter.ts';
 
 /** A request that a guard answered. */
-export interface Landed {
+interface Landed {
   /** What it took of the limit. */
   readonly rows: number;
   readonly latencyMs: number;
-  /** Whether more could have been sent, had the limit allowed it. */
+  /** Whether more was waiting to be sent than the limit allowed. */
   readonly supplied: boolean;
 }
 
 /**
- * How much one endpoint is given at a time, counted in rows: a batch takes as many as the model's largest batch,
- * however full it is; any other request takes one.
+ * How much may be in flight at one endpoint, in rows. A batch counts as the model's max batch size, however full it is;
+ * any other request counts as one row.
  */
 export interface ConcurrencyPolicy {
-  /** Rows that may be in flight, not necessarily a whole number; one request may always be. */
+  /** Max rows in flight, not necessarily a whole number. One request is always allowed. */
   readonly limit: number;
   /** A request was answered. */
   landed(landed: Landed): void;
-  /** The guard turned a request away because it has too much to do. */
+  /** The guard rejected a request because it is overloaded. */
   overloaded(): void;
 }
 
-export interface ConcurrencyOptions {
-  /** Rows to begin with. */
+interface ConcurrencyOptions {
+  /** Initial limit, in rows. */
   readonly start: number;
-  /** Fewer are given only to a guard that turns requests away. */
-  readonly least: number;
-  readonly most: number;
+  /** Min limit, in rows. Only overloads push the limit below it. */
+  readonly min: number;
+  /** Max limit, in rows. */
+  readonly max: number;
   /** Rows of one full request. */
   readonly step: number;
-  /** Milliseconds on any clock. Default `performance.now()`. */
+  /** A clock in milliseconds. Default `performance.now()`. */
   readonly now?: () => number;
 }
 
-/** A change of the limit that is kept only if throughput agrees with it. */
+/** A change of the limit that is kept only if the measured throughput confirms it. */
 interface Trial {
   readonly kind: 'more' | 'less';
-  /** The limit before it, and the throughput that it is held against. */
+  /** The limit before the trial, and the throughput it is compared with. */
   readonly from: number;
   readonly rowsPerMs: number;
-  /** Whether the one before it, in the same direction, was kept. */
+  /** Whether the previous trial was in the same direction and was kept. */
   readonly again: boolean;
 }
 
-/** How far one trial goes, while next to nothing is known and afterwards. */
+/** Factors of the limit in one trial: up in slow start, up later, and the range for down. */
 const SLOW_START_FACTOR = 2;
 const MORE_FACTOR = 1.5;
 const LESS_FACTOR = 0.8;
 const MIN_FACTOR = 0.5;
-/** More is kept if it gains this share of what it would gain at a guard with nothing to do. */
+/** A higher limit is kept if throughput rises by at least this share of the rise in the limit. */
 const GAIN_SHARE = 0.25;
-/** More that gains less, but so much, is kept in part: the limit was just below what the guard can use. */
+/** A higher limit that gains less, but at least this factor, is kept in part: capacity is just above the old limit. */
 const SOME_GAIN = 1.04;
-/** What is kept beyond the last limit that was worth it, as a factor: room for what varies. */
+/** Kept above the last limit that paid off, as a factor: headroom for variance. */
 const HEADROOM = 1.25;
-/** Less is kept while throughput stays above this share. */
+/** A lower limit is kept if throughput stays above this share. */
 const KEPT_SHARE = 0.95;
-/** Less is tried when even the quickest request waits for so large a share of what requests take on average. */
+/** A lower limit is tried when even the fastest request spends this share of the mean latency in the guard's queue. */
 const QUEUED_SHARE = 0.4;
-/** The least latency is forgotten by this factor a measurement, so that a guard which became slower is seen as it is. */
+/** The min latency grows by this factor per measurement, so that the baseline follows a guard that became slower. */
 const FORGETTING = 1.02;
 /**
- * What a measurement spans: about so many requests, in whole turns of what is in flight, of which there are at most so
- * many; where few are in flight, so many requests at least.
+ * Length of a measurement: about `requests` requests, rounded up to whole turns of everything in flight, but no more than
+ * `maxTurns` turns, and no fewer than `minRequests` requests.
  */
-const SLOW_START_SPAN = { requests: 96, turns: 3, least: 16 };
-const SPAN = { requests: 256, turns: 8, least: 64 };
-/** Measurements between trials: doubled after each that changed nothing. */
+const SLOW_START_SPAN = { requests: 96, maxTurns: 3, minRequests: 16 };
+const SPAN = { requests: 256, maxTurns: 8, minRequests: 64 };
+/** Measurements between trials: doubled after each trial that changed nothing. */
 const MIN_REST = 2;
 const MAX_REST = 8;
-/** Overloaded, half of the limit is left; it grows back by this share for every limit's worth of answers. */
+/** After an overload halved the limit, it grows by this share for every limit's worth of answered rows. */
 const REGROWTH = 0.1;
 
 /**
- * Finds out how much a guard can use. It tries more while the limit is what holds it back, and keeps it if throughput
- * rises; it tries less when requests wait long in the guard, and keeps that if throughput stays. Texts of any lengths may be
- * mixed: no latency by itself changes the limit. Overloads halve it at once, and it grows back to just below.
+ * Finds the number of rows in flight at which a guard has its full throughput and little more. It is a hill climb on
+ * measured throughput, with parts of TCP congestion control:
+ * - slow start: the limit doubles while throughput follows (RFC 5681);
+ * - a trial of a higher limit is kept if throughput rises, one of a lower limit if it does not fall, as BBR probes for
+ *   bandwidth;
+ * - a lower limit is tried when the min latency is far above the lowest ever seen, which is how TCP Vegas and Netflix's
+ *   concurrency-limits estimate the queue at the server. Latency only suggests a trial: since it also depends on the
+ *   lengths of the texts, it never changes the limit by itself;
+ * - an overload halves the limit at once (the multiplicative decrease of AIMD), and it grows back to just below where it was.
+ *
+ *   slow start ──gain stops──► resting ──MIN_REST to MAX_REST measurements──► trial of more or less ──► resting
+ *   any ──overloaded()──► regrowing ──limit reached──► resting
  */
 export class AdaptiveConcurrency implements ConcurrencyPolicy {
-  readonly #least: number;
-  readonly #most: number;
+  readonly #min: number;
+  readonly #max: number;
   readonly #step: number;
   readonly #now: () => number;
   readonly #meter = new ThroughputMeter();
   #limit: number;
   #slowStart = true;
   #trial: Trial | null = null;
-  #leastLatencyMs = Number.POSITIVE_INFINITY;
+  #minLatencyMs = Number.POSITIVE_INFINITY;
   #rest = MIN_REST;
   #resting = 0;
   /** After an overload, the limit it grows back to. */
   #regrowTo: number | null = null;
 
-  constructor({ start, least, most, step, now = () => performance.now() }: ConcurrencyOptions) {
+  constructor({ start, min, max, step, now = () => performance.now() }: ConcurrencyOptions) {
     this.#limit = start;
-    this.#least = least;
-    this.#most = most;
+    this.#min = min;
+    this.#max = max;
     this.#step = step;
     this.#now = now;
     this.#measure();
@@ -107,24 +117,25 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   landed({ rows, latencyMs, supplied }: Landed): void {
-    this.#leastLatencyMs = Math.min(this.#leastLatencyMs, latencyMs);
+    this.#minLatencyMs = Math.min(this.#minLatencyMs, latencyMs);
     if (this.#regrowTo !== null) {
       this.#regrow(rows, this.#regrowTo);
       return;
     }
     const measured = this.#meter.landed(rows, latencyMs, supplied, this.#now());
     if (measured === null) return;
-    this.#leastLatencyMs *= FORGETTING;
+    this.#minLatencyMs *= FORGETTING;
     if (this.#trial === null) this.#considerTrial(measured);
     else if (this.#trial.kind === 'more') this.#endMore(this.#trial, measured);
     else this.#endLess(this.#trial, measured);
   }
 
   overloaded(): void {
-    const most = this.#trial?.kind === 'more' ? this.#trial.from : this.#limit;
-    // Several in a row are of one cause. Less than one full request more could not be seen to be of use.
-    this.#regrowTo = Math.max(this.#step, (this.#regrowTo ?? most) * (1 - REGROWTH));
-    this.#limit = Math.max(1, most / 2);
+    const limit = this.#trial?.kind === 'more' ? this.#trial.from : this.#limit;
+    // Overloads in a row have one cause: they lower the same target further. Never below one full request, since smaller
+    // changes of the limit could not be measured.
+    this.#regrowTo = Math.max(this.#step, (this.#regrowTo ?? limit) * (1 - REGROWTH));
+    this.#limit = Math.max(1, limit / 2);
     this.#slowStart = false;
     this.#trial = null;
   }
@@ -145,27 +156,27 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   /**
-   * Whether requests stand in a queue of the guard's. The mean alone does not show it: it is high, too, where long texts
-   * are among short ones; but then the short ones come back soon.
+   * Whether requests wait in the guard's queue. The mean latency alone does not show it: long texts among short ones
+   * raise it too, but then the short ones still return fast.
    */
   #isQueued(measured: Throughput): boolean {
-    return this.#queuedShare(measured) > QUEUED_SHARE && this.#limit > this.#least;
+    return this.#queuedShare(measured) > QUEUED_SHARE && this.#limit > this.#min;
   }
 
-  /** What of their time requests spend in that queue. */
-  #queuedShare({ meanLatencyMs, leastLatencyMs }: Throughput): number {
-    return (leastLatencyMs - this.#leastLatencyMs) / meanLatencyMs;
+  /** Estimated share of the mean latency that requests spend in the guard's queue. */
+  #queuedShare({ meanLatencyMs, minLatencyMs }: Throughput): number {
+    return (minLatencyMs - this.#minLatencyMs) / meanLatencyMs;
   }
 
   #tryMore({ rowsPerMs }: Throughput, again: boolean): void {
-    if (this.#limit >= this.#most) {
+    if (this.#limit >= this.#max) {
       this.#slowStart = false;
       this.#endTrial(again);
       return;
     }
     this.#trial = { kind: 'more', from: this.#limit, rowsPerMs, again };
     const factor = this.#slowStart ? SLOW_START_FACTOR : MORE_FACTOR;
-    this.#limit = Math.min(this.#most, Math.max(this.#limit * factor, this.#limit + this.#step));
+    this.#limit = Math.min(this.#max, Math.max(this.#limit * factor, this.#limit + this.#step));
     this.#measure();
   }
 
@@ -180,12 +191,12 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     this.#endTrial(again);
   }
 
-  /** `rowsPerMs` stays that of the first in a row, so that small losses do not add up. */
+  /** `rowsPerMs`: throughput before the first of successive trials, so that small losses do not add up. */
   #tryLess(measured: Throughput, rowsPerMs: number, again: boolean): void {
     this.#slowStart = false;
     this.#trial = { kind: 'less', from: this.#limit, rowsPerMs, again };
     const unqueued = (1 - this.#queuedShare(measured)) * HEADROOM;
-    this.#limit = Math.max(this.#least, this.#limit * Math.min(LESS_FACTOR, Math.max(MIN_FACTOR, unqueued)));
+    this.#limit = Math.max(this.#min, this.#limit * Math.min(LESS_FACTOR, Math.max(MIN_FACTOR, unqueued)));
     this.#measure();
   }
 
@@ -193,8 +204,8 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     const kept = measured.rowsPerMs >= KEPT_SHARE * rowsPerMs;
     if (!kept) {
       this.#limit = from;
-      // It was no queue: the guard has become slower.
-      this.#leastLatencyMs = measured.leastLatencyMs;
+      // The latency was no queue: the guard has become slower.
+      this.#minLatencyMs = measured.minLatencyMs;
     }
     if (kept && this.#isQueued(measured)) this.#tryLess(measured, rowsPerMs, true);
     else this.#endTrial(kept || again);
@@ -214,24 +225,24 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   #measure(): void {
     const requests = Math.max(1, Math.floor(this.#limit / this.#step));
     const span = this.#slowStart ? SLOW_START_SPAN : SPAN;
-    const turns = Math.min(span.turns, Math.ceil(span.requests / requests));
-    this.#meter.begin(requests * this.#step, turns, span.least);
+    const turns = Math.min(span.maxTurns, Math.ceil(span.requests / requests));
+    this.#meter.begin(requests * this.#step, turns, span.minRequests);
   }
 }
 
 /**
- * Requests in flight that keep one instance busy: the one it works on, the next, and one for the times when we are late
- * because we read or write something large.
+ * Requests in flight that keep one model instance busy: the one it works on, the next one, and a spare for when this
+ * process is late because it reads or writes something large.
  */
 const REQUESTS_PER_INSTANCE = 3;
-/** For a model that does not batch. */
+/** Min initial limit, for a model that does not batch. */
 const MIN_ROWS = 8;
-/** Rows in flight at one endpoint, whatever it seems to be able to use. */
+/** Max rows in flight at one endpoint, whatever its throughput. */
 const MAX_ROWS = 4096;
 
-/** Begins with what the model's instances can use, which latency alone does not make less. */
+/** Starts with what the model's instances can use, and never goes below that except after overloads. */
 export function instanceConcurrency(instances: number, maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
   const start = Math.min(MAX_ROWS, Math.max(MIN_ROWS, instances * step * REQUESTS_PER_INSTANCE));
-  return new AdaptiveConcurrency({ start, least: start, most: Math.max(start, MAX_ROWS), step });
+  return new AdaptiveConcurrency({ start, min: start, max: Math.max(start, MAX_ROWS), step });
 }

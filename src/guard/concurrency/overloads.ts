@@ -1,4 +1,4 @@
-/** Overloads of one endpoint in a row: since the guard last judged something, if there are any. */
+/** Counts the overloads of one endpoint since the guard last judged something. */
 export class Overloads {
   #inRow = 0;
   #lastAt = 0;
@@ -12,8 +12,8 @@ export class Overloads {
   }
 
   /**
-   * A request was turned away that was sent at `sentAt` (by `performance.now()`). Those turned away together are one
-   * overload: null for all but the first of them, for which it is how many there have been in a row.
+   * A request sent at `sentAt` (by `performance.now()`) was rejected as overload. Requests in flight together count as one
+   * overload: returns null for all but the first of them, else the number of overloads in a row.
    */
   count(sentAt: number): number | null {
     if (sentAt < this.#lastAt) return null;

@@ -1,76 +1,76 @@
-/** How fast a guard was while it had as much in flight as it was given. */
+/** How fast a guard was while the limit on rows in flight was fully used. */
 export interface Throughput {
   readonly rowsPerMs: number;
-  /** From sending a request to its answer, in milliseconds. */
+  /** Of whole requests, from sending to answer. */
   readonly meanLatencyMs: number;
-  readonly leastLatencyMs: number;
+  readonly minLatencyMs: number;
 }
 
 /**
- * Measures throughput under one limit. What was sent before the limit changed is let pass first. A measurement spans a whole
- * number of times what is in flight, because requests that were sent together come back together.
+ * Measures throughput under one limit. Requests sent before the limit changed are skipped. A measurement spans whole turns
+ * of everything in flight, because requests sent together return together.
  */
 export class ThroughputMeter {
-  #passing = 0;
+  #rowsToSkip = 0;
   #neededRows = 0;
   #neededRequests = 0;
-  #beganAt: number | null = null;
+  #startedAt: number | null = null;
   #rows = 0;
   #requests = 0;
   #latencyMs = 0;
-  #leastLatencyMs = Number.POSITIVE_INFINITY;
+  #minLatencyMs = Number.POSITIVE_INFINITY;
 
   /**
-   * Begins anew: `rows` are in flight under the limit to be measured, which is done over so many times as many, and over
-   * `leastRequests`, because few say little.
+   * Starts over. `rows`: in flight under the limit to be measured. `turns`: how many times those rows a measurement takes.
+   * `minRequests`: how many requests it takes at least, since fewer are too noisy.
    */
-  begin(rows: number, times: number, leastRequests: number): void {
-    this.#passing = rows;
-    this.#neededRows = rows * times;
-    this.#neededRequests = leastRequests;
+  begin(rows: number, turns: number, minRequests: number): void {
+    this.#rowsToSkip = rows;
+    this.#neededRows = rows * turns;
+    this.#neededRequests = minRequests;
     this.#restart();
   }
 
   /**
-   * A request came back, at `now` in milliseconds. `supplied`: whether there was more to send than the limit allowed; a
-   * measurement in which there was not says nothing of the guard, and begins again. The throughput once there is one; then the
-   * next measurement of the same limit begins.
+   * A request was answered, at `now` in milliseconds. `supplied`: whether more was waiting than the limit allowed; without
+   * that the measurement says nothing about the guard, and starts over. Returns the throughput when a measurement is
+   * complete, and starts the next one of the same limit; else null.
    */
   landed(rows: number, latencyMs: number, supplied: boolean, now: number): Throughput | null {
     if (!supplied) {
       this.#restart();
       return null;
     }
-    if (this.#passing > 0) {
-      this.#passing -= rows;
+    if (this.#rowsToSkip > 0) {
+      this.#rowsToSkip -= rows;
       return null;
     }
-    if (this.#beganAt === null) {
-      this.#beganAt = now;
+    if (this.#startedAt === null) {
+      this.#startedAt = now;
       return null;
     }
     this.#rows += rows;
     this.#requests++;
     this.#latencyMs += latencyMs;
-    this.#leastLatencyMs = Math.min(this.#leastLatencyMs, latencyMs);
-    const elapsedMs = now - this.#beganAt;
+    this.#minLatencyMs = Math.min(this.#minLatencyMs, latencyMs);
+    const elapsedMs = now - this.#startedAt;
     const enough = this.#rows >= this.#neededRows && this.#requests >= this.#neededRequests;
     if (!enough || elapsedMs <= 0) return null;
     const measured = {
       rowsPerMs: this.#rows / elapsedMs,
       meanLatencyMs: this.#latencyMs / this.#requests,
-      leastLatencyMs: this.#leastLatencyMs,
+      minLatencyMs: this.#minLatencyMs,
     };
     this.#restart();
-    this.#beganAt = now;
+    this.#startedAt = now;
     return measured;
   }
 
   #restart(): void {
-    this.#beganAt = null;
+    this.#startedAt = null;
     this.#rows = 0;
     this.#requests = 0;
     this.#latencyMs = 0;
-    this.#leastLatencyMs = Number.POSITIVE_INFINITY;
+    this.#minLatencyMs = Number.POSITIVE_INFINITY;
   }
 }

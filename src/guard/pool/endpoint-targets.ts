@@ -6,7 +6,7 @@ import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
 import { loadService } from '../tensors/service.ts';
 import { TritonConnection } from '../triton/triton-connection.ts';
 
-export interface TargetOptions {
+interface TargetOptions {
   /** Fingerprint id that every guard must have; null: any. */
   readonly expectFingerprint: string | null;
   readonly token: (endpoint: GuardEndpoint) => string | null;
@@ -14,9 +14,9 @@ export interface TargetOptions {
 }
 
 /**
- * The servers that endpoints stand for, each with the way to it: of a gRPC endpoint one for each address of its name;
- * of one over REST always one, since a name there may stand for a balancer with any number of addresses.
- * Failure('usage') when an address is wrong, or a fingerprint is expected of a guard that cannot tell one.
+ * The servers behind the endpoints. A gRPC endpoint has one per address of its name. A REST endpoint has always one,
+ * since its name may be that of a load balancer with any number of addresses. Failure('usage') when an address is
+ * malformed, or when a fingerprint is expected of a guard over REST, which reports none.
  */
 export async function endpointTargets(
   endpoints: readonly GuardEndpoint[],
@@ -26,11 +26,11 @@ export async function endpointTargets(
   if (expectFingerprint !== null && rest !== undefined) {
     throw new Failure(
       'usage',
-      `guard ${rest.name}: over REST a guard tells no fingerprint, so none can be expected; name its gRPC address`,
+      `guard ${rest.name}: over REST a guard reports no fingerprint, so none can be expected; name its gRPC address`,
     );
   }
   const service = loadService();
-  // Tokens first: a wrong one is said before anything is looked up.
+  // Tokens first: an invalid one is reported before any lookup.
   const withTokens = endpoints.map((endpoint) => ({ endpoint, token: token(endpoint) }));
   const targets = withTokens.map(async (given): Promise<EndpointTarget[]> => {
     if (isRest(given.endpoint)) return [restTarget(given.endpoint, given.token)];

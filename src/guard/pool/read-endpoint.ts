@@ -9,7 +9,7 @@ import { loadService } from '../tensors/service.ts';
 import { GuardChannel } from '../triton/channel.ts';
 import { negotiate, readVersion } from '../triton/negotiate.ts';
 
-/** Which model answers at an endpoint. */
+/** What an endpoint reports about itself. */
 export type EndpointReading =
   | {
       readonly name: string;
@@ -23,21 +23,21 @@ export type EndpointReading =
     }
   | {
       readonly name: string;
-      /** It judges, and there is no way to ask it which model it runs. */
+      /** It judges, but REST has no way to ask for the version. */
       readonly kind: 'rest';
       readonly fingerprint: null;
     };
 
-export interface ReadEndpointOptions {
-  /** For each question asked, in milliseconds. */
+interface ReadEndpointOptions {
+  /** Per call, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly token?: (endpoint: GuardEndpoint) => string | null;
 }
 
 /**
- * Asks an endpoint once what it is; one over REST is given a harmless text to judge, since there is nothing else to
- * ask it. Failure('service') says in one line what is wrong with it; rejects with the signal's reason when aborted.
+ * Asks an endpoint for its configuration and version; one over REST judges a harmless text instead. Failure('service')
+ * says in one line what is wrong. Rejects with the signal's reason when aborted.
  */
 export async function readEndpoint(
   endpoint: GuardEndpoint,
@@ -55,12 +55,12 @@ export async function readEndpoint(
   }
 }
 
-type Questions = Pick<ReadEndpointOptions, 'timeoutMs' | 'signal'>;
+type CallLimits = Pick<ReadEndpointOptions, 'timeoutMs' | 'signal'>;
 
 async function readRest(
   endpoint: GuardEndpoint,
   key: string | null,
-  { timeoutMs, signal }: Questions,
+  { timeoutMs, signal }: CallLimits,
 ): Promise<EndpointReading> {
   const connection = new RestConnection(parseBaseAddress(endpoint), key);
   try {
@@ -74,7 +74,7 @@ async function readRest(
 async function readTriton(
   endpoint: GuardEndpoint,
   token: string | null,
-  options: Questions,
+  options: CallLimits,
 ): Promise<EndpointReading> {
   const channel = new GuardChannel(parseAddress(endpoint), loadService(), token);
   try {

@@ -9,31 +9,31 @@ export interface GuardEndpoint {
   /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`. */
   readonly name: string;
   /**
-   * Where it is: `grpc://host:port` or `grpcs://host:port`, port 8001 when left out; or the base address of its REST
-   * endpoints, `http://host:port` or `https://host`.
+   * `grpc://host:port` or `grpcs://host:port` (default port 8001), or the base URL of its REST endpoints,
+   * `http://host:port` or `https://host`.
    */
   readonly address: string;
 }
 
-/** Whether an endpoint is reached over REST. */
+/** Whether the endpoint is reached over REST, not gRPC. */
 export function isRest({ address }: GuardEndpoint): boolean {
   return /^https?:/i.test(address);
 }
 
-/** Where to connect over gRPC, and as whom. */
+/** Where to connect over gRPC, and which name to verify. */
 export interface GuardAddress {
   /** A gRPC target: `host:port`. */
   readonly target: string;
   readonly secure: boolean;
   readonly loopback: boolean;
-  /** `host:port` as configured, where the target is one of the addresses of that host; else null. */
+  /** `host:port` as configured, if the target is one of that host's addresses; else null. Sent as :authority. */
   readonly authority: string | null;
-  /** The host the certificate must be for. */
+  /** The host name that the certificate must match. */
   readonly serverName: string;
 }
 
 /** One server at one address. */
-export interface GuardTarget {
+interface GuardTarget {
   readonly name: string;
   readonly address: GuardAddress;
 }
@@ -46,7 +46,7 @@ async function lookupAll(host: string): Promise<LookupAddress[]> {
   return lookup(host, { all: true });
 }
 
-/** Reads an endpoint's address. Failure('usage') when it is not a grpc:// or grpcs:// URL of a host and port. */
+/** Parses an endpoint's address. Failure('usage') when it is not a grpc:// or grpcs:// URL of a host and port. */
 export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly port: string } {
   let url: URL | null = null;
   try {
@@ -76,11 +76,10 @@ export interface LookupOptions {
 }
 
 /**
- * A name with several addresses stands for several servers: each becomes an endpoint of its own, named
- * `<name>#<address>`. Addresses are of one family, since a server that listens on both is still one server; for
- * the same reason `localhost` is never expanded. A name that cannot be looked up, or not within `timeoutMs`, stays
- * as it is, to be tried again when connecting. The addresses hold for as long as the pool lives. Rejects with the
- * signal's reason when aborted.
+ * Expands a host name with several addresses into one endpoint per address, named `<name>#<address>`. Only addresses of
+ * one family count, since a server that listens on both families is still one server; for the same reason `localhost` is
+ * not expanded. A name whose lookup fails or takes longer than `timeoutMs` is not expanded, and is looked up again when
+ * connecting. The addresses are kept for the life of the pool. Rejects with the signal's reason when aborted.
  */
 export async function expandEndpoint(
   endpoint: GuardEndpoint,
@@ -106,7 +105,7 @@ export async function expandEndpoint(
   }));
 }
 
-/** What is found in time, or null. The system's lookup cannot be ended: it is left to end by itself. */
+/** The addresses; null on an error or timeout. A system lookup cannot be cancelled, so a late result is ignored. */
 async function findWithin(
   timeoutMs: number,
   signal: AbortSignal,

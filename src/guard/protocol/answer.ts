@@ -1,6 +1,6 @@
 import type { CategoryKey } from '../../domain/taxonomy.ts';
 
-/** What the guard answered for one request; the rules for null are those of `Judgement`. */
+/** The guard's answer to one request. Null means what it means in `Judgement`. */
 export interface Answer {
   readonly score: number;
   readonly flagged: boolean;

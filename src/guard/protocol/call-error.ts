@@ -1,6 +1,6 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 
-/** Why an endpoint is not used. Stable words, shown to people. */
+/** Why an endpoint is out of use. Shown to people and kept stable. */
 export type OutReason =
   | 'no connection'
   | 'connection lost'
@@ -20,17 +20,18 @@ export type OutReason =
   | 'not a guard';
 
 /**
- * What a failed call means for the items in it: the error's class, on which every retry depends.
- * - `refused`: this content will never be judged. `named` when the guard said which of the contract's failures
- *   it is; a plain refusal is believed only of a guard that judges other content.
- * - `attempt`: worth trying again; a try counts against the item only if the guard judges other content.
- * - `execution`: the guard failed on everything it ran together; which item is to blame shows when each runs alone.
- * - `overload`: too much at once; says nothing of the items.
- * - `rate`: too many requests in a time, whatever is in them; how long to wait, in milliseconds, where that is known.
- * - `too-large`: the message, as a whole, is over a limit.
- * - `endpoint`: the endpoint is of no use for now; says nothing of the items. `reached` when they may have been
- *   running there as it went.
- * - `fatal`: the endpoint will be of no use until somebody changes a setting.
+ * The class of a failed call. It decides what happens to the items of the request.
+ * - `refused`: not retryable, this content will never be judged. `named`: the guard named one of the contract's
+ *   failures. An unnamed refusal counts only if the guard judges other content.
+ * - `attempt`: retryable. Counts as an attempt of the item only if the guard judges other content.
+ * - `execution`: the guard failed on everything it ran in one execution. Sending the items one by one shows which is to
+ *   blame.
+ * - `overload`: too much at once. Says nothing about the items.
+ * - `rate`: a rate limit. Says nothing about the items. `retryAfterMs`: how long to wait, null when the guard did not say.
+ * - `too-large`: the message as a whole exceeds a size limit.
+ * - `endpoint`: the endpoint is not usable for now. Says nothing about the items, except that if `reached` they may have
+ *   been running there when it went down.
+ * - `fatal`: the endpoint is not usable until a setting is changed.
  */
 export type Fault =
   | { readonly kind: 'refused'; readonly code: ItemCode; readonly named: boolean }
@@ -42,19 +43,17 @@ export type Fault =
   | { readonly kind: 'endpoint'; readonly reason: OutReason; readonly reached: boolean }
   | { readonly kind: 'fatal'; readonly reason: OutReason };
 
-/** Whether there was no answer in time, so that the guard may still be working on the request. */
+/** Whether the call timed out. The guard may still be working on the request. */
 export function isTimeout(fault: Fault): boolean {
   return fault.kind === 'attempt' && fault.code === 'TIMEOUT';
 }
 
-/**
- * A failed call. The foreign error is not kept, not even as cause: a guard's message can quote content.
- */
+/** A failed call. The original error is not kept, not even as `cause`: a guard's message can quote content. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly fault: Fault;
 
-  /** `answer`: how the call failed, such as `gRPC status UNAVAILABLE`, in our own words. */
+  /** `answer`: how the call failed, such as `gRPC status UNAVAILABLE`. Never text from the guard. */
   constructor(answer: string, fault: Fault) {
     super(`the guard call failed: ${answer}`);
     this.fault = fault;

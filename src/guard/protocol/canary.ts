@@ -8,13 +8,13 @@ import {
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
-/** Harmless in any policy; short, so that it costs the guard next to nothing. */
+/** Harmless under any policy, and short, so that it costs the guard almost nothing. */
 export const HARMLESS_ROW = {
   request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
   sessionId: '',
 } as const;
 
-/** One second of silence in normal form, with a harmless transcript or none. */
+/** One second of silence in normal form, with a harmless transcript or without. */
 export function silentClip(described: boolean): AudioRequest {
   const dataBytes = SAMPLE_RATE * BYTES_PER_SAMPLE;
   const audio = Buffer.alloc(WAV_HEADER_BYTES + dataBytes);
@@ -24,9 +24,9 @@ export function silentClip(described: boolean): AudioRequest {
 }
 
 /**
- * What became of the harmless text. `shared-failure`: the guard failed on everything it ran together with it, which
- * says something of the guard only if nothing else was in flight. `reached`: other requests may have been running there as
- * it failed, and one of them may be the cause.
+ * Result for the harmless text. `shared-failure`: the guard failed on everything in the same execution, which proves
+ * something about the guard only if nothing else was in flight. `reached`: other requests may have been running on the
+ * guard when it failed, and one of them may be the cause.
  */
 export type CanaryResult =
   | { readonly kind: 'judged' | 'overloaded' | 'shared-failure' }
@@ -38,8 +38,8 @@ export type CanaryResult =
     };
 
 /**
- * Has the guard judge a harmless text, to tell an item it cannot judge from a guard that judges nothing. Whatever
- * the verdict says, it is `judged`. Rejects only when the signal is aborted.
+ * Sends the guard a harmless text, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict
+ * counts as `judged`. Rejects only when the signal is aborted.
  */
 export async function tryHarmlessText(
   guard: Pick<ReadyGuard, 'judge'>,

@@ -8,48 +8,72 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Which model answered, at one moment. */
+/** Which model was deployed when the guard answered a `version` request. */
 export interface Reading {
   readonly fingerprint: Fingerprint;
   readonly modelVersion: string;
 }
 
-/** What came back for a request. */
+/** The guard's reply to a request. */
 export interface Reply {
-  /** One for each row, in order; null in place of one that is no verdict, null altogether for a reply that is none. */
+  /** One per row, in order: null for a row without a valid verdict. Null when the reply as a whole is invalid. */
   readonly answers: readonly (Answer | null)[] | null;
-  /** As the reply states it; null for a guard that states none. */
+  /** `model_version` of the reply; null over REST, which has none. */
   readonly modelVersion: string | null;
 }
 
-/** A guard that can be used, whatever it speaks. Its calls fail with `CallError`, or with the reason of an abort. */
+/**
+ * A verdict on the text streamed so far: the stream verdict message of the contract's v1-alpha. Verdicts already
+ * received stay valid when the stream fails.
+ */
+interface StreamVerdict {
+  /** Chunks evaluated, counted from the first. Nothing after them has been judged. */
+  readonly processedChunks: number;
+  readonly flagged: boolean;
+  readonly needsCaution: boolean;
+  /** Null when the guard sends none. */
+  readonly score: number | null;
+  readonly isFinal: boolean;
+}
+
+/** A guard that can be used, whatever its protocol. Its calls fail with `CallError`, or with the signal's reason. */
 export interface ReadyGuard {
-  /** Most rows in one request; 0 or 1: it takes one at a time. */
+  /** Max rows per request. 0: the model does not batch, which means one row per request. */
   readonly maxBatchSize: number;
-  /** How much it is given at a time, beginning with this use of it. */
+  /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(signature: Signature): boolean;
-  /** Has rows of one signature judged in one request. */
+  /** Judges rows of one signature in one request. */
   judge(rows: readonly RequestRow[], options: CallOptions): Promise<Reply>;
-  /** The reading it began with, and how to take the next; null for a guard that does not tell which model it runs. */
+  /** The first version reading, and how to take the next. Null for a guard that does not report its version. */
   readonly version: {
     readonly first: Reading;
     read(options: CallOptions): Promise<Reading>;
   } | null;
+  /**
+   * Moderates a response while it is generated: non-empty chunks in, verdicts on the prefix out, on the guard's cadence.
+   * The transport numbers the chunks (`seq`) and ends the stream after the last. Any error is terminal. Left out by a
+   * transport without streaming, which today is every one (contract: "Streaming moderation (version v1-alpha)").
+   */
+  readonly stream?: (
+    prompt: string,
+    chunks: AsyncIterable<string>,
+    options: CallOptions,
+  ) => AsyncIterable<StreamVerdict>;
 }
 
 export interface OpenOptions {
-  /** Longest wait for an answer to a judging request, in milliseconds. */
+  /** Timeout of a request that judges, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Whether it has to show that it judges: a guard that failed would come and go without end. */
+  /** Whether the guard must judge a harmless text. After a failure it must, else it could flap without end. */
   readonly prove: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A connection to one guard, not known to be ready yet. */
+/** A connection to one guard, which may not be ready. */
 export interface Connection {
-  /** Finds out whether the guard can be used, and how. Throws `NotUsable`, or the reason of an abort. */
+  /** Checks that the guard can be used, and negotiates. Throws `NotUsable`, or the signal's reason. */
   open(options: OpenOptions): Promise<ReadyGuard>;
-  /** Drops it. Calls still in flight must have been aborted by their callers. */
+  /** Closes the connection. The callers must have aborted their calls in flight. */
   close(): void;
 }

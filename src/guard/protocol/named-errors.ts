@@ -1,10 +1,10 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 
 /**
- * How guards name the contract's failures at the beginning of a message. The codes are what the embedded guard
- * sends, the phrases are the contract's own; a guard with other texts is adapted here.
+ * How guards name the contract's validation failures at the start of an error message. The codes are those of the
+ * embedded guard; the phrases are the contract's names for the errors, whose actual texts it does not show.
  */
-export const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
+const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
   [/^(MISSING_PAYLOAD\b|missing modality payload)/i, 'MISSING_PAYLOAD'],
   [/^(INVALID_CONVERSATION\b|invalid conversation structure)/i, 'INVALID_CONVERSATION'],
   [/^(INVALID_ROLE\b|invalid role)/i, 'INVALID_ROLE'],
@@ -15,8 +15,8 @@ export const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])
 ];
 
 /**
- * The failure that a message begins with. Of a JSON message the code counts, then the text, of the body itself or of
- * its `error`: `{"error": {"code", "message"}}`, `{"code", "message"}`, `{"detail"}`. Null when it names none.
+ * The failure named at the start of a message; null when there is none. In a JSON message first the code counts, then
+ * the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"detail"}`.
  */
 export function namedError(message: string): ItemCode | null {
   for (const text of message.startsWith('{') ? textsOf(message) : [message]) {

@@ -2,7 +2,7 @@ import { CallError, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
-/** The endpoint cannot be used: `fatal` when trying again will not help, `detail` naming what is wrong. */
+/** The endpoint cannot be used. `fatal`: retrying does not help. `detail`: what is wrong, for people. */
 export class NotUsable extends Error {
   override readonly name = 'NotUsable';
   readonly reason: OutReason;
@@ -15,7 +15,7 @@ export class NotUsable extends Error {
   }
 }
 
-/** Endpoint-wide trouble that a setting causes, unless the guard was in use before; and what to say of it. */
+/** Reasons that a wrong setting causes, unless the guard has been in use before, with their messages. */
 const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'unknown model': `it has no model ${MODEL_NAME}`,
   'unknown path': 'it has no such path: name the base address of the guard, before /v1',
@@ -23,12 +23,12 @@ const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'certificate not trusted': 'its certificate is not trusted: see NODE_EXTRA_CA_CERTS',
 };
 
-/** Whether a guard that was in use may come back from it without anybody changing a setting. */
+/** Whether a guard that has been in use may recover without a changed setting. */
 export function mayReturn(reason: OutReason): boolean {
   return reason in WRONG_SETTING;
 }
 
-/** Translates what a call before or between judging can throw into what it means for the endpoint. */
+/** Translates an error of a call that judges nothing into what it means for the endpoint. */
 export function notUsable(error: unknown, { signal }: Pick<CallOptions, 'signal'>): unknown {
   if (!(error instanceof CallError) || signal.aborted) return error;
   const { fault } = error;

@@ -13,8 +13,8 @@ import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';
 import { decodeVerdict } from './rest-verdict.ts';
 
-/** Requests in flight at first, at least and at most: what such a guard can take is not known, and is found out. */
-const FIRST_IN_FLIGHT = 8;
+/** Limits of requests in flight. The capacity of such a guard is not known, and is found by trial. */
+const INITIAL_IN_FLIGHT = 8;
 const MIN_IN_FLIGHT = 2;
 const MAX_IN_FLIGHT = 256;
 
@@ -24,12 +24,12 @@ const PATHS: Readonly<Record<Modality, string>> = {
   audio: '/v1/moderations/audio',
 };
 
-/** The REST contract has paths for prompts only. */
+/** Whether a guard over REST takes such requests: the REST contract has paths for prompts only. */
 export function takenOverRest(signature: Signature): boolean {
   return !(['response', 'response-with-prompt', 'multiturn'] as Signature[]).includes(signature);
 }
 
-/** A guard behind its REST endpoints: the managed one, or the self-hosted reference client. */
+/** A guard behind its REST endpoints: the managed one, or the self-hosted reference client (`guard_api.py`). */
 export class RestConnection implements Connection {
   readonly #client: HttpClient;
 
@@ -38,7 +38,7 @@ export class RestConnection implements Connection {
     this.#client = new HttpClient(base, key, MAX_IN_FLIGHT + 1);
   }
 
-  /** The contract has no path that tells whether a guard is ready: it has to judge a harmless text. */
+  /** REST has no readiness check: the guard must judge a harmless text. */
   async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
     try {
       const options = { timeoutMs: requestTimeoutMs, signal };
@@ -50,15 +50,15 @@ export class RestConnection implements Connection {
           : new NotUsable('not a guard', true, detail);
       }
     } catch (error) {
-      // A guard that is asked too often is a guard all the same.
+      // A guard that limits rates is a guard: 429, or 503 with Retry-After.
       if (!(error instanceof CallError) || error.fault.kind !== 'rate') throw notUsable(error, { signal });
     }
     return {
       maxBatchSize: 0,
       concurrency: new AdaptiveConcurrency({
-        start: FIRST_IN_FLIGHT,
-        least: MIN_IN_FLIGHT,
-        most: MAX_IN_FLIGHT,
+        start: INITIAL_IN_FLIGHT,
+        min: MIN_IN_FLIGHT,
+        max: MAX_IN_FLIGHT,
         step: 1,
       }),
       takes: takenOverRest,
@@ -83,7 +83,7 @@ export class RestConnection implements Connection {
     return this.#post('text', jsonBody({ text }), options);
   }
 
-  /** The contract shows no field for a caption or transcript: it is judged as a text of its own, and the worst counts. */
+  /** REST has no field for a caption or transcript: it is judged as a text of its own, and the worse answer counts. */
   async #media(request: ImageRequest | AudioRequest, options: CallOptions): Promise<Answer | null> {
     const isImage = request.modality === 'image';
     const text = isImage ? request.caption : request.transcript;
@@ -98,7 +98,7 @@ export class RestConnection implements Connection {
     return worst.combined;
   }
 
-  /** Null for a reply that is no verdict. */
+  /** Null when the reply is not a verdict. */
   async #post(modality: Modality, body: HttpBody, options: CallOptions): Promise<Answer | null> {
     const reply = await this.#client.post(PATHS[modality], body, options);
     const { status } = reply;

@@ -2,36 +2,36 @@ import { Fifo } from '../../flow/fifo.ts';
 import type { Task } from './task.ts';
 
 /**
- * Most content bytes gathered in one batch; a larger item travels on its own. Keeps a batch below the 4 MiB that
- * gRPC servers accept unless told otherwise, and one slow batch from holding up many.
+ * Max content bytes in one batch; a larger item travels on its own. Keeps a batch below gRPC's default max message size
+ * of 4 MiB, and keeps one slow batch from holding up many items.
  */
 export const MAX_BATCH_BYTES = 1024 * 1024;
 
-/** Batches that are cut from one window: enough that those in one batch are of nearly one length. */
+/** Batches cut from one sorted window: enough that the texts of one batch have nearly the same length. */
 export const WINDOW_BATCHES = 16;
 
-/** Tasks of one signature that wait, and how batches are made of them. */
+/** The waiting tasks of one signature, and how batches are formed from them. */
 export interface BatchLane {
   readonly size: number;
-  /** The arrival that tells its turn among lanes; infinite when it is empty. */
+  /** `Task.arrival` of its oldest task, which decides its turn among lanes; infinite when it is empty. */
   readonly since: number;
-  /** Most rows of the next batch, for a guard that takes `maxRows`. */
-  mostRows(maxRows: number): number;
+  /** Max rows of the next batch, for a guard that takes `maxRows`. */
+  batchRows(maxRows: number): number;
   add(task: Task): void;
-  /** The next batch: not empty unless the lane is, up to `mostRows` rows and, but for a single task, MAX_BATCH_BYTES. */
+  /** The next batch: up to `batchRows` tasks and MAX_BATCH_BYTES; a larger task goes alone. Empty only when the lane is. */
   take(maxRows: number): Task[];
-  /** Drops tasks that nobody waits for any more. */
+  /** Drops abandoned tasks. */
   sweep(): void;
 }
 
-/** In order of arrival, as many together as each of them allows. */
+/** Batches in order of arrival, each as large as all of its tasks allow. */
 export class ArrivalLane implements BatchLane {
-  readonly #most: number;
+  readonly #maxRows: number;
   readonly #tasks = new Fifo<Task>();
 
-  /** `most`: rows of one batch, whatever the guard takes. */
-  constructor(most: number) {
-    this.#most = most;
+  /** `maxRows`: of one batch, whatever the guard takes. */
+  constructor(maxRows: number) {
+    this.#maxRows = maxRows;
   }
 
   get size(): number {
@@ -42,7 +42,7 @@ export class ArrivalLane implements BatchLane {
     return this.#tasks.first?.arrival ?? Number.POSITIVE_INFINITY;
   }
 
-  mostRows(maxRows: number): number {
+  batchRows(maxRows: number): number {
     return this.#limit(maxRows, this.#tasks.first);
   }
 
@@ -68,18 +68,18 @@ export class ArrivalLane implements BatchLane {
   }
 
   #limit(maxRows: number, task: Task | undefined): number {
-    return Math.min(maxRows, this.#most, task?.maxRows ?? maxRows);
+    return Math.min(maxRows, this.#maxRows, task?.maxRows ?? maxRows);
   }
 }
 
 /**
- * Neighbours in length together, so that a guard which pads the rows of a batch to the longest has little to pad. The
- * oldest are sorted, a window at a time, and cut into batches; the next window begins when all of it has left. So
- * nobody, however long or short, waits for more than the windows of those that came before.
+ * Batches of similar length, because a guard pads the rows of a batch to the longest one. The oldest tasks are sorted by
+ * length, one window at a time, and cut into batches. The next window is opened when the last one is empty, so no task
+ * waits longer than for the windows of the tasks that arrived before it.
  */
 export class LengthLane implements BatchLane {
   readonly #arrived = new Fifo<Task>();
-  /** Sorted by length; from `#from` up to `#to` they are still here. */
+  /** Sorted by length. Those from `#from` up to `#to` are still waiting. */
   #window: Task[] = [];
   #from = 0;
   #to = 0;
@@ -95,7 +95,7 @@ export class LengthLane implements BatchLane {
     return this.#arrived.first?.arrival ?? Number.POSITIVE_INFINITY;
   }
 
-  mostRows(maxRows: number): number {
+  batchRows(maxRows: number): number {
     return maxRows;
   }
 
@@ -103,7 +103,7 @@ export class LengthLane implements BatchLane {
     this.#arrived.add(task);
   }
 
-  /** From the short and from the long end in turns, so that the times of successive batches even out. */
+  /** Alternates between the short and the long end, so that latencies of successive batches even out. */
   take(maxRows: number): Task[] {
     if (this.#from === this.#to) this.#openWindow(maxRows);
     const rows = this.#rowsThatFit(Math.min(maxRows, this.#to - this.#from));
@@ -123,10 +123,10 @@ export class LengthLane implements BatchLane {
     this.#to = this.#window.length;
   }
 
-  /** A whole number of batches, if there is one: what is left over gets better company in the next window. */
+  /** Takes whole batches if there are any: the remainder finds closer lengths in the next window. */
   #openWindow(maxRows: number): void {
-    const most = maxRows > 1 ? WINDOW_BATCHES * maxRows : 1;
-    const available = Math.min(most, this.#arrived.size);
+    const windowSize = maxRows > 1 ? WINDOW_BATCHES * maxRows : 1;
+    const available = Math.min(windowSize, this.#arrived.size);
     this.#windowSince = this.since;
     this.#window = this.#arrived.take(available < maxRows ? available : available - (available % maxRows));
     this.#window.sort((a, b) => a.bytes - b.bytes);
@@ -140,7 +140,7 @@ export class LengthLane implements BatchLane {
     this.#to = 0;
   }
 
-  /** How many of up to `rows` from the end that is next stay within the bytes of a batch; one always does. */
+  /** How many of `rows` tasks, from the end that is next, fit into MAX_BATCH_BYTES; at least one. */
   #rowsThatFit(rows: number): number {
     let bytes = 0;
     for (let row = 0; row < rows; row++) {

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import type { TaskOwner } from './task.ts';
 
-/** One call of `judge`: gathers the outcomes of its requests, which arrive in any order. */
+/** One call of `judge`: collects the outcomes of its requests, which arrive in any order. */
 export class Judging implements TaskOwner {
   readonly promise: Promise<Outcome[]>;
   readonly #outcomes: Outcome[];
@@ -19,7 +19,7 @@ export class Judging implements TaskOwner {
     });
   }
 
-  /** Whether the call has its answer, so that what is left of it need not be judged. */
+  /** Whether the call has been answered, so that its remaining tasks need not be judged. */
   get over(): boolean {
     return this.#over;
   }

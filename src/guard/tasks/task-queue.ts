@@ -4,7 +4,7 @@ import { isBatchable, type Signature } from '../tensors/encode-request.ts';
 
 /** What a guard can take now. */
 export interface Demand {
-  /** Most rows of one request, at least 1. */
+  /** Max rows of one request, 1 or more. */
   readonly maxRows: number;
   /** Whether a batch that is not full is due at once, because the guard has too little to do. */
   readonly partial: boolean;
@@ -83,10 +83,10 @@ export class TaskQueue {
         if (lane.size === 0 || !takes(signature)) continue;
         if (oldest !== null && oldest.since <= lane.since) continue;
         const overdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
-        if (partial || overdue || lane.size >= lane.mostRows(maxRows)) oldest = lane;
+        if (partial || overdue || lane.size >= lane.batchRows(maxRows)) oldest = lane;
       }
     }
-    return oldest && { rows: oldest.mostRows(maxRows), take: () => this.#take(oldest, maxRows) };
+    return oldest && { rows: oldest.batchRows(maxRows), take: () => this.#take(oldest, maxRows) };
   }
 
   /** Takes all tasks of a signature. */

@@ -4,9 +4,9 @@ import type { GuardRequest, MediaKind } from '../../domain/request.ts';
 import type { Conversation } from './conversation.ts';
 import { contentBytes, type RequestRow, type Signature, signatureOf } from '../tensors/encode-request.ts';
 
-/** Tries that count, after which an item ends in a retryable code. */
+/** Counted attempts after which an item ends in a retryable code. */
 export const MAX_ATTEMPTS = 5;
-/** Timeouts after which an item is sent alone, to learn whether it was the slow one or waited behind it. */
+/** Timeouts after which an item is sent alone, to find out whether it is slow or waited behind another one. */
 const TIMEOUTS_BEFORE_ALONE = 2;
 
 /**
@@ -18,11 +18,11 @@ const TIMEOUTS_BEFORE_ALONE = 2;
  */
 export type TaskState = 'idle' | 'active' | 'answered' | 'settled';
 
-/** Who waits for the outcomes of tasks. */
+/** What waits for the outcomes of tasks. */
 export interface TaskOwner {
-  /** Whether nobody waits any more. */
+  /** Whether it needs no more outcomes. */
   readonly over: boolean;
-  /** Takes the outcome of the task of this index. */
+  /** Takes the outcome of the task with this index. */
   settle(index: number, outcome: Outcome): void;
 }
 
@@ -31,23 +31,23 @@ export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
   readonly signature: Signature;
-  /** Content size as it is sent. */
+  /** Size of its content as sent; see `contentBytes`. */
   readonly bytes: number;
   readonly conversation: Conversation | null;
   #state: TaskState = 'idle';
-  /** Its place in the order of the queue it waits in; null while it waits in none. */
+  /** Its position in the arrival order of the queue it waits in; null while it waits in none. */
   arrival: number | null = null;
-  /** Tries that counted and failed. */
+  /** Failed attempts that count. */
   attempts = 0;
-  /** Times an answer was thrown away because it could not be said which model gave it. */
+  /** Answers discarded because it was not known which model gave them. */
   rejudged = 0;
-  /** Times it was in flight while the endpoint went down, since the guard last judged it. */
+  /** Times it was in flight when the endpoint went down, since a guard last judged it. */
   drops = 0;
-  /** Times it was not answered, or not in time, which may have been another item's doing. */
+  /** Timeouts that do not count as attempts yet, because another item may have caused them. */
   timeouts = 0;
-  /** Most rows of a batch it may be part of. */
+  /** Max rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
-  /** Whether nothing else may be in flight with it, so that a failure can only be its own. */
+  /** Whether it must be the only task in flight, so that a failure can only be its own. */
   alone = false;
   readonly #owner: TaskOwner;
   readonly #index: number;
@@ -78,12 +78,12 @@ export class Task implements RequestRow {
     this.conversation?.changed(this, before);
   }
 
-  /** Whether nobody waits for it any more. */
+  /** Whether nothing waits for its outcome any more. */
   get abandoned(): boolean {
     return this.#owner.over;
   }
 
-  /** The guard has judged it, so it is not what brings guards down, even if it has to be judged again. */
+  /** A guard has judged it, so it does not bring guards down, even if it must be judged again. */
   clearSuspicion(): void {
     this.drops = 0;
     this.timeouts = 0;
@@ -91,9 +91,9 @@ export class Task implements RequestRow {
   }
 
   /**
-   * It was not answered, or not in time. Only alone in flight can that be its own doing; then the times before count, too.
-   * `overtaken`: requests sent later were answered, so that most likely it did not wait behind another: as long as
-   * that is so, it is sent alone only for its last try.
+   * It timed out. That counts as an attempt only if it was alone in flight; then its earlier timeouts count as well.
+   * `overtaken`: requests sent later were answered, so it probably did not wait behind another one. Such a task is sent
+   * alone only for its last attempt.
    */
   noteTimeout(overtaken: boolean): void {
     this.timeouts++;
@@ -111,12 +111,12 @@ export class Task implements RequestRow {
     this.#owner.settle(this.#index, outcome);
   }
 
-  /** Ends the item as an error. `counted` tells whether the try that ended it is one more than `attempts`. */
+  /** Ends the item as an error. `counted`: whether the last attempt is not yet included in `attempts`. */
   settleError(code: ItemCode, endpoint: string | null, counted: boolean): void {
     this.#settleFailed(code, messageOf(code), endpoint, counted);
   }
 
-  /** Ends the item, and the turns after it, because none of the guards takes such requests. */
+  /** Ends the item, and the turns after it, because no guard takes such requests. */
   settleNotTaken(): void {
     this.#settleFailed('PROBE_NOT_LOADED', notTaken(this.request), null, false);
     const { conversation } = this;
@@ -139,7 +139,7 @@ export class Task implements RequestRow {
   }
 }
 
-/** What the record says of requests that no guard takes. */
+/** The message in the record for requests that no guard takes. */
 export function notTaken(request: GuardRequest | MediaKind): string {
   const requestType = 'requestType' in request ? request.requestType : 'prompt';
   const { modality } = request;
@@ -149,7 +149,7 @@ export function notTaken(request: GuardRequest | MediaKind): string {
   return `none of the guards takes ${what}: over REST a guard judges prompts only`;
 }
 
-/** What the record says of each error that a guard can give: our own words, since a guard's can quote content. */
+/** The message in the record for each code a guard can cause. Fixed texts, since a guard's own can quote content. */
 export function messageOf(code: ItemCode): string {
   switch (code) {
     case 'MISSING_PAYLOAD':

@@ -17,7 +17,7 @@ const SERVICE: Readonly<Record<string, (random: () => number) => () => number>> 
 };
 
 function adaptive(guard: SimulatedGuard, start: number, step: number): AdaptiveConcurrency {
-  return new AdaptiveConcurrency({ start, least: 2 * step, most: 4096, step, now: () => guard.now });
+  return new AdaptiveConcurrency({ start, min: 2 * step, max: 4096, step, now: () => guard.now });
 }
 
 describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED})`, (_, serviceOf) => {
@@ -87,7 +87,7 @@ test('a guard that turns requests away is kept busy below that, and seldom asked
 });
 
 test('overloads halve it, down to a single row', () => {
-  const policy = new AdaptiveConcurrency({ start: 64, least: 64, most: 4096, step: 8, now: () => 0 });
+  const policy = new AdaptiveConcurrency({ start: 64, min: 64, max: 4096, step: 8, now: () => 0 });
   policy.overloaded();
   expect(policy.limit).toBe(32);
   for (let time = 0; time < 20; time++) policy.overloaded();
@@ -107,7 +107,7 @@ test.each([1, 2, 4])(
 );
 
 test('a limit that nothing was held back by says nothing of the guard', () => {
-  const policy = new AdaptiveConcurrency({ start: 8, least: 2, most: 4096, step: 1, now: () => 0 });
+  const policy = new AdaptiveConcurrency({ start: 8, min: 2, max: 4096, step: 1, now: () => 0 });
   for (let time = 0; time < 10_000; time++) policy.landed({ rows: 1, latencyMs: time, supplied: false });
   expect(policy.limit).toBe(8);
 });
