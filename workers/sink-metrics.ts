@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
+import { errorsOf } from '../src/domain/shard.ts';
 import type { SinkObserver } from '../src/fleet/sink/fleet-sink.ts';
 
 export interface SinkMetrics {
@@ -51,12 +52,9 @@ export function sinkMetrics(): SinkMetrics {
         if (full) fullDisks.add(run);
         else fullDisks.delete(run);
       },
-      committed: ({ shard, outcomes }) => {
+      committed: (result) => {
         shards.inc();
-        for (const [index, item] of shard.items.entries()) {
-          const failure = item.error ?? outcomes[index]?.failure?.error ?? null;
-          items.inc({ outcome: failure?.code ?? 'ok' });
-        }
+        for (const error of errorsOf(result)) items.inc({ outcome: error?.code ?? 'ok' });
       },
     },
   };

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LANES, type Lane } from '../src/domain/item.ts';
+import { errorsOf } from '../src/domain/shard.ts';
 import type { WorkerObserver } from '../src/fleet/worker/fleet-worker.ts';
 import type { GuardPool } from '../src/guard/pool/pool.ts';
 
@@ -75,10 +76,7 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
         if (--running === 0) idleSince = performance.now();
         if (result === null) return;
         shards.observe({ lane }, result.shard.items.length);
-        for (const [index, item] of result.shard.items.entries()) {
-          const failure = item.error ?? result.outcomes[index]?.failure?.error ?? null;
-          items.inc({ lane, outcome: failure?.code ?? 'ok' });
-        }
+        for (const error of errorsOf(result)) items.inc({ lane, outcome: error?.code ?? 'ok' });
       },
     },
   };

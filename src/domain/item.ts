@@ -1,6 +1,8 @@
+import type { Fingerprint } from './fingerprint.ts';
 import type { ItemError } from './item-error.ts';
 import type { RoleCounts } from './original-role.ts';
-import type { GuardRequest, ItemRequest, Modality, RequestType } from './request.ts';
+import type { Judgement } from './outcome.ts';
+import type { ItemRequest, Modality, RequestType } from './request.ts';
 
 /** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';
@@ -38,79 +40,52 @@ interface ItemBase {
 export interface JudgedItem extends ItemBase {
   readonly request: ItemRequest;
   readonly contentSha256: string;
-  readonly error: null;
+  readonly settled: null;
 }
 
-/** An item that already has its outcome when it is read: a bad row, an unreadable file. */
-export interface SettledItem extends ItemBase {
+/** An item that has an error before it is judged: a bad row, an unreadable file. */
+export interface FailedItem extends ItemBase {
   readonly request: null;
-  /** What it would have been judged as, where that much is known. */
+  /** What it would have been judged as, as far as that is known. */
   readonly modality: Modality | null;
   readonly requestType: RequestType | null;
   readonly contentSha256: null;
+  readonly settled: SettledError;
+}
+
+/** An item whose content has a verdict already. */
+export interface KnownItem extends ItemBase {
+  readonly request: null;
+  readonly modality: Modality;
+  readonly requestType: RequestType;
+  readonly contentSha256: string;
+  readonly settled: SettledVerdict;
+}
+
+/** An item that has its outcome before it is judged. */
+export type SettledItem = FailedItem | KnownItem;
+
+export interface SettledError {
+  readonly judgement: null;
   readonly error: ItemError;
 }
 
+export interface SettledVerdict {
+  readonly judgement: Judgement;
+  /** In full, the one that the judgement names: a verdict of an unknown model settles nothing. */
+  readonly fingerprint: Fingerprint;
+  readonly error: null;
+}
+
 export type Item = JudgedItem | SettledItem;
+
+/** What an item is, or would have been, judged as. */
+export function kindOf(item: Item): Pick<SettledItem, 'modality' | 'requestType'> {
+  return item.request ?? item;
+}
 
 /** The lane an item travels in. Settled items travel with text: they cost nothing. */
 export function laneOf({ request }: Item): Lane {
   if (request === null) return 'text';
   return request.requestType === 'multiturn' ? 'chat' : request.modality;
-}
-
-export const COVERAGE_UNITS = ['chars', 'turns', 'frames', 'seconds'] as const;
-
-/** How much of an item the guard judged, in the unit of its kind. */
-export interface Coverage {
-  readonly unit: (typeof COVERAGE_UNITS)[number];
-  readonly judged: number;
-  readonly total: number;
-  /** Where the part that decided begins; null when the item was judged in one piece. */
-  readonly worst_at: number | null;
-}
-
-/** Audio in normal form is a WAV file: a header of 44 bytes, then 16 000 samples of two bytes a second. */
-const WAV_HEADER_BYTES = 44;
-const WAV_BYTES_PER_SECOND = 32_000;
-
-/**
- * Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation, a frame, seconds
- * of audio.
- */
-export function wholeCoverage(request: GuardRequest): Coverage {
-  if (request.requestType === 'multiturn') return whole('turns', request.turns);
-  if (request.requestType === 'response') return whole('chars', codePoints(request.response));
-  switch (request.modality) {
-    case 'text':
-      return whole('chars', codePoints(request.text));
-    case 'image':
-      return whole('frames', 1);
-    case 'audio':
-      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / WAV_BYTES_PER_SECOND);
-  }
-}
-
-function whole(unit: Coverage['unit'], total: number): Coverage {
-  return { unit, judged: total, total, worst_at: null };
-}
-
-const SURROGATE = /[\ud800-\udfff]/;
-
-/** Length of a text in Unicode code points; an unpaired surrogate counts as one. */
-export function codePoints(text: string): number {
-  // Most texts have none, and this finds out sooner than looking at every unit does.
-  if (!SURROGATE.test(text)) return text.length;
-  let surrogatePairs = 0;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit >= 0xd800 && unit <= 0xdbff) {
-      const next = text.charCodeAt(index + 1);
-      if (next >= 0xdc00 && next <= 0xdfff) {
-        surrogatePairs++;
-        index++;
-      }
-    }
-  }
-  return text.length - surrogatePairs;
 }

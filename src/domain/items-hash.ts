@@ -1,39 +1,41 @@
 import { createHash } from 'node:crypto';
-import type { Item } from './item.ts';
+import { kindOf, type Item } from './item.ts';
 import type { OutcomeLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
 
-/** Text that is hashed in one go, in UTF-16 units. */
+/** Text that is hashed at once, in UTF-16 code units. */
 const AT_ONCE = 65_536;
 
 /**
- * All that the record says of a shard's items besides their outcomes, 64 hex digits: SHA-256 over one line an item, a
+ * All that the record says of a shard's items besides their outcomes, 64 hex digits: SHA-256 over one line per item, a
  * JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, code
- * and message of an item that was settled when it was read (else null), and the roles as [name, count], by name.
- * `itemsSha256OfLines` gives the same for the outcome lines of the items.
+ * and message of the error of an item that failed when it was read (otherwise null), and the roles as [name, count], by
+ * name. A settled verdict counts like one that is still to come. `itemsSha256OfLines` returns the same for the outcome
+ * lines of the items.
  */
 export function itemsSha256(items: readonly Item[]): string {
   return hashed(items, (item) => {
-    const { modality, requestType } = item.error === null ? item.request : item;
+    const { modality, requestType } = kindOf(item);
+    const error = item.settled?.error ?? null;
     const { path, row, line, sha256, bytes } = item.source;
     return [
       ...[item.seq, item.id, path, row, line, sha256, bytes],
       ...[modality, requestType, item.contentSha256],
-      ...(item.error === null ? [null, null] : [item.error.code, item.error.message]),
+      ...[error?.code ?? null, error?.message ?? null],
       inOrder(item.roles),
     ];
   });
 }
 
-/** See `itemsSha256`. Only what was judged has a content hash: without one, the error was known before. */
+/** See `itemsSha256`. An item without a content hash failed when it was read. */
 export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
   return hashed(lines, (outcome) => {
     const { path, row, line, sha256, bytes } = outcome.source;
-    const settled = outcome.content_sha256 === null ? outcome.error : null;
+    const known = outcome.content_sha256 === null ? outcome.error : null;
     return [
       ...[outcome.seq, outcome.id, path, row, line, sha256, bytes],
       ...[outcome.modality, outcome.request_type, outcome.content_sha256],
-      ...[settled?.code ?? null, settled?.message ?? null],
+      ...[known?.code ?? null, known?.message ?? null],
       inOrder(outcome.roles),
     ];
   });

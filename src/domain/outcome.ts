@@ -1,6 +1,6 @@
 import type { ItemError, ItemErrorReason } from './item-error.ts';
 import type { CategoryKey } from './taxonomy.ts';
-import type { Coverage } from './item.ts';
+import type { Coverage } from './coverage.ts';
 import type { RoleCounts } from './original-role.ts';
 
 /** What the guard said of one item, and which model said it. Decisions are made later, by the run's policy. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Fingerprint } from './fingerprint.ts';
 import type { Item, Lane } from './item.ts';
-import type { Outcome } from './outcome.ts';
+import type { ItemError } from './item-error.ts';
+import type { Judgement, Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
 
 /** A bounded group of items of one lane: the unit of queueing and of commitment. */
@@ -16,15 +17,15 @@ export interface Shard {
 }
 
 /**
- * Identity of a shard's payload, 64 hex digits: SHA-256 over one line an item of seq, id (as JSON), and the
- * content hash or the code it was settled with. Planning the same sources again gives the same value, which is
- * how a resumed run knows that it reads what was planned.
+ * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item of seq, id (as JSON), and the content
+ * hash, or for an item that failed when it was read, its error code. Planning the same sources again yields the same
+ * value, which is how a resumed run knows that it reads what was planned. A settled verdict does not change it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');
   let lines = '';
   for (const item of items) {
-    lines += `${item.seq} ${JSON.stringify(item.id)} ${item.contentSha256 ?? item.error.code}\n`;
+    lines += `${item.seq} ${JSON.stringify(item.id)} ${item.contentSha256 ?? item.settled.error.code}\n`;
     if (lines.length > 65_536) {
       hash.update(lines);
       lines = '';
@@ -53,8 +54,29 @@ export function shardBytes(items: readonly Item[]): number {
 /** A shard with the outcome of every item: what goes from judging to the sink. */
 export interface ShardResult {
   readonly shard: Shard;
-  /** In the order of the shard's items; null for an item that was settled when it was read. */
+  /** In the order of the shard's items; null for a settled item, which holds its own. */
   readonly outcomes: readonly (Outcome | null)[];
-  /** In full, every fingerprint that the outcomes name. */
+  /** In full, every fingerprint that the outcomes and the settled verdicts name. */
   readonly fingerprints: readonly Fingerprint[];
+}
+
+/** The fingerprints of the settled verdicts among the items, by id. */
+export function settledFingerprints(items: readonly Item[]): Map<string, Fingerprint> {
+  const found = new Map<string, Fingerprint>();
+  for (const { settled } of items) {
+    if (settled !== null && settled.error === null) found.set(settled.fingerprint.id, settled.fingerprint);
+  }
+  return found;
+}
+
+/** The judgement of each item, in order; null for an item that got an error. */
+export function judgementsOf({ shard, outcomes }: ShardResult): (Judgement | null)[] {
+  return shard.items.map(({ settled }, at) => (settled ?? outcomes[at])?.judgement ?? null);
+}
+
+/** The error of each item, in order; null for an item that got a verdict. */
+export function errorsOf({ shard, outcomes }: ShardResult): (ItemError | null)[] {
+  return shard.items.map(({ settled }, at) =>
+    settled === null ? (outcomes[at]?.failure?.error ?? null) : settled.error,
+  );
 }

@@ -9,7 +9,7 @@ import {
   type MediaRequest,
   type TextRequest,
 } from '../domain/request.ts';
-import type { Shard, ShardResult } from '../domain/shard.ts';
+import { settledFingerprints, type Shard, type ShardResult } from '../domain/shard.ts';
 import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 import { isTooLong, judgeLongText } from './windows/judge-long-text.ts';
@@ -32,7 +32,7 @@ export class Moderator {
   }
 
   /**
-   * Gives one outcome an item, in the order of the items; null for those that were settled when they were read.
+   * Returns one outcome per item, in the order of the items; null for settled ones.
    * Rejects only when no guard can be had, or on abort; nothing of the shard is under way any more then.
    */
   async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
@@ -60,7 +60,7 @@ export class Moderator {
     await Promise.all(works.map((work) => work.catch((error: unknown) => ending.abort(error))));
     options.signal.removeEventListener('abort', onAbort);
     ending.signal.throwIfAborted();
-    return { shard, outcomes, fingerprints: fingerprintsOf(outcomes, this.#judge.fingerprints) };
+    return { shard, outcomes, fingerprints: fingerprintsOf(shard, outcomes, this.#judge.fingerprints) };
   }
 
   async #judgeTexts(
@@ -97,10 +97,11 @@ interface Placed<Request> {
 }
 
 function fingerprintsOf(
+  { items }: Shard,
   outcomes: readonly (Outcome | null)[],
   known: ReadonlyMap<string, Fingerprint>,
 ): readonly Fingerprint[] {
-  const named = new Map<string, Fingerprint>();
+  const named = settledFingerprints(items);
   for (const outcome of outcomes) {
     const id = outcome?.judgement?.fingerprint ?? null;
     if (id === null || named.has(id)) continue;

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { JOB_FORM } from '../../src/fleet/redis/fleet-runs.ts';
 
 /** What a forger aims at: a fleet's Redis, and a run of it whose name it knows. */
 export interface Target {
@@ -27,8 +28,17 @@ const QUEUES = ['shards-text', 'shards-chat'];
 const HOSTILE = ['../../etc/passwd', '*', '[a-z]?', 'a\nb', '\x1b[2J', 'wait:x', '__proto__', ' '];
 
 const item = (n: number): object => ({
-  ...{ v: 6, record: 'x', expect: null, judging: { frames: 1, longAudio: 'windows', longText: 'windows' } },
-  ...{ landmarks: {}, shard: n % 50, pass: 1, lane: 'text', conversations: [], names: ['x'], items: [[[0]]] },
+  ...{ v: JOB_FORM, record: 'x', expect: null, fingerprints: [] },
+  judging: { frames: 1, longAudio: 'windows', longText: 'windows' },
+  ...{
+    landmarks: {},
+    shard: n % 50,
+    pass: 1,
+    lane: 'text',
+    conversations: [],
+    names: ['x'],
+    items: [[0, [0]]],
+  },
 });
 
 function pick<T>({ random }: Target, values: readonly T[]): T {
@@ -109,7 +119,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     into: 'results',
     share: 4,
     forge: ({ results, run }, n) =>
-      results.add('value', { kind: 'finish', v: 6, run, epoch: 1, pass: 1 }, { jobId: `f-${run}-1-${n}` }),
+      results.add(
+        'value',
+        { kind: 'finish', v: JOB_FORM, run, epoch: 1, pass: 1 },
+        { jobId: `f-${run}-1-${n}` },
+      ),
   },
   'a result that is none': {
     into: 'results',

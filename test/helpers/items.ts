@@ -1,7 +1,8 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import type { JudgedItem, SettledItem } from '../../src/domain/item.ts';
+import type { FailedItem, JudgedItem, KnownItem } from '../../src/domain/item.ts';
 import type { ItemRequest } from '../../src/domain/request.ts';
+import { judgement, MODEL } from './moderation.ts';
 
 const source = (path: string, row: number | null) => ({ path, row, line: row, sha256: null, bytes: null });
 
@@ -17,11 +18,11 @@ export function judgedItem(seq: number, request: ItemRequest, path = 'corpus.csv
     roles: null,
     request,
     contentSha256: contentSha256(request),
-    error: null,
+    settled: null,
   };
 }
 
-export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): SettledItem {
+export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): FailedItem {
   return {
     seq,
     id: `${path}#${seq + 1}`,
@@ -31,6 +32,14 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): S
     modality: 'text',
     requestType: 'prompt',
     contentSha256: null,
-    error: itemError(code, 'made by a test'),
+    settled: { judgement: null, error: itemError(code, 'made by a test') },
   };
+}
+
+/** A text whose verdict is known before it is judged. */
+export function knownItem(seq: number, score: number, path = 'corpus.csv'): KnownItem {
+  const { id, source, roles, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
+  const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
+  const settled = { judgement: judgement(score).judgement!, fingerprint: MODEL, error: null };
+  return { seq, id, source, roles, request: null, ...of, settled };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage } from '../../src/domain/item.ts';
+import { wholeCoverage } from '../../src/domain/coverage.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { history, type GuardRequest } from '../../src/domain/request.ts';
 import type { Judge } from '../../src/moderate/judge.ts';

@@ -25,13 +25,13 @@ function compact(item: Item): unknown {
     ...(row === null ? {} : { row, line }),
     ...(item.roles === null ? {} : { roles: item.roles }),
   };
-  if (item.error !== null) {
+  if (item.settled !== null) {
     return {
       id: item.id,
       ...optional,
       requestType: item.requestType,
       modality: item.modality,
-      error: item.error.code,
+      error: item.settled.error?.code,
     };
   }
   const request = Object.entries(item.request).filter(([name]) => name !== 'modality');

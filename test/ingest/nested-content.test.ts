@@ -10,8 +10,8 @@ import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
 import { corpus, NEVER, readItems } from './read-items.ts';
 
 /** What an item asks, in a line: its id, and its text, its turns or its code. */
-function shown({ id, request, error }: Item): string {
-  if (error !== null) return `${id}: ${error.code}`;
+function shown({ id, request, settled }: Item): string {
+  if (request === null) return `${id}: ${settled.error?.code}`;
   if (request.modality !== 'text') return `${id}: <${request.modality}>`;
   if (request.requestType === 'prompt') return `${id}: ${request.text}`;
   if (request.requestType === 'response') return `${id}: ${request.prompt} -> ${request.response}`;
@@ -305,7 +305,7 @@ describe('what records hold in lists and objects', () => {
     expect(await items(record)).toEqual([expect.stringMatching(/: (UNSUPPORTED_TYPE|MISSING_PAYLOAD)$/)]);
     const other = { text: 'words' };
     const [item] = await readItems([corpus(write([record, other]))]);
-    expect(item!.error?.code).toBe('MISSING_PAYLOAD');
+    expect(item!.settled?.error?.code).toBe('MISSING_PAYLOAD');
   });
 
   test('a bare list of turns is looked into as one in a record is', async () => {
@@ -464,7 +464,7 @@ describe('what records hold in lists and objects', () => {
       fc.asyncProperty(value, async (inner) => {
         const found = await readItems([corpus(write([{ text: 'main words', inner: [inner] }]))]);
         const judged = found.map(shown).join('\n');
-        const isRefused = found.some(({ error }) => error !== null);
+        const isRefused = found.some(({ settled }) => settled !== null);
         for (const words of textsUnder(inner)) expect(isRefused || judged.includes(words)).toBe(true);
       }),
       { numRuns: 200 },

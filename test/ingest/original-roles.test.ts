@@ -113,7 +113,7 @@ describe('the roles that turns have in their record', () => {
   test('of every turn, those up to it', async () => {
     const messages = [turn('user'), turn('tool'), turn('system'), turn('function'), turn('x'), turn('tool')];
     const found = await items({ messages }, { audit: 'every-turn' });
-    expect(found.map((item) => [item.id, item.error?.code ?? null, item.roles])).toEqual([
+    expect(found.map((item) => [item.id, item.settled?.error?.code ?? null, item.roles])).toEqual([
       ['a.jsonl#1#1', null, null],
       ['a.jsonl#1#2', null, { tool: 1 }],
       ['a.jsonl#1#4', null, { tool: 1, function: 1 }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Judge } from '../../src/moderate/judge.ts';
-import { promptItem, settledItem } from '../helpers/items.ts';
+import { knownItem, promptItem, settledItem } from '../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../helpers/moderation.ts';
 
 /** A judge whose score is the number the text holds. */
@@ -20,9 +20,10 @@ describe('a shard of texts', () => {
 
   it('asks no guard for a shard of settled items', async () => {
     const silent: Judge = { judge: () => Promise.reject(new Error('asked')), fingerprints: new Map() };
-    const items = [settledItem(0, 'INVALID_ENCODING')];
+    const items = [settledItem(0, 'INVALID_ENCODING'), knownItem(1, 0.25)];
     const result = await moderateShard({ items }, silent);
-    expect(result.outcomes).toEqual([null]);
+    expect(result.outcomes).toEqual([null, null]);
+    expect(result.fingerprints).toEqual([MODEL]);
   });
 
   it('takes a wrong number of outcomes for a fault, never for a clean rest', async () => {

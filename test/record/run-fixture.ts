@@ -9,7 +9,8 @@ import {
 } from '../../src/config/run-config.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage, type Item, type Lane } from '../../src/domain/item.ts';
+import { wholeCoverage } from '../../src/domain/coverage.ts';
+import type { Item, Lane } from '../../src/domain/item.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { TextRequest } from '../../src/domain/request.ts';
@@ -201,7 +202,7 @@ export function resultOf(
   shard: Shard,
   judge: (item: Item) => Outcome = (item) => verdict(item),
 ): ShardResult {
-  const outcomes = shard.items.map((item) => (item.error === null ? judge(item) : null));
+  const outcomes = shard.items.map((item) => (item.settled === null ? judge(item) : null));
   return { shard, outcomes, fingerprints: [FINGERPRINT] };
 }
 

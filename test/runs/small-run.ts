@@ -3,7 +3,7 @@ import { DEFAULT_JUDGING, DEFAULT_LIMITS, type RunConfig } from '../../src/confi
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage } from '../../src/domain/item.ts';
+import { wholeCoverage } from '../../src/domain/coverage.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';

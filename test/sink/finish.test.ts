@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { settledItem } from '../helpers/items.ts';
+import { knownItem, settledItem } from '../helpers/items.ts';
+import { MODEL } from '../helpers/moderation.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import {
   FINGERPRINT,
@@ -22,6 +23,16 @@ import {
 } from '../record/run-fixture.ts';
 
 describe('finishing a run', () => {
+  it('records a verdict that was known before like one of a guard', async () => {
+    const shard = { ...shardOf(0, []), items: [knownItem(0, 0.75)] };
+    const { dir } = await finishedRun([{ shard, outcomes: [null], fingerprints: [MODEL] }]);
+    const { contentSha256: hash } = shard.items[0]!;
+    expect(await outcomes(dir)).toMatchObject([
+      { status: 'ok', score: 0.75, decision: 'block', fingerprint: MODEL.id, content_sha256: hash },
+    ]);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, verdicts: 1, errors: 0 });
+  });
+
   it('merges interleaved lanes into corpus order, with every count true', async () => {
     const text = shardOf(0, [0, 1, 4, 5]);
     const chat = shardOf(1, [2, 3, 6], { lane: 'chat' });

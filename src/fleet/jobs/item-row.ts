@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Item, SettledItem } from '../../domain/item.ts';
-import { ITEM_CODES, ITEM_ERROR_REASONS, mayHaveReason } from '../../domain/item-error.ts';
-import { ORIGINAL_ROLES, type RoleCounts } from '../../domain/original-role.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import type { FailedItem, Item, KnownItem, SettledItem } from '../../domain/item.ts';
+import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import {
   MODALITIES,
   REQUEST_TYPES,
@@ -9,124 +9,130 @@ import {
   type Modality,
   type RequestType,
 } from '../../domain/request.ts';
+import { errorRow, packError, unpackError } from './error-row.ts';
 import { named, type Names } from './names.ts';
-import { count, countsOf, integer, nullOr, oneOf, row, text, type Check, type Checked } from './rows.ts';
+import { isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
+import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked } from './rows.ts';
 
-/**
- * What a person finds an item by: seq, id, and of its source the path (named), row, line, hash and bytes; then, of a
- * conversation that has any, the original roles of its turns.
- */
-type Place = BarePlace | readonly [...BarePlace, roles: RoleCounts];
+/** The first column of a row. */
+export const ITEM_KIND = { judged: 0, failed: 1, known: 2 } as const;
 
-type BarePlace = readonly [
-  seq: number,
-  id: string,
-  path: number,
-  row: number | null,
-  line: number | null,
-  sha256: string | null,
-  bytes: number | null,
-];
+/** Where a person finds an item; and of a conversation, the original roles of its turns. */
+const isPlace = row(
+  count, // seq
+  text, // id
+  count, // path, named
+  nullOr(integer), // row
+  nullOr(integer), // line
+  nullOr(text), // sha256
+  nullOr(count), // bytes
+  nullOr(countsOf(ORIGINAL_ROLES)),
+);
 
-const BARE_PLACE = [
-  ...([count, text, count] as const),
-  ...([nullOr(integer), nullOr(integer), nullOr(text), nullOr(count)] as const),
-] as const;
-
-const isBare: Check<BarePlace> = row(...BARE_PLACE);
-
-const isRoles = countsOf(ORIGINAL_ROLES);
-
-const isWithRoles = row(...BARE_PLACE, isRoles);
-
-const isPlace: Check<Place> = (value): value is Place => isBare(value) || isWithRoles(value);
+type Place = Checked<typeof isPlace>;
 
 export const PLACE = z.custom<Place>(isPlace);
 
 export function packPlace({ seq, id, source, roles }: Item, names: Names): Place {
   const { path, row: record, line, sha256, bytes } = source;
-  if (roles === null) return [seq, id, names.place(path), record, line, sha256, bytes];
   return [seq, id, names.place(path), record, line, sha256, bytes, roles];
 }
 
-/** Throws when it names what is not in the list. */
+export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
+
+/** What the rows of a job name: texts, and the models of settled verdicts. */
+export interface Named {
+  readonly names: readonly string[];
+  readonly fingerprints: readonly Fingerprint[];
+}
+
+/** Throws when the row names what is not there; so do the other functions that unpack. */
 export function unpackPlace(
   [seq, id, path, row, line, sha256, bytes, roles]: Place,
-  list: readonly string[],
+  { names }: Pick<Named, 'names'>,
 ): Pick<Item, 'seq' | 'id' | 'source' | 'roles'> {
-  return { seq, id, source: { path: named(list, path), row, line, sha256, bytes }, roles: roles ?? null };
+  return { seq, id, source: { path: named(names, path), row, line, sha256, bytes }, roles };
 }
 
-const isSettled = row(
+const isFailed = row(
+  only(ITEM_KIND.failed),
   isPlace,
   nullOr(oneOf(REQUEST_TYPES)),
   nullOr(oneOf(MODALITIES)),
-  oneOf(ITEM_CODES),
-  text, // message
+  errorRow(text),
 );
 
-/** The same with the reason of its error. */
-const isSettledWithReason = row(
+const isKnown = row(
+  only(ITEM_KIND.known),
   isPlace,
-  nullOr(oneOf(REQUEST_TYPES)),
-  nullOr(oneOf(MODALITIES)),
-  oneOf(ITEM_CODES),
-  text, // message
-  oneOf(ITEM_ERROR_REASONS),
+  oneOf(REQUEST_TYPES),
+  oneOf(MODALITIES),
+  text, // contentSha256
+  isVerdictRow,
 );
 
-type SettledRow = Checked<typeof isSettled> | Checked<typeof isSettledWithReason>;
+type FailedRow = Checked<typeof isFailed>;
+type KnownRow = Checked<typeof isKnown>;
+type SettledRow = FailedRow | KnownRow;
 
-const isAnySettled: Check<SettledRow> = (value): value is SettledRow =>
-  isSettled(value) || (isSettledWithReason(value) && mayHaveReason(value[3], value[5]));
-
-/** An item that was settled when it was read. */
-export const SETTLED_ROW = z.custom<SettledRow>(isAnySettled);
+/** An item that was settled before it was judged. */
+export const SETTLED_ROW = z.custom<SettledRow>((value) => isFailed(value) || isKnown(value));
 
 export function packSettled(item: SettledItem, names: Names): SettledRow {
-  const { code, message, reason } = item.error;
-  const settled = [packPlace(item, names), item.requestType, item.modality, code, message] as const;
-  return reason === undefined ? [...settled] : [...settled, reason];
+  const place = packPlace(item, names);
+  if (item.contentSha256 === null) {
+    return [ITEM_KIND.failed, place, item.requestType, item.modality, packError(item.settled.error)];
+  }
+  const verdict = packVerdict(item.settled.judgement, names);
+  return [ITEM_KIND.known, place, item.requestType, item.modality, item.contentSha256, verdict];
 }
 
-/** Throws as `unpackPlace` does. */
-export function unpackSettled(
-  [place, requestType, modality, code, message, reason]: SettledRow,
-  list: readonly string[],
-): SettledItem {
-  const { seq, id, source, roles } = unpackPlace(place, list);
-  return {
-    seq,
-    id,
-    source,
-    roles,
-    request: null,
-    modality,
-    requestType,
-    contentSha256: null,
-    error: reason === undefined ? { code, message } : { code, message, reason },
-  };
+export function unpackSettled(row: SettledRow, by: Named): SettledItem {
+  return row[0] === ITEM_KIND.failed ? unpackFailed(row, by) : unpackKnown(row, by);
 }
 
-const isJudged = row(isPlace, oneOf(REQUEST_TYPES), oneOf(MODALITIES), text /* contentSha256 */);
+function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Named): FailedItem {
+  const { seq, id, source, roles } = unpackPlace(place, by);
+  const settled = { judgement: null, error: unpackError(error) };
+  return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, settled };
+}
+
+function unpackKnown(
+  [, place, requestType, modality, contentSha256, verdict]: KnownRow,
+  by: Named,
+): KnownItem {
+  const { seq, id, source, roles } = unpackPlace(place, by);
+  const judgement = unpackVerdict(verdict, by.names);
+  const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
+  if (fingerprint === undefined) throw new Error('a settled verdict names a model that did not come with it');
+  const settled = { judgement, fingerprint, error: null };
+  return { seq, id, source, roles, request: null, modality, requestType, contentSha256, settled };
+}
+
+const isJudged = row(
+  only(ITEM_KIND.judged),
+  isPlace,
+  oneOf(REQUEST_TYPES),
+  oneOf(MODALITIES),
+  text, // contentSha256
+);
 
 type ItemRow = Checked<typeof isJudged> | SettledRow;
 
-/** An item as it travels beside its outcome: without its content, which the record has no use for. */
-export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isAnySettled(value));
+/** An item as it travels beside its outcome: without its content, which the record does not need. */
+export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isFailed(value) || isKnown(value));
 
 export function packItem(item: Item, names: Names): ItemRow {
-  if (item.error !== null) return packSettled(item, names);
+  if (item.settled !== null) return packSettled(item, names);
   const { requestType, modality } = item.request;
-  return [packPlace(item, names), requestType, modality, item.contentSha256];
+  return [ITEM_KIND.judged, packPlace(item, names), requestType, modality, item.contentSha256];
 }
 
-/** Throws when it names what is not in the list. */
-export function unpackItem(row: ItemRow, list: readonly string[]): Item {
-  if (row.length !== 4) return unpackSettled(row, list);
-  const [place, requestType, modality, contentSha256] = row;
-  const { seq, id, source, roles } = unpackPlace(place, list);
-  return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, error: null };
+export function unpackItem(row: ItemRow, by: Named): Item {
+  if (row[0] !== ITEM_KIND.judged) return unpackSettled(row, by);
+  const [, place, requestType, modality, contentSha256] = row;
+  const { seq, id, source, roles } = unpackPlace(place, by);
+  return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, settled: null };
 }
 
 /** A request of a kind whose content stayed with the worker. */

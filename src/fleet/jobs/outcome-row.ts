@@ -1,17 +1,8 @@
 import { z } from 'zod';
-import { COVERAGE_UNITS } from '../../domain/item.ts';
-import {
-  ITEM_CODES,
-  ITEM_ERROR_REASONS,
-  mayBeRetryable,
-  mayHaveReason,
-  passingError,
-  type ItemCode,
-  type ItemError,
-  type ItemErrorReason,
-} from '../../domain/item-error.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { COVERAGE_UNITS } from '../../domain/coverage.ts';
+import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { errorRow, packError, unpackError } from './error-row.ts';
 import { named, namedOrNull, type Names } from './names.ts';
 import {
   count,
@@ -21,6 +12,7 @@ import {
   notNegative,
   nullOr,
   number,
+  only,
   oneOf,
   row,
   share,
@@ -29,20 +21,23 @@ import {
   type Checked,
 } from './rows.ts';
 
-/** Flags of one item, and units of one text: no guard of ours gives as many, and a log is kept for ever. */
+/** Flags of one item, and UTF-16 code units of one text: more than any guard returns, and a log is kept for ever. */
 const MAX_FLAGS = 1000;
 const MAX_TEXT = 1000;
 
-const message = textUpTo(MAX_TEXT);
 const listOfFlags = list(textUpTo(MAX_TEXT));
 
-/** By index of the taxonomy; null where a probe did not answer. */
+/** In the order of the taxonomy; null where a probe did not answer. */
 const scores = listOf(CATEGORY_KEYS.length, nullOr(share));
 const flags: Check<readonly string[]> = (value): value is readonly string[] =>
   listOfFlags(value) && value.length <= MAX_FLAGS;
 const place = count;
 
-const isJudged = row(
+/** The first column of a row. */
+const KIND = { verdict: 0, error: 1 } as const;
+
+export const isVerdictRow = row(
+  only(KIND.verdict),
   share, // score
   flag, // flagged
   nullOr(scores),
@@ -59,62 +54,57 @@ const isJudged = row(
   nullOr(number), // worst_at
 );
 
-const isFailed = row(
-  oneOf(ITEM_CODES),
-  message,
+const isFailure = row(
+  only(KIND.error),
+  errorRow(textUpTo(MAX_TEXT)),
   count, // attempts
   nullOr(place), // endpoint
   place, // moderatedAt
 );
 
-const PASSING_CODES = ITEM_CODES.filter((code) => mayBeRetryable(code, true));
-const isTrue: Check<true> = (value): value is true => value === true;
+type VerdictRow = Checked<typeof isVerdictRow>;
 
-/** The same with an error whose cause may pass. */
-const isPassing = row(oneOf(PASSING_CODES), message, count, nullOr(place), place, isTrue);
+type FailureRow = Checked<typeof isFailure>;
 
-const isFailedWithReason = row(
-  oneOf(ITEM_CODES),
-  message,
-  count,
-  nullOr(place),
-  place,
-  oneOf(ITEM_ERROR_REASONS),
-);
-
-type OutcomeRow =
-  | Checked<typeof isJudged>
-  | Checked<typeof isFailed>
-  | Checked<typeof isPassing>
-  | Checked<typeof isFailedWithReason>;
+type OutcomeRow = VerdictRow | FailureRow;
 
 /**
- * An outcome as it travels: without the keys, which are two thirds of its JSON, and with what it shares with its
+ * An outcome as it travels: without the keys, which are two thirds of its JSON, and with the texts it shares with its
  * neighbours named.
  */
-export const OUTCOME_ROW = z.custom<OutcomeRow>(
-  (value) =>
-    isJudged(value) ||
-    isFailed(value) ||
-    isPassing(value) ||
-    (isFailedWithReason(value) && mayHaveReason(value[0], value[5])),
-);
+export const OUTCOME_ROW = z.custom<OutcomeRow>((value) => isVerdictRow(value) || isFailure(value));
 
 export function packOutcome({ judgement, failure }: Outcome, names: Names): OutcomeRow {
-  if (failure !== null) {
-    const { error, attempts, endpoint, moderatedAt } = failure;
-    const failed = [
-      error.code,
-      error.message,
-      attempts,
-      names.placeOrNull(endpoint),
-      names.place(moderatedAt),
-    ] as const;
-    if (error.reason !== undefined) return [...failed, error.reason];
-    return error.retryable === true ? [...failed, true] : [...failed];
-  }
+  return failure === null ? packVerdict(judgement, names) : packFailure(failure, names);
+}
+
+/** Throws when the row names what is not in the list. */
+export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome {
+  return row[0] === KIND.verdict
+    ? { judgement: unpackVerdict(row, list), failure: null }
+    : { judgement: null, failure: unpackFailure(row, list) };
+}
+
+function packFailure({ error, attempts, endpoint, moderatedAt }: FailedJudgement, names: Names): FailureRow {
+  return [KIND.error, packError(error), attempts, names.placeOrNull(endpoint), names.place(moderatedAt)];
+}
+
+function unpackFailure(
+  [, error, attempts, endpoint, moderatedAt]: FailureRow,
+  list: readonly string[],
+): FailedJudgement {
+  return {
+    error: unpackError(error),
+    attempts,
+    endpoint: namedOrNull(list, endpoint),
+    moderatedAt: when(list, moderatedAt),
+  };
+}
+
+export function packVerdict(judgement: Judgement, names: Names): VerdictRow {
   const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage } = judgement;
   return [
+    KIND.verdict,
     judgement.score,
     judgement.flagged,
     scores === null ? null : CATEGORY_KEYS.map((key) => scores[key] ?? null),
@@ -132,55 +122,23 @@ export function packOutcome({ judgement, failure }: Outcome, names: Names): Outc
   ];
 }
 
-/** Throws when it names what is not in the list. */
-export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome {
-  if (row.length === 5 || row.length === 6) {
-    const [code, message, attempts, endpoint, moderatedAt, mark] = row;
-    return {
-      judgement: null,
-      failure: {
-        error: unpackError(code, message, mark),
-        attempts,
-        endpoint: namedOrNull(list, endpoint),
-        moderatedAt: when(list, moderatedAt),
-      },
-    };
-  }
-  const [
+/** Throws when the row names what is not in the list. */
+export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgement {
+  const [, score, flagged, scores, flags, fingerprint, endpoint, latencyMs, ...rest] = row;
+  const [attempts, cacheUsage, at, unit, judged, total, worst_at] = rest;
+  return {
     score,
     flagged,
-    scores,
-    flags,
-    fingerprint,
-    endpoint,
+    subcategoryScores: scores === null ? null : byKey(scores),
+    subcategoryFlags: flags,
+    fingerprint: namedOrNull(list, fingerprint),
+    endpoint: named(list, endpoint),
     latencyMs,
     attempts,
     cacheUsage,
-    at,
-    ...coverage
-  ] = row;
-  const [unit, judged, total, worst_at] = coverage;
-  return {
-    judgement: {
-      score,
-      flagged,
-      subcategoryScores: scores === null ? null : byKey(scores),
-      subcategoryFlags: flags,
-      fingerprint: namedOrNull(list, fingerprint),
-      endpoint: named(list, endpoint),
-      latencyMs,
-      attempts,
-      cacheUsage,
-      moderatedAt: when(list, at),
-      coverage: { unit, judged, total, worst_at },
-    },
-    failure: null,
+    moderatedAt: when(list, at),
+    coverage: { unit, judged, total, worst_at },
   };
-}
-
-function unpackError(code: ItemCode, message: string, mark: true | ItemErrorReason | undefined): ItemError {
-  if (mark === undefined) return { code, message };
-  return mark === true ? passingError(code, message) : { code, message, reason: mark };
 }
 
 /** ISO 8601, UTC, milliseconds. */

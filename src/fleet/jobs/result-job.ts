@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { ITEM_ROW, packItem, unpackItem } from './item-row.ts';
+import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
 import { Names } from './names.ts';
 import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
@@ -18,16 +18,16 @@ export interface ResultJob {
   readonly run: string;
   readonly record: string;
   readonly epoch: number;
-  /** Its items are without their content, which the record has no use for. */
+  /** Its items come without their content, which the record does not need. */
   readonly result: ShardResult;
 }
 
-/** That the run is to be finished. */
+/** A request to finish the run. */
 export interface FinishJob {
   readonly kind: 'finish';
   readonly run: string;
   readonly record: string;
-  /** Of the feeder that asks for it. */
+  /** Epoch of the feeder that asks. */
   readonly epoch: number;
   readonly pass: number;
 }
@@ -49,7 +49,7 @@ const JOB = z.discriminatedUnion('kind', [
     names: z.array(text),
     items: z.array(ITEM_ROW),
     outcomes: z.array(OUTCOME_ROW.nullable()),
-    fingerprints: z.array(z.object({ id: text, artifacts: z.record(text, text) })),
+    fingerprints: z.array(FINGERPRINT),
   }),
   z.object({
     kind: z.literal('finish'),
@@ -61,12 +61,12 @@ const JOB = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Name of the job that asks for the end of a pass. */
+/** Id of the job that asks to finish a run after a pass. */
 export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The form of results in Redis: JSON of rows, without any content. */
+/** The form of results in Redis: JSON of rows, without content. */
 export const sinkJobCodec: JobContent<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
@@ -98,7 +98,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
     const { shard, pass, lane, names, fingerprints } = job;
-    const items = job.items.map((row) => unpackItem(row, names));
+    const items = job.items.map((row) => unpackItem(row, job));
     const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
       kind: 'result',

@@ -1,12 +1,12 @@
-/** Whether a value may stand in a place of a row. */
+/** Whether a value is valid in a column of a row. */
 export type Check<T> = (value: unknown) => value is T;
 
-/** What passes a check. */
+/** The type that a check lets through. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
 /**
- * An array of as many places as there are checks, each with a value that passes its own. By plain functions, since jobs
- * are thousands of rows of dozens of values: a schema a value takes as long as all else that is done with a job.
+ * An array with one value per check, each of which passes its own. These are plain functions, because a job has hundreds
+ * of rows of dozens of values: a zod schema per value takes as long as everything else that is done with a job.
  */
 export function row<T extends readonly unknown[]>(
   ...checks: { readonly [Place in keyof T]: Check<T[Place]> }
@@ -19,6 +19,11 @@ export function row<T extends readonly unknown[]>(
 
 export const text: Check<string> = (value) => typeof value === 'string';
 
+/** One value: the kind of a row, in its first column. */
+export function only<T extends number>(kind: T): Check<T> {
+  return (value): value is T => value === kind;
+}
+
 export const flag: Check<boolean> = (value) => typeof value === 'boolean';
 
 export const number: Check<number> = (value) => typeof value === 'number';
@@ -28,7 +33,7 @@ export const share: Check<number> = (value): value is number => number(value) &&
 
 export const notNegative: Check<number> = (value): value is number => number(value) && value >= 0;
 
-/** A text of at most so many UTF-16 units. */
+/** A text of at most this many UTF-16 code units. */
 export function textUpTo(longest: number): Check<string> {
   return (value): value is string => text(value) && value.length <= longest;
 }
@@ -49,13 +54,13 @@ export function list<T>(check: Check<T>): Check<readonly T[]> {
   return (value): value is readonly T[] => Array.isArray(value) && value.every(check);
 }
 
-/** A list of that length. */
+/** A list of this length. */
 export function listOf<T>(length: number, check: Check<T>): Check<readonly T[]> {
   const any = list(check);
   return (value): value is readonly T[] => any(value) && value.length === length;
 }
 
-/** An object of how often there are some of the names: at least one of them, each at least once. */
+/** An object that counts names: at least one of them, each at least once. */
 export function countsOf<T extends string>(names: readonly T[]): Check<Readonly<Partial<Record<T, number>>>> {
   const isName = oneOf(names);
   return (value): value is Readonly<Partial<Record<T, number>>> => {

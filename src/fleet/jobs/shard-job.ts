@@ -2,28 +2,37 @@ import { z } from 'zod';
 import { LONG_AUDIO, LONG_TEXT, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
-import type { Shard } from '../../domain/shard.ts';
-import { PLACE, packPlace, packSettled, SETTLED_ROW, unpackPlace, unpackSettled } from './item-row.ts';
+import { settledFingerprints, type Shard } from '../../domain/shard.ts';
+import {
+  FINGERPRINT,
+  ITEM_KIND,
+  PLACE,
+  packPlace,
+  packSettled,
+  SETTLED_ROW,
+  unpackPlace,
+  unpackSettled,
+} from './item-row.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
 import { Names } from './names.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 
-/** A shard on its way to a worker, with what a worker has to know of its run. */
+/** A shard on its way to a worker, with what the worker needs to know of its run. */
 export interface ShardJob {
   readonly run: string;
   /** Tells the run from others of its name (`recordSha256`). */
   readonly record: string;
   /** Epoch of the feeder that fed it. */
   readonly epoch: number;
-  /** Fingerprint id that the run accepts from its guards; null: any. */
+  /** The only fingerprint id that the run accepts from guards; null: any. */
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
-  /** Of each corpus that the shard's media are in, a file by which to recognise it. */
+  /** Of each corpus that the shard's media are in, a file to recognise it by. */
   readonly landmarks: Landmarks;
   readonly shard: Shard;
 }
 
-/** A file of a corpus, by the corpus's name: who has it under a folder has the corpus there. */
+/** A file of each corpus, by the corpus's name: a folder that contains it is that corpus. */
 export type Landmarks = Readonly<Record<string, Landmark>>;
 
 export interface Landmark {
@@ -33,8 +42,8 @@ export interface Landmark {
 }
 
 /**
- * Name of a shard's job: it never repeats within a run, and a later feeder's differs from an earlier one's, because
- * a name that is still known in Redis cannot be added again.
+ * Id of a shard's job. It is unique within a run, and it differs between feeders, because BullMQ does not add a job whose
+ * id it still knows.
  */
 export function shardJobId(
   run: string,
@@ -47,7 +56,7 @@ export function shardJobId(
 const count = z.int().min(0);
 const text = z.string();
 
-/** A request as it travels: a conversation is named by its place in the job, since its turns share it. */
+/** A request as it travels: a conversation is named by its index in the job, since its turns share it. */
 const REQUEST = z.union([
   z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
   z.object({
@@ -79,7 +88,8 @@ const REQUEST = z.union([
 
 type Travelling = z.output<typeof REQUEST>;
 
-const JUDGED_ROW = z.tuple([PLACE, REQUEST, text]); // the last is the contentSha256
+/** An item to be judged; the last column is the contentSha256. */
+const JUDGED_ROW = z.tuple([z.literal(ITEM_KIND.judged), PLACE, REQUEST, text]);
 
 const JOB = z.object({
   v: z.literal(JOB_FORM),
@@ -99,6 +109,8 @@ const JOB = z.object({
   conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
   /** What the rows name. */
   names: z.array(text),
+  /** The models of settled verdicts. */
+  fingerprints: z.array(FINGERPRINT),
   items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
@@ -119,8 +131,8 @@ export const shardJobCodec: JobContent<ShardJob> = {
     };
     const names = new Names();
     const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
-      item.error === null
-        ? [packPlace(item, names), pack(item.request), item.contentSha256]
+      item.settled === null
+        ? [ITEM_KIND.judged, packPlace(item, names), pack(item.request), item.contentSha256]
         : packSettled(item, names),
     );
     return {
@@ -136,6 +148,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       lane: shard.lane,
       conversations: [...places.keys()],
       names: names.list,
+      fingerprints: [...settledFingerprints(shard.items).values()],
       items,
     };
   },
@@ -152,10 +165,10 @@ export const shardJobCodec: JobContent<ShardJob> = {
       return { ...request, messages };
     };
     const items = job.items.map((row): Item => {
-      if (row.length !== 3) return unpackSettled(row, job.names);
-      const [place, request, contentSha256] = row;
-      const { seq, id, source, roles } = unpackPlace(place, job.names);
-      return { seq, id, source, roles, request: unpack(request), contentSha256, error: null };
+      if (row[0] !== ITEM_KIND.judged) return unpackSettled(row, job);
+      const [, place, request, contentSha256] = row;
+      const { seq, id, source, roles } = unpackPlace(place, job);
+      return { seq, id, source, roles, request: unpack(request), contentSha256, settled: null };
     });
     const { shard, pass, lane } = job;
     return {

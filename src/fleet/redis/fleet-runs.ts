@@ -11,7 +11,7 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
 /** Version of the form of all jobs: a process of another one gives them back rather than drop them. */
-export const JOB_FORM = 7;
+export const JOB_FORM = 8;
 
 /** A run that somebody feeds, as workers and sinks need to know it. */
 export interface FleetRun {

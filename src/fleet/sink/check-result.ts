@@ -1,37 +1,38 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import { makeFingerprint } from '../../domain/fingerprint.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
-import type { ShardResult } from '../../domain/shard.ts';
+import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
 import type { PlannedShards } from './planned-shards.ts';
 
-/** Why a result is none of what a run planned. */
+/** Why a result does not fit what its run planned. */
 export type Misfit = 'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint';
 
 /**
- * Holds a result to the plan and to the configuration of its run, whoever sent it: shard, pass and lane; one outcome
- * for each of the planned items and none for those that were settled; all that the record says of the items; and the
- * fingerprints. Null when it fits. What it says of scores was checked when it was read.
+ * Checks a result against the plan and the configuration of its run, whoever sent it: shard, pass and lane; one outcome
+ * for each planned item, and none for settled ones; all that the record says of the items; and the fingerprints. Null
+ * when it fits. The codec has checked the scores.
  */
 export async function misfitOf(
-  { shard, outcomes, fingerprints }: ShardResult,
+  result: ShardResult,
   plan: PlannedShards,
   { expectFingerprint }: Pick<RunConfig, 'expectFingerprint'>,
 ): Promise<Misfit | null> {
+  const { shard, outcomes, fingerprints } = result;
   const planned = await plan.find(shard.shard);
   if (planned === null) return 'not planned';
   if (shard.pass !== planned.pass || shard.lane !== planned.lane) return 'other pass';
   if (outcomes.length !== shard.items.length) return 'incomplete';
   if (!(await plan.wasFed(shard.shard, planned, itemsSha256(shard.items)))) return 'other items';
-  const isWhole = shard.items.every(({ error }, at) => (error === null) === (outcomes[at] !== null));
+  const isWhole = shard.items.every(({ settled }, at) => (settled === null) === (outcomes[at] !== null));
   if (!isWhole) return 'incomplete';
   const whole = new Set<string | null>([null]);
   for (const { id, artifacts } of fingerprints) {
     if (makeFingerprint(Object.entries(artifacts))?.id !== id) return 'other fingerprint';
     whole.add(id);
   }
-  for (const outcome of outcomes) {
-    if (outcome === null || outcome.judgement === null) continue;
-    const { fingerprint } = outcome.judgement;
+  for (const judgement of judgementsOf(result)) {
+    if (judgement === null) continue;
+    const { fingerprint } = judgement;
     if (!whole.has(fingerprint)) return 'other fingerprint';
     if (expectFingerprint !== null && fingerprint !== expectFingerprint) return 'other fingerprint';
   }

@@ -2,10 +2,9 @@ import type { Judging } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { itemError } from '../../domain/item-error.ts';
 import type { JudgedItem } from '../../domain/item.ts';
-import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
-import type { Shard, ShardResult } from '../../domain/shard.ts';
+import { settledFingerprints, type Shard, type ShardResult } from '../../domain/shard.ts';
 import { Requeue } from '../../queue/requeue.ts';
 import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
 import { Isolation } from './crash-isolation.ts';
@@ -102,10 +101,10 @@ export class ShardModerator {
     signal: AbortSignal,
   ): Promise<ShardResult> {
     const outcomes = new Map<number, Outcome>();
-    const fingerprints = new Map<string, Fingerprint>();
+    const fingerprints = settledFingerprints(shard.items);
     const suspects = new Map<number, JudgedItem[]>();
     for (const item of shard.items) {
-      if (item.error !== null) continue;
+      if (item.settled !== null) continue;
       const suspicion = deaths.ofItem.get(item.seq) ?? 0;
       if (suspicion >= PIECE_ITEMS.length) outcomes.set(item.seq, deadly(suspicion));
       else suspects.set(suspicion, [...(suspects.get(suspicion) ?? []), item]);

@@ -1,4 +1,4 @@
-import { wholeCoverage, type Coverage } from '../../domain/item.ts';
+import { wholeCoverage, type Coverage } from '../../domain/coverage.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { Task } from '../tasks/task.ts';

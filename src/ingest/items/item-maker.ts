@@ -1,6 +1,6 @@
 import { contentSha256, conversationSha256 } from '../../domain/content-hash.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import type { Item, ItemSource, SettledItem } from '../../domain/item.ts';
+import type { Item, ItemSource, FailedItem } from '../../domain/item.ts';
 import {
   isEmbedded,
   type Modality,
@@ -92,15 +92,15 @@ export class ItemMaker {
   refused(record: SourceRecord, error: ItemError, modality: Modality | null): Item {
     const id = record.content === null ? null : this.#idOf(record.content);
     const settled = { modality, requestType: null, error };
-    return this.#settled(id ?? this.#positionOf(record), this.#sourceOf(record), settled);
+    return this.#failed(id ?? this.#positionOf(record), this.#sourceOf(record), settled);
   }
 
   #item(id: string, source: ItemSource, draft: Draft, firstSeq: number): Item {
-    if (draft.error !== null) return this.#settled(id, source, draft);
+    if (draft.error !== null) return this.#failed(id, source, draft);
     const { request } = draft;
     const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;
     if (unknown !== null) {
-      return this.#settled(id, source, { modality: 'image', requestType: 'prompt', error: unknown });
+      return this.#failed(id, source, { modality: 'image', requestType: 'prompt', error: unknown });
     }
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
     const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
@@ -109,7 +109,7 @@ export class ItemMaker {
       ofConversation ? this.#measured(request).submitted[request.turns - 1]! : 0,
     );
     if (error !== null) {
-      return this.#settled(id, source, {
+      return this.#failed(id, source, {
         modality: request.modality,
         requestType: request.requestType,
         roles: draft.roles ?? null,
@@ -125,7 +125,7 @@ export class ItemMaker {
       contentSha256: ofConversation
         ? this.#measured(request).sha256[request.turns - 1]!
         : contentSha256(request),
-      error: null,
+      settled: null,
     };
   }
 
@@ -141,13 +141,14 @@ export class ItemMaker {
     );
   }
 
-  #settled(
+  #failed(
     id: string,
     source: ItemSource,
     { modality, requestType, roles = null, error }: Omit<SettledDraft, 'suffix' | 'request'>,
-  ): SettledItem {
+  ): FailedItem {
     const seq = this.#seq++;
-    return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, error };
+    const settled = { judgement: null, error };
+    return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, settled };
   }
 
   /** The conversation of a turn, all of whose turns are measured together. */

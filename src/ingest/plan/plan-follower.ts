@@ -1,5 +1,5 @@
 import { itemError } from '../../domain/item-error.ts';
-import type { Item, SettledItem } from '../../domain/item.ts';
+import type { Item, FailedItem } from '../../domain/item.ts';
 import { payloadSha256 } from '../../domain/shard.ts';
 import type { CutShard } from './cut-shards.ts';
 import type { PlanLine, PlannedShard } from './plan-line.ts';
@@ -122,14 +122,14 @@ function skipTo(entry: OpenShard, seq: number): boolean {
 }
 
 function completed({ line, items }: OpenShard): CutShard {
-  const changed = items.some((item) => item.error?.code === 'SOURCE_CHANGED');
+  const changed = items.some((item) => item.settled?.error?.code === 'SOURCE_CHANGED');
   const asPlanned = changed || payloadSha256(items) === line.payload_sha256;
   const { shard, pass, lane } = line;
   return { shard: { shard, pass, lane, items: asPlanned ? items : items.map(notAsPlanned) }, line };
 }
 
 /** The file's size and times are as they were and yet it reads otherwise: nobody judged what was planned. */
-function notAsPlanned(item: Item): SettledItem {
+function notAsPlanned(item: Item): FailedItem {
   return {
     seq: item.seq,
     id: item.id,
@@ -139,6 +139,9 @@ function notAsPlanned(item: Item): SettledItem {
     modality: item.request?.modality ?? null,
     requestType: item.request?.requestType ?? null,
     contentSha256: null,
-    error: itemError('SOURCE_CHANGED', 'the content differs from what was planned'),
+    settled: {
+      judgement: null,
+      error: itemError('SOURCE_CHANGED', 'the content differs from what was planned'),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Coverage } from '../../domain/item.ts';
+import type { Coverage } from '../../domain/coverage.ts';
 import type { Judgement } from '../../domain/outcome.ts';
 import { WorstPart } from '../../domain/worst-part.ts';
 

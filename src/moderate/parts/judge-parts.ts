@@ -1,5 +1,5 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import type { Coverage } from '../../domain/item.ts';
+import type { Coverage } from '../../domain/coverage.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
 import type { Judge } from '../judge.ts';

@@ -1,4 +1,4 @@
-import { codePoints } from '../../domain/item.ts';
+import { codePoints } from '../../domain/coverage.ts';
 import type { PromptRequest } from '../../domain/request.ts';
 import type { Covered, Part } from '../parts/judge-parts.ts';
 import { type Span, textSpans } from './text-spans.ts';

@@ -1,5 +1,5 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import type { Item } from '../../domain/item.ts';
+import { kindOf, type Item } from '../../domain/item.ts';
 import type { FailedJudgement, Judgement, OutcomeLine } from '../../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
@@ -22,8 +22,8 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     seq: item.seq,
     id: item.id,
     source: sourceOf(item),
-    modality: modalityOf(item),
-    request_type: requestTypeOf(item),
+    modality: kindOf(item).modality,
+    request_type: kindOf(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
     coverage: {
@@ -61,8 +61,8 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     seq: item.seq,
     id: item.id,
     source: sourceOf(item),
-    modality: modalityOf(item),
-    request_type: requestTypeOf(item),
+    modality: kindOf(item).modality,
+    request_type: kindOf(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
     coverage: null,
@@ -94,14 +94,6 @@ function sourceOf({ source }: Item): OutcomeLine['source'] {
     sha256: source.sha256,
     bytes: source.bytes,
   };
-}
-
-function modalityOf(item: Item): OutcomeLine['modality'] {
-  return item.error === null ? item.request.modality : item.modality;
-}
-
-function requestTypeOf(item: Item): OutcomeLine['request_type'] {
-  return item.error === null ? item.request.requestType : item.requestType;
 }
 
 /** What the policy says of a verdict on record; null for an error line. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COVERAGE_UNITS } from '../../domain/item.ts';
+import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '../../domain/item-error.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { SettledError, SettledVerdict } from '../../domain/item.ts';
+import type { Outcome, OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -41,11 +42,9 @@ export function encodeShard(
   let block = 0;
   for (let index = 0; index < items.length; index++) {
     const item = items[index]!;
-    const outcome = result.outcomes[index]!;
+    const outcome = item.settled === null ? result.outcomes[index]! : outcomeOf(item.settled, at);
     let line: OutcomeLine;
-    if (item.error !== null) {
-      line = errorLine(run, item, { error: item.error, attempts: 0, endpoint: null, moderatedAt: at });
-    } else if (outcome === null) {
+    if (outcome === null) {
       throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
     } else if (outcome.judgement === null) {
       line = errorLine(run, item, outcome.failure);
@@ -64,4 +63,10 @@ export function encodeShard(
   }
   const bytes = text.take();
   return { bytes, sha256: hash('sha256', bytes), counts: { items: items.length, errors, review, block } };
+}
+
+/** The outcome of a settled item; an error gets the time `at`, since none was taken when the item was read. */
+function outcomeOf({ judgement, error }: SettledError | SettledVerdict, at: string): Outcome {
+  if (error === null) return { judgement, failure: null };
+  return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt: at } };
 }

@@ -4,17 +4,19 @@ import {
   errorWithReason,
   ITEM_CODES,
   ITEM_ERROR_REASONS,
+  itemError,
   passingError,
+  type ItemError,
 } from '../../../src/domain/item-error.ts';
-import type { Item } from '../../../src/domain/item.ts';
+import { kindOf, type Item } from '../../../src/domain/item.ts';
 import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
-import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
-import { judgedItem, settledItem } from '../../helpers/items.ts';
+import { judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 
 /** Any UTF-16 string, lone surrogates included: what a corpus can hold. */
@@ -68,36 +70,73 @@ const roles = fc.option(
     .map((counts): RoleCounts => Object.fromEntries(counts)),
 );
 
-const withReason = fc
-  .tuple(fc.constantFrom(...ITEM_ERROR_REASONS), text)
-  .map(([reason, message]) => errorWithReason(reason, message));
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const share = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+const notNegative = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
+const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
+const attempts = fc.integer({ min: 0, max: 9 });
 
-const settled: fc.Arbitrary<(seq: number) => Item> = fc.option(withReason).map((error) => (seq) => ({
-  ...settledItem(seq, 'MALFORMED_ROW'),
-  ...(error === null ? {} : { error }),
-}));
+const judgements: fc.Arbitrary<Judgement> = fc.record({
+  score: share,
+  flagged: fc.boolean(),
+  subcategoryScores: fc.option(
+    fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] }),
+  ),
+  subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
+  fingerprint: fc.constantFrom(MODEL.id, null),
+  endpoint,
+  latencyMs: notNegative,
+  attempts,
+  cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
+  moderatedAt: when,
+  coverage: fc.record({
+    unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
+    judged: notNegative,
+    total: notNegative,
+    worst_at: fc.option(number),
+  }),
+});
+
+const errors: fc.Arbitrary<ItemError> = fc.oneof(
+  fc.tuple(fc.constantFrom(...ITEM_CODES), text).map(([code, message]) => itemError(code, message)),
+  text.map((message) => passingError('UNREADABLE_SOURCE', message)),
+  fc
+    .tuple(fc.constantFrom(...ITEM_ERROR_REASONS), text)
+    .map(([reason, message]) => errorWithReason(reason, message)),
+);
+
+const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
+  judgements.map((given) => ({ judgement: given, failure: null })),
+  fc
+    .record({
+      error: errors,
+      attempts,
+      endpoint: fc.option(endpoint),
+      moderatedAt: when,
+    })
+    .map((failure) => ({ judgement: null, failure })),
+);
+
+const settledItems: fc.Arbitrary<Item> = fc.oneof(
+  errors.map((error): Item => ({ ...settledItem(0, error.code), settled: { judgement: null, error } })),
+  judgements.map((given): Item => {
+    const settled = { judgement: { ...given, fingerprint: MODEL.id }, fingerprint: MODEL, error: null };
+    return { ...knownItem(0, 0), settled };
+  }),
+);
 
 const items: fc.Arbitrary<Item[]> = fc
-  .array(
-    fc.tuple(
-      fc.oneof(
-        requests.map((group) =>
-          group.map(
-            (request) =>
-              (seq: number): Item =>
-                judgedItem(seq, request),
-          ),
-        ),
-        settled.map((item) => [item]),
-      ),
-      roles,
-    ),
-    { minLength: 1, maxLength: 8 },
-  )
+  .array(fc.tuple(fc.oneof(requests, settledItems), roles), { minLength: 1, maxLength: 8 })
   .map((groups) =>
     groups
-      .flatMap(([group, counts]) => group.map((item) => [item, counts] as const))
-      .map(([item, counts], seq) => ({ ...item(seq), roles: counts })),
+      .flatMap(([group, counts]) =>
+        (Array.isArray(group) ? group : [group]).map((each) => [each, counts] as const),
+      )
+      .map(([each, counts], seq) => ({
+        ...('seq' in each ? { ...each, seq, id: `#${seq}` } : judgedItem(seq, each)),
+        roles: counts,
+      })),
   );
 
 const overTheWire = (data: object): unknown => JSON.parse(JSON.stringify(data));
@@ -124,52 +163,8 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
   );
 });
 
-const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
-const share = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
-const notNegative = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
-const when = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z');
-const endpoint = fc.constantFrom('embedded:', 'grpc://127.0.0.1:8001');
-const attempts = fc.integer({ min: 0, max: 9 });
-
-const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
-  fc
-    .record({
-      score: share,
-      flagged: fc.boolean(),
-      subcategoryScores: fc.option(
-        fc.record(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, share])), { requiredKeys: [] }),
-      ),
-      subcategoryFlags: fc.option(fc.array(text, { maxLength: 3 })),
-      fingerprint: fc.constantFrom(MODEL.id, null),
-      endpoint,
-      latencyMs: notNegative,
-      attempts,
-      cacheUsage: fc.option(fc.array(number, { minLength: 8, maxLength: 8 })),
-      moderatedAt: when,
-      coverage: fc.record({
-        unit: fc.constantFrom('chars' as const, 'turns' as const, 'frames' as const, 'seconds' as const),
-        judged: notNegative,
-        total: notNegative,
-        worst_at: fc.option(number),
-      }),
-    })
-    .map((judgement) => ({ judgement, failure: null })),
-  fc
-    .record({
-      error: fc.oneof(
-        fc.record({ code: fc.constantFrom(...ITEM_CODES), message: text }),
-        text.map((message) => passingError('UNREADABLE_SOURCE', message)),
-        withReason,
-      ),
-      attempts,
-      endpoint: fc.option(endpoint),
-      moderatedAt: when,
-    })
-    .map((failure) => ({ judgement: null, failure })),
-);
-
 const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
-  fc.tuple(...held.map((item) => (item.error === null ? outcomes : fc.constant(null)))).map((given) => ({
+  fc.tuple(...held.map((item) => (item.settled === null ? outcomes : fc.constant(null)))).map((given) => ({
     shard: { shard: 7, pass: 2, lane: 'text' as const, items: held },
     outcomes: given,
     fingerprints: [MODEL],
@@ -189,9 +184,9 @@ it('a result comes out as it went in but for the content, of which there is none
         item.source,
         JSON.stringify(item.roles),
         item.contentSha256,
-        item.error,
-        item.error === null ? item.request.requestType : item.requestType,
-        item.error === null ? item.request.modality : item.modality,
+        item.settled,
+        kindOf(item).requestType,
+        kindOf(item).modality,
       ];
       expect(decoded.result.shard.items.map(head)).toEqual(result.shard.items.map(head));
     }),
@@ -212,16 +207,11 @@ it.each([{}, { v: 2 }, { v: 4 }, null, 'x'])('what is no job of this version is 
   expect(() => sinkJobCodec.decode(data)).toThrow();
 });
 
-it('roles take no place where there are none', () => {
-  const [place] = packed().items[0]!;
-  expect(place).toHaveLength(7);
-});
-
 const packed = (): Packed => {
   const item = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'x' });
   const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
-  const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
-  const result = { shard, outcomes: [verdict], fingerprints: [] };
+  const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item, knownItem(1, 0.5)] };
+  const result = { shard, outcomes: [verdict, null], fingerprints: [MODEL] };
   return overTheWire(
     sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result }),
   ) as Packed;
@@ -232,38 +222,64 @@ interface Packed {
   names: string[];
   items: unknown[][];
   outcomes: unknown[][];
+  fingerprints: unknown[];
 }
+
+/** The place of the only time that the job names. */
+const timeOf = (job: Packed): number => job.outcomes[0]![10] as number;
+
+const failureRow = (code: string, mark: unknown, at: number): unknown[] => [1, [code, '', mark], 1, null, at];
+
+it('a row of an error is read', () => {
+  const job = packed();
+  const at = timeOf(job);
+  job.outcomes = [failureRow('INTERNAL', 'ffmpeg_missing', at), failureRow('UNREADABLE_SOURCE', 1, at)];
+  job.items[0] = [1, job.items[0]![1], null, null, ['UNSUPPORTED_TYPE', '', 'no_text_column']];
+  expect(() => sinkJobCodec.decode(job)).not.toThrow();
+});
 
 it.each<[string, (job: Packed) => void]>([
   ['of an earlier form', (job) => (job.v = 1)],
   ['that names what did not come with it', (job) => job.names.pop()],
-  ['with a category too few', (job) => (job.outcomes[0]![2] as unknown[]).pop()],
-  ['with a category too many', (job) => (job.outcomes[0]![2] as unknown[]).push(0.5)],
-  ['with a score that is no number', (job) => (job.outcomes[0]![2] = CATEGORY_KEYS.map(() => '0.5'))],
-  ['with a score of 7', (job) => (job.outcomes[0]![0] = 7)],
-  ['with a score below 0', (job) => (job.outcomes[0]![0] = -0.01)],
-  ['with a category of 1.01', (job) => ((job.outcomes[0]![2] as unknown[])[0] = 1.01)],
-  ['with a latency below 0', (job) => (job.outcomes[0]![6] = -1)],
-  ['with attempts below 0', (job) => (job.outcomes[0]![7] = -1)],
-  ['with coverage below 0', (job) => (job.outcomes[0]![11] = -1)],
-  ['with more flags than a guard gives', (job) => (job.outcomes[0]![3] = Array<string>(1001).fill('x'))],
+  ['with a category too few', (job) => (job.outcomes[0]![3] as unknown[]).pop()],
+  ['with a category too many', (job) => (job.outcomes[0]![3] as unknown[]).push(0.5)],
+  ['with a score that is no number', (job) => (job.outcomes[0]![3] = CATEGORY_KEYS.map(() => '0.5'))],
+  ['with a score of 7', (job) => (job.outcomes[0]![1] = 7)],
+  ['with a score below 0', (job) => (job.outcomes[0]![1] = -0.01)],
+  ['with a category of 1.01', (job) => ((job.outcomes[0]![3] as unknown[])[0] = 1.01)],
+  ['with a latency below 0', (job) => (job.outcomes[0]![7] = -1)],
+  ['with attempts below 0', (job) => (job.outcomes[0]![8] = -1)],
+  ['with coverage below 0', (job) => (job.outcomes[0]![12] = -1)],
+  ['with more flags than a guard gives', (job) => (job.outcomes[0]![4] = Array<string>(1001).fill('x'))],
   ['of no time', (job) => (job.names = job.names.map(() => 'yesterday'))],
-  ['with a final error that may pass', (job) => (job.outcomes[0] = ['MALFORMED_ROW', '', 1, null, 0, true])],
+  [
+    'with a final error that may pass',
+    (job) => (job.outcomes[0] = failureRow('MALFORMED_ROW', 1, timeOf(job))),
+  ],
   [
     'with a reason that is of another code',
-    (job) => (job.outcomes[0] = ['TIMEOUT', '', 1, null, 0, 'ffmpeg_missing']),
+    (job) => (job.outcomes[0] = failureRow('TIMEOUT', 'ffmpeg_missing', timeOf(job))),
   ],
-  ['with an unknown reason', (job) => (job.outcomes[0] = ['INTERNAL', '', 1, null, 0, 'none of ours'])],
+  [
+    'with an unknown reason',
+    (job) => (job.outcomes[0] = failureRow('INTERNAL', 'none of ours', timeOf(job))),
+  ],
   [
     'with an item of a reason that is of another code',
-    (job) => (job.items[0] = [job.items[0]![0], null, null, 'INTERNAL', '', 'no_text_column']),
+    (job) => (job.items[0] = [1, job.items[0]![1], null, null, ['INTERNAL', '', 'no_text_column']]),
   ],
   ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
   ['with an item cut short', (job) => job.items[0]!.pop()],
-  ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], null, 'tool'].map(
+  ['with an outcome of no kind', (job) => (job.outcomes[0]![0] = 3)],
+  ['with an outcome of another kind', (job) => (job.outcomes[0]![0] = 1)],
+  ['with an item of no kind', (job) => (job.items[0]![0] = 3)],
+  ['with an item of another kind', (job) => (job.items[0]![0] = 1)],
+  ['with a settled score of 7', (job) => ((job.items[1]![5] as unknown[])[1] = 7)],
+  ['without the model of a settled verdict', (job) => (job.fingerprints = [])],
+  ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], 'tool'].map(
     (roles): [string, (job: Packed) => void] => [
       `with roles that are none: ${JSON.stringify(roles)}`,
-      (job) => (job.items[0]![0] as unknown[]).push(roles),
+      (job) => ((job.items[0]![1] as unknown[])[7] = roles),
     ],
   ),
 ])('a result is refused %s', (_, spoil) => {

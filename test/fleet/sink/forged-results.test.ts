@@ -15,6 +15,7 @@ import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { knownItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import {
@@ -195,6 +196,18 @@ it('a result by another model than the run expects is dropped, and the run ends 
     await put(job({ ...result, fingerprints: [OTHER] }));
     await settled(() => dropped.pop() === 'other fingerprint');
   }
+  const [first, ...rest] = SHARDS[0].items as JudgedItem[];
+  const known = {
+    ...knownItem(0, 0.1),
+    id: first!.id,
+    source: first!.source,
+    contentSha256: first!.contentSha256,
+  };
+  const judgement = { ...known.settled.judgement, fingerprint: OTHER.id };
+  const item = { ...known, settled: { judgement, fingerprint: OTHER, error: null } };
+  const result = resultOf({ ...SHARDS[0], items: [item, ...rest] });
+  await put(job({ ...result, fingerprints: [FINGERPRINT, OTHER] }));
+  await settled(() => dropped.pop() === 'other fingerprint');
   expect(committed).toEqual([]);
   await endsRight();
 });

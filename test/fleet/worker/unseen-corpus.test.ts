@@ -36,7 +36,7 @@ describe('what a worker sees of a corpus', () => {
         caption: null,
       },
       contentSha256: '0'.repeat(64),
-      error: null,
+      settled: null,
     })),
   });
   const landmarks = { c: { path: 'landmark', bytes: 3 } };

@@ -29,7 +29,10 @@ const frozen = async (path = root): Promise<readonly FrozenSource[]> =>
   (await expandSources([corpus(path)], NEVER)).sources;
 
 const codes = async (sources: readonly FrozenSource[], path = root) =>
-  (await itemsOf(sources, [corpus(path)])).map(({ source, error }) => [source.path, error?.code ?? 'ok']);
+  (await itemsOf(sources, [corpus(path)])).map(({ source, settled }) => [
+    source.path,
+    settled?.error?.code ?? 'ok',
+  ]);
 
 function pipe(name: string): void {
   rmSync(join(root, name), { force: true });
@@ -165,7 +168,7 @@ describe('a link to something outside', () => {
     const source = { ...photo!, [key]: { ...(photo![key] as object), ...state } };
     const items = await itemsOf([source], [corpus(join(root, 'photo.jpg'))]);
     expect(items).toHaveLength(1);
-    expect(items[0]!.error).not.toBeNull();
+    expect(items[0]!.settled).not.toBeNull();
     expect(JSON.stringify(items)).not.toContain('secret');
   });
 
@@ -197,7 +200,7 @@ test('a file that grows faster than it is read comes to an end', async () => {
     signal: NEVER,
   };
   for await (const items of readSource(sources[0]!, configs[0]!, 0, { ...options, onBytes }))
-    found.push(...items.map(({ error }) => error?.code ?? 'ok'));
+    found.push(...items.map(({ settled: known }) => known?.error?.code ?? 'ok'));
   expect(read).toBe(bytes);
   expect(found.at(-1)).toBe('SOURCE_CHANGED');
 });

@@ -22,8 +22,8 @@ describe('columns and an encoding that are named for a folder', () => {
 
   async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
     const items = await readItems([corpus(join(root, 'folder'), overrides)]);
-    return items.map(({ id, request, error }) =>
-      error === null && 'text' in request ? `${id}: ${request.text}` : `${id}: ${error?.code}`,
+    return items.map(({ id, request, settled }) =>
+      request !== null && 'text' in request ? `${id}: ${request.text}` : `${id}: ${settled?.error?.code}`,
     );
   }
 

@@ -32,8 +32,8 @@ describe('images in records', () => {
   }
 
   const parts = (...content: unknown[]) => ({ id: 'x', messages: [{ role: 'user', content }] });
-  const outcome = ({ id, request, error }: Item): string =>
-    `${id} ${error?.code ?? (request !== null && 'embedded' in request ? 'image' : request?.requestType)}`;
+  const outcome = ({ id, request, settled }: Item): string =>
+    `${id} ${settled?.error?.code ?? (request !== null && 'embedded' in request ? 'image' : request?.requestType)}`;
 
   test.each([
     ['OpenAI', { type: 'image_url', image_url: { url: URL } }],

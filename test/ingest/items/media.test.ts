@@ -43,9 +43,12 @@ describe('media files', () => {
   /** By path (and row), the code an item was settled with, else its caption. */
   async function told(): Promise<Record<string, string | null>> {
     return Object.fromEntries(
-      (await read()).map(({ source, error, request }) => {
+      (await read()).map(({ source, settled, request }) => {
         const name = source.path.replace('uploads/', '') + (source.row === null ? '' : `#${source.row}`);
-        return [name, error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text')];
+        return [
+          name,
+          settled?.error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text'),
+        ];
       }),
     );
   }
@@ -224,7 +227,7 @@ describe('media files', () => {
       ];
       write('manifest.csv', `path,id\n${rows.join('\n')}\n"torn`);
       const items = await read();
-      expect(items.map(({ id, source, error }) => [id, source.row, error?.code ?? null])).toEqual([
+      expect(items.map(({ id, source, settled }) => [id, source.row, settled?.error?.code ?? null])).toEqual([
         ['ok', null, null],
         ['up', 2, 'UNREADABLE_SOURCE'],
         ['round', 3, 'UNREADABLE_SOURCE'],
@@ -237,7 +240,7 @@ describe('media files', () => {
         ['none', 10, 'MALFORMED_ROW'],
         ['uploads/manifest.csv#11', 11, 'MALFORMED_ROW'],
       ]);
-      expect(JSON.stringify(items.map(({ error }) => error))).not.toContain('secret');
+      expect(JSON.stringify(items.map(({ settled }) => settled))).not.toContain('secret');
     });
 
     test('have all its other texts judged, and the captions of files that are no media', async () => {
@@ -398,7 +401,7 @@ describe('media files', () => {
     expect(await contents(folder, ...named)).toEqual(all);
     expect(await contents(join(folder, '*.png'), join(folder, '*.txt'), ...named.slice(1))).toEqual(all);
     const items = await readItems([corpus(join(folder, '*.{png,jpg}'))]);
-    expect(items.map(({ id, error }) => [id, error])).toEqual([
+    expect(items.map(({ id, settled }) => [id, settled?.error ?? null])).toEqual([
       ['uploads/p.png', null],
       ['second', null],
     ]);
@@ -433,8 +436,8 @@ describe('media files', () => {
       const items: Item[] = [];
       for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
       expect(items.map(({ seq }) => seq)).toEqual([7]);
-      expect(await frozen.unchanged(sources[index]!, true)).toBe(items[0]!.error === null);
-      return items[0]!.error?.code ?? null;
+      expect(await frozen.unchanged(sources[index]!, true)).toBe(items[0]!.settled === null);
+      return items[0]!.settled?.error?.code ?? null;
     };
     expect([await code(0), await code(1)]).toEqual([null, null]);
     appendFileSync(join(root, 'uploads/b.txt'), '!');
@@ -446,7 +449,7 @@ describe('media files', () => {
 
 describe('what is expected of the decoders', () => {
   for (const kind of ['audio', 'images']) {
-    const folder = fileURLToPath(new URL(`../fixtures/${kind}/`, import.meta.url));
+    const folder = fileURLToPath(new URL(`../../fixtures/${kind}/`, import.meta.url));
     const names = readdirSync(folder);
     for (const name of names) {
       if (names.includes(`${name}.json`)) {
@@ -459,7 +462,7 @@ describe('what is expected of the decoders', () => {
         test(`${kind}/${name} is refused there or for the same reason`, async () => {
           const [item] = await readItems([corpus(join(folder, name))]);
           const code = readFileSync(join(folder, `${name}.error`), 'utf8').trim();
-          expect(item!.error?.code ?? code).toBe(code);
+          expect(item!.settled?.error?.code ?? code).toBe(code);
         });
       }
     }

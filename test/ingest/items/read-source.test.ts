@@ -54,7 +54,7 @@ describe('reading a source', () => {
     return items;
   }
 
-  const codes = (items: readonly Item[]) => items.map(({ error }) => error?.code ?? 'ok');
+  const codes = (items: readonly Item[]) => items.map(({ settled }) => settled?.error?.code ?? 'ok');
 
   test('counts seqs from where it is told and says how far it is', async () => {
     const text = `text\n${'a row of some length\n'.repeat(20_000)}`;
@@ -100,7 +100,7 @@ describe('reading a source', () => {
   test('a text beyond the bound is not held, but its file is hashed', async () => {
     const bytes = Buffer.alloc(3 * ITEM_BYTES, 'a text ');
     const [item] = await read(await frozen(write('a.txt', bytes)));
-    expect(item!.error!.code).toBe('ITEM_TOO_LARGE');
+    expect(item!.settled!.error!.code).toBe('ITEM_TOO_LARGE');
     expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
@@ -234,7 +234,7 @@ describe('reading a source', () => {
     const path = write('a.jsonl', `${JSON.stringify({ messages: new Array(280).fill(turn) })}\n`);
     const items = await readItems([corpus(path, { audit: 'every-turn' })]);
     // A turn takes 30,000 bytes, and turn n sends n of them.
-    const judged = items.filter(({ error }) => error === null).length;
+    const judged = items.filter(({ settled }) => settled === null).length;
     expect(30_000 * ((judged * (judged + 1)) / 2)).toBeLessThanOrEqual(2 ** 30);
     expect(30_000 * (((judged + 1) * (judged + 2)) / 2)).toBeGreaterThan(2 ** 30);
     expect(codes(items)).toEqual([
@@ -289,7 +289,7 @@ describe('reading a source', () => {
       ),
     ];
     const items = await readItems(files.map((path) => corpus(path)));
-    const bad = items.filter(({ error }) => error !== null);
+    const bad = items.filter(({ settled }) => settled !== null);
     expect(bad.length).toBeGreaterThan(10);
     expect(JSON.stringify(bad)).not.toContain(marker);
   });

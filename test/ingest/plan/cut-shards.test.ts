@@ -43,11 +43,11 @@ function itemsOf(steps: readonly Step[]): Item[] {
         modality: 'text',
         requestType: null,
         contentSha256: null,
-        error,
+        settled: { judgement: null, error },
       });
     } else if (each.kind === 'text') {
       const request = { requestType: 'prompt', modality: 'text', text: 'x'.repeat(each.bytes) } as const;
-      items.push({ ...base(), request, contentSha256: `h${items.length}`, error: null });
+      items.push({ ...base(), request, contentSha256: `h${items.length}`, settled: null });
     } else {
       const turns = each.kind === 'whole' ? 1 : each.turns;
       const messages = Array.from({ length: turns }, (): Turn => ['user', 'x'.repeat(each.bytes)]);
@@ -60,7 +60,7 @@ function itemsOf(steps: readonly Step[]): Item[] {
           turns: turn,
           conversation: each.kind === 'whole' ? null : conversation,
         } as const;
-        items.push({ ...base(), request, contentSha256: `h${items.length}`, error: null });
+        items.push({ ...base(), request, contentSha256: `h${items.length}`, settled: null });
       }
     }
   }

@@ -96,7 +96,7 @@ describe('a plan that is followed', () => {
     const { lines } = cutAll({ items: [promptItem(0, 'as it was')], sources: [0] });
     const follower = new PlanFollower(batches(lines), { pass: 1, isCommitted: () => false });
     const placed = await follower.place(promptItem(0, 'as it is'));
-    expect((placed as { shard: Shard }).shard.items.map(({ error }) => error?.code)).toEqual([
+    expect((placed as { shard: Shard }).shard.items.map(({ settled }) => settled?.error?.code)).toEqual([
       'SOURCE_CHANGED',
     ]);
   });

@@ -20,8 +20,8 @@ describe('what a file is, by its content', () => {
     writeFileSync(path, content);
     const items = await readItems([corpus(path, overrides)]);
     expect(items).toHaveLength(1);
-    const { request, error } = items[0]!;
-    if (error !== null) return `${error.code}: ${error.message}`;
+    const { request, settled } = items[0]!;
+    if (request === null) return `${settled.error?.code}: ${settled.error?.message}`;
     return request.modality === 'text' && 'text' in request ? request.text : request.modality;
   }
 

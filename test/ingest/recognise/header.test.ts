@@ -134,7 +134,7 @@ describe('the header of a table', () => {
       ['a.csv#2', 2, 2],
       ['a.csv#3', 3, 4],
     ]);
-    expect(items.map(({ error }) => error?.code)).toEqual([undefined, undefined, 'MALFORMED_ROW']);
+    expect(items.map(({ settled }) => settled?.error?.code)).toEqual([undefined, undefined, 'MALFORMED_ROW']);
     const [first] = await readItems([corpus(path, { idColumn: '1' })]);
     expect(first!.id).toBe('7');
   });

@@ -86,7 +86,7 @@ describe('inspecting sources', () => {
       expect(await inspect('folder', overrides)).toMatchObject({ unjudgedColumns: [] });
       const items = await readItems([corpus(join(root, 'folder'), overrides)]);
       expect(items).toHaveLength(1);
-      expect(items[0]!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
+      expect(items[0]!.settled!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
     },
   );
 

@@ -19,9 +19,9 @@ describe('an object around one array of records', () => {
     const path = join(root, name);
     writeFileSync(path, json);
     const items = await readItems([corpus(path)]);
-    return items.map(({ request, error, source: { row } }) => [
+    return items.map(({ request, settled, source: { row } }) => [
       row,
-      request !== null && 'text' in request ? request.text : (error?.code ?? request?.requestType),
+      request !== null && 'text' in request ? request.text : (settled?.error?.code ?? request?.requestType),
     ]);
   }
 

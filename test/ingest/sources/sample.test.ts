@@ -48,7 +48,8 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     writeFileSync(path, content);
     const items = await readItems([corpus(root)], itemBytes);
     rmSync(path);
-    return items.map(({ id, request, error, source: { row } }) => {
+    return items.map(({ id, request, settled, source: { row } }) => {
+      const error = settled?.error;
       const text = request !== null && 'text' in request ? request.text : null;
       return {
         row,

@@ -1,0 +1,57 @@
+import type { GuardRequest } from './request.ts';
+
+export const COVERAGE_UNITS = ['chars', 'turns', 'frames', 'seconds'] as const;
+
+/** How much of an item the guard judged, in the unit of its kind. */
+export interface Coverage {
+  readonly unit: (typeof COVERAGE_UNITS)[number];
+  readonly judged: number;
+  readonly total: number;
+  /** Where the part that decided begins; null when the item was judged in one piece. */
+  readonly worst_at: number | null;
+}
+
+/** Audio in normal form is a WAV file: a header of 44 bytes, then 16,000 samples of two bytes per second. */
+const WAV_HEADER_BYTES = 44;
+const WAV_BYTES_PER_SECOND = 32_000;
+
+/**
+ * Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation, a frame, seconds
+ * of audio.
+ */
+export function wholeCoverage(request: GuardRequest): Coverage {
+  if (request.requestType === 'multiturn') return whole('turns', request.turns);
+  if (request.requestType === 'response') return whole('chars', codePoints(request.response));
+  switch (request.modality) {
+    case 'text':
+      return whole('chars', codePoints(request.text));
+    case 'image':
+      return whole('frames', 1);
+    case 'audio':
+      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / WAV_BYTES_PER_SECOND);
+  }
+}
+
+function whole(unit: Coverage['unit'], total: number): Coverage {
+  return { unit, judged: total, total, worst_at: null };
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Length of a text in Unicode code points; an unpaired surrogate counts as one. */
+export function codePoints(text: string): number {
+  // Most texts have none, and this finds out sooner than looking at every unit does.
+  if (!SURROGATE.test(text)) return text.length;
+  let surrogatePairs = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        surrogatePairs++;
+        index++;
+      }
+    }
+  }
+  return text.length - surrogatePairs;
+}
