@@ -9,18 +9,18 @@ import { parseFaults, type Fault } from './synthetic/faults.ts';
 export interface ServeOptions {
   readonly model: GuardModelName;
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly grpcPort: number;
   /** A fault script for the synthetic model, read again on SIGHUP. */
   readonly faults?: string | undefined;
-  /** Needed to listen on anything but a loopback address; every call must then carry it. */
+  /** Required of every call. Only loopback addresses can do without. */
   readonly token?: string | null | undefined;
 }
 
 /**
- * Serves the embedded guard until `signal` aborts, then lets accepted requests finish for at most 10 s. Says where it
- * listens, and of a changed fault script whether it is in force, on `stdout`.
- * Failure('usage') for an address without a token, a port that is taken, a fault script that is wrong.
+ * Serves the embedded guard until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout` the address
+ * and, on SIGHUP, whether the fault script was reloaded.
+ * Failure('usage') for an address that needs a token and has none, a taken port or an invalid fault script.
  */
 export async function serveGuard(
   options: ServeOptions,
@@ -56,7 +56,7 @@ async function readFaults(path: string): Promise<readonly Fault[]> {
   }
 }
 
-/** A script that is wrong leaves the one in force. */
+/** An invalid script leaves the current one in force. */
 async function reloadFaults(server: GuardServer, path: string, stdout: LineWriter): Promise<void> {
   try {
     server.synthetic?.setFaults(await readFaults(path));

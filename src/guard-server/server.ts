@@ -20,15 +20,15 @@ export interface GuardServerOptions {
   readonly model: GuardModelName;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly grpcPort: number;
   /** For the model `synthetic` only. */
   readonly synthetic?: SyntheticOptions;
-  /** Rows of one request or execution; default 64. 0: requests have no batch dimension and are never joined. */
+  /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
   readonly maxBatchSize?: number;
-  /** Every call must carry it as `authorization: Bearer …`; default none. */
+  /** Required of every call as `authorization: Bearer <token>`; default: no token is required. */
   readonly token?: string | null;
-  /** What differs from NETWORK_LIMITS. */
+  /** Overrides of NETWORK_LIMITS. */
   readonly limits?: Partial<NetworkLimits>;
 }
 
@@ -37,43 +37,42 @@ export interface GuardServer {
   readonly address: string;
   /** Null unless the model is `synthetic`. */
   readonly synthetic: SyntheticControl | null;
-  /** Lets accepted requests finish, for at most 10 s, and stops. May be called again. */
+  /** Waits up to 10 s for open calls and stops. May be called again. */
   close(): Promise<void>;
 }
 
-/** What a test in the same process can see and do. */
+/** What tests and benches in the same process can observe and control. */
 export interface SyntheticControl {
-  /** In force now. */
+  /** Of the current version. */
   readonly fingerprint: Fingerprint;
-  /** In force now. */
   readonly modelVersion: string;
   readonly counts: SyntheticCounts;
-  /** Requests that wait for an execution now. */
+  /** Queued requests. */
   readonly waiting: number;
-  /** Replaces the fault script; rows are counted from here. Throws a ZodError for malformed faults. */
+  /** Replaces the fault script and restarts its row count. Throws a ZodError for malformed faults. */
   setFaults(faults: readonly Fault[]): void;
-  /** Loads the next version, whose fingerprint it returns. Executions that have begun keep theirs. */
+  /** Loads the next version and returns its fingerprint. Running executions keep theirs. */
   swapVersion(): Fingerprint;
-  /** Fingerprint ids that were in force when a content was judged, in order of first use. */
+  /** Ids of the fingerprints that a content was judged under, in order of first use. */
   fingerprintsOf(contentSha256: string): readonly string[];
-  /** Lets executions begin but not end, until `resume`. */
+  /** Executions start but do not end until `resume`. */
   pause(): void;
   resume(): void;
-  /** Drops every connection and stops listening, until `listenAgain` takes the same port. */
+  /** Drops every connection and stops listening until `listenAgain` binds the same port. */
   stopListening(): void;
   listenAgain(): Promise<void>;
 }
 
-export const DEFAULT_MAX_BATCH_SIZE = 64;
+const DEFAULT_MAX_BATCH_SIZE = 64;
 
-/** Requests that may wait for an execution. */
+/** Max queued requests. */
 const DEFAULT_MAX_QUEUE_SIZE = 1024;
 
 const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Starts the embedded guard: KServe v2 over gRPC with the model `guard`.
- * Failure('usage') when the port cannot be had.
+ * Failure('usage') when the port cannot be bound.
  */
 export async function startGuardServer(options: GuardServerOptions): Promise<GuardServer> {
   const serving: Serving = {
@@ -121,7 +120,7 @@ interface Lite {
   readonly probe: LiteProbe;
 }
 
-/** The weights are read, and their code loaded, only where they are used. */
+/** Loads the lite model's code and weights only when it is served. */
 async function loadLite(): Promise<Lite> {
   const { loadLiteProbe } = await import('./lite/lite-probe.ts');
   const probe = await loadLiteProbe();
@@ -131,7 +130,7 @@ async function loadLite(): Promise<Lite> {
 
 interface Synthetic {
   readonly model: SyntheticModel;
-  /** One queue for everything, as Triton has it. */
+  /** A single queue, as Triton has. */
   readonly batcher: DynamicBatcher;
 }
 

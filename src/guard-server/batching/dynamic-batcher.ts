@@ -4,7 +4,7 @@ import type { Execution, Model, Reply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 
-/** Contents that may wait, beside the bound on requests: a queue of few but large ones fills memory as well. */
+/** Max bytes of queued contents, besides the max number of requests: a few large ones fill memory, too. */
 const MAX_QUEUE_BYTES = 256 * 1024 * 1024;
 
 interface Waiting {
@@ -13,20 +13,20 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** Where requests wait for a model. */
+/** The queue in front of a model. */
 export interface Batcher {
   /**
-   * Queues a request; `settle` is called once, with its reply, unless the returned function has been called before
-   * an execution took it. A full queue answers UNAVAILABLE at once.
+   * Queues a request; `settle` is called once with its reply. Calling the returned function withdraws the request if no
+   * execution has taken it yet. A full queue answers UNAVAILABLE at once.
    */
   submit(request: TensorRequest, settle: (reply: Reply) => void): () => void;
 }
 
 /**
- * Joins waiting requests into executions, by Triton's rule: requests leave in the order they came; one joins an
- * execution only if it has the same input names (and the same number of turns) as the first and there is room for
- * all its rows, else the execution leaves as it is. Nothing is delayed to fill an execution: what has gathered while
- * the instances were busy, or within one turn of the event loop, goes together.
+ * Merges queued requests into executions as Triton's dynamic batcher does: first in, first out; a request joins an
+ * execution only if its signature equals the first one's and all its rows fit, otherwise the execution runs without it.
+ * No request waits for an execution to fill (max_queue_delay_microseconds 0): an execution takes what was queued while
+ * the instances were busy, or within one turn of the event loop.
  */
 export class DynamicBatcher implements Batcher {
   readonly #model: Model;
@@ -44,7 +44,7 @@ export class DynamicBatcher implements Batcher {
     this.#idle = Array.from({ length: serving.instances }, (_, instance) => instance);
   }
 
-  /** Requests in the queue. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -81,7 +81,7 @@ export class DynamicBatcher implements Batcher {
     });
   }
 
-  /** How many requests, from the head of the queue, may be judged together. */
+  /** How many requests at the head of the queue fit into one execution. */
   #joinable(): number {
     const { signature } = this.#queue[0]!.request;
     let rows = 0;
@@ -114,12 +114,12 @@ export class DynamicBatcher implements Batcher {
   }
 }
 
-/** What a full queue answers. */
+/** Triton's error text for a full queue. */
 export function queueFull(): string {
   return `exceeds maximum queue size of model '${MODEL_NAME}'`;
 }
 
-/** What every request of an execution gets that the model threw out of; the cause stays on this side. */
+/** The error of every request of an execution in which the model threw. The cause is not sent. */
 function executionFailed(cause: unknown): RequestError {
   const text = `Failed to process the request(s) for model '${MODEL_NAME}', the model raised an error`;
   return new RequestError('EXECUTION_FAILED', text, { cause });

@@ -3,9 +3,9 @@ import { type Batcher, DynamicBatcher } from './dynamic-batcher.ts';
 import type { Model } from '../contract/model.ts';
 
 /**
- * Two queues in front of one model: one for images and clips, each of which is judged and answered by itself, one for
- * everything else. A text takes a millisecond and does not wait behind images, which take a hundred times as long;
- * to judge images together would gain nothing. The model must be able to work on one execution of each at a time.
+ * Two queues in front of one model: images and clips, one per execution, and everything else. A text takes a millisecond
+ * and must not wait behind images, which take a hundred times as long and gain nothing from batching. The model must
+ * support an execution of each queue at the same time.
  */
 export class Lanes implements Batcher {
   readonly #texts: DynamicBatcher;

@@ -3,8 +3,8 @@ import { beginsWith, type Magic } from '../../domain/magic-bytes.ts';
 const CONTAINERS: readonly Magic[] = ['id3', 'riffWave', 'flac', 'ogg', 'isoMedia'];
 
 /**
- * Whether bytes begin like one of the audio containers the guard takes: MP3 (with or without ID3), WAV, FLAC, Ogg,
- * MP4/M4A. The contract speaks of file extensions; tensors carry no name, so the bytes decide.
+ * Whether bytes begin like one of the audio containers of the contract: MP3 (with or without ID3), WAV, FLAC, Ogg,
+ * MP4/M4A. The contract lists file extensions; a tensor carries no file name, so the magic bytes decide.
  */
 export function isAudioContainer(bytes: Buffer): boolean {
   return CONTAINERS.some((magic) => beginsWith(bytes, magic)) || isMp3Frame(bytes);

@@ -6,17 +6,17 @@ import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
-/** What a request asks for: the artifacts' hashes, or a verdict on one content a row. */
+/** What a request asks for: the artifacts' hashes, or a verdict on one content per row. */
 export type Contents = 'version' | readonly GuardRequest[];
 
-/** Characters of base64 that an image or a clip may have: five times what 300 s of audio in normal form take. */
+/** Base64 characters of an image or a clip: five times those of 300 s of audio in normal form. */
 const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
 
 /**
- * Reads the rows of a request and checks them by their REQUEST_TYPE, as the guard's contract demands. The first row
- * that is wrong refuses the whole request, which has one answer for all its rows.
- * Throws RequestError with one of the contract's codes; docs/contract-decisions.md says which code where the
- * contract leaves it open.
+ * Reads and validates the rows of a request by their REQUEST_TYPE. A gRPC call has one status, so the first invalid row
+ * fails all rows of its request.
+ * Throws RequestError with a code of the contract; docs/contract-decisions.md lists the codes that the contract leaves
+ * open.
  */
 export function readContents(request: TensorRequest, contextTokens: number): Contents {
   const contents: GuardRequest[] = [];
@@ -95,7 +95,7 @@ function readPrompt(request: TensorRequest, row: number): GuardRequest {
   }
 }
 
-/** Request types that are about text do not need MODALITY, but must not contradict it. */
+/** `response` and `multiturn` do not need MODALITY, but must not contradict it. */
 function checkTextModality(request: TensorRequest, row: number): void {
   const modality = readString(request, 'MODALITY', row);
   if (modality !== null && modality !== 'text') {
@@ -103,6 +103,7 @@ function checkTextModality(request: TensorRequest, row: number): void {
   }
 }
 
+/** MESSAGES has the shape [N, turns, 2]: role and content of each turn. */
 function readConversation(request: TensorRequest, row: number): readonly Turn[] {
   const cells = request.strings.get('MESSAGES');
   if (cells === undefined) throw refused(request.id, 'MISSING_PAYLOAD', 'a multiturn request needs MESSAGES');
@@ -124,7 +125,7 @@ function readConversation(request: TensorRequest, row: number): readonly Turn[] 
   return turns;
 }
 
-/** The SESSION_ID of a row; null when there is none or it is empty. */
+/** The SESSION_ID of a row; null when missing or empty. */
 export function readSession(request: TensorRequest, row: number): string | null {
   return readString(request, 'SESSION_ID', row) || null;
 }
@@ -148,7 +149,7 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** The element of a one-column input; null without that input. */
+/** A row's element of an input of shape [N, 1]; null without that input. */
 function readString(request: TensorRequest, input: string, row: number): string | null {
   const element = request.strings.get(input)?.[row];
   return element === undefined ? null : decodeText(request, input, element);
@@ -159,13 +160,13 @@ function decodeText(request: TensorRequest, input: string, element: Buffer): str
   return element.toString();
 }
 
-/** The text beside an image or a clip; null without one. */
+/** The caption of an image or the transcript of a clip, in TEXT; null without one. */
 function readCaption(request: TensorRequest, row: number): string | null {
   const caption = readString(request, 'TEXT', row);
   return caption === null ? null : notBlank(request, 'TEXT', caption);
 }
 
-/** The bytes of an image or a clip; an empty input counts as missing. */
+/** The bytes of an image or a clip. An empty element counts as missing. */
 function readMedia(request: TensorRequest, input: 'IMAGE' | 'AUDIO', row: number): Buffer {
   const element = request.strings.get(input)?.[row];
   if (element === undefined || element.length === 0) {

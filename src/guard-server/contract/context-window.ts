@@ -1,20 +1,20 @@
 import type { GuardRequest } from '../../domain/request.ts';
 
-/** Tokens a content may have before it is refused with SEQUENCE_OVERFLOW, unless the model says otherwise. */
+/** Context window in tokens; longer content is refused with SEQUENCE_OVERFLOW. */
 export const DEFAULT_CONTEXT_TOKENS = 8192;
 
-/** Mean size of a token of a subword vocabulary on English text. */
+/** Mean token size of a subword vocabulary on English text. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Tokens of a text by the rule this guard counts with: a token for every four bytes of UTF-8, begun ones included.
- * No vocabulary is involved, so a client can compute it too.
+ * Tokens of a text by this guard's rule: one per four bytes of UTF-8, rounded up. No vocabulary is involved, so clients
+ * can compute it, too.
  */
 export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Tokens of all text that a request submits; each text is counted by itself, images and sounds are not. */
+/** Tokens of all texts in a request, each rounded up separately. Images and audio count as none. */
 export function tokensOf(request: GuardRequest): number {
   switch (request.requestType) {
     case 'prompt':

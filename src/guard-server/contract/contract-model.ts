@@ -9,12 +9,12 @@ import { refused, RequestError } from './request-error.ts';
 import { SessionCache } from './session-cache.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
-/** How long judging may keep the event loop from everything else, to within one content. */
+/** After this time judging yields to the event loop, between two contents. */
 const SLICE_MS = 5;
 
 const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
 
-/** A probe behind the guard's contract: validation, isolation of bad requests, verdicts, hashes. */
+/** Puts a probe behind the guard's contract: validates requests, fails bad ones alone, encodes verdicts and hashes. */
 export class ContractModel implements Model {
   readonly version: string;
   readonly #probe: Probe;
@@ -61,7 +61,7 @@ export class ContractModel implements Model {
   }
 }
 
-/** A stretch of computing on the event loop, after which others get their turn. */
+/** A time slice on the event loop; `next` yields to other work and starts another. */
 class Slice {
   #endsAt = performance.now() + SLICE_MS;
 

@@ -1,7 +1,7 @@
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import { CACHE_USAGE_WIDTH, MODEL_NAME, type WireModelConfig } from '../../guard/tensors/protocol.ts';
 
-/** What the model `guard` takes and gives, from which its metadata, its configuration and its checks are made. */
+/** Inputs and outputs of the model `guard`: the source of its metadata, its configuration and the request checks. */
 
 const BACKEND = 'guardsweep';
 
@@ -10,11 +10,11 @@ type DataType = 'TYPE_STRING' | 'TYPE_BOOL' | 'TYPE_FP32' | 'TYPE_INT32';
 export interface TensorSpec {
   readonly name: string;
   readonly dataType: DataType;
-  /** Without the batch dimension; -1 where any size is right. */
+  /** Without the batch dimension; -1: any size. */
   readonly dims: readonly number[];
 }
 
-/** Every input is optional for the protocol; REQUEST_TYPE decides which of them a request needs. */
+/** Every input is optional in the protocol; REQUEST_TYPE decides which ones a request needs. */
 export const INPUTS: readonly TensorSpec[] = [
   { name: 'REQUEST_TYPE', dataType: 'TYPE_STRING', dims: [1] },
   { name: 'MODALITY', dataType: 'TYPE_STRING', dims: [1] },
@@ -27,7 +27,7 @@ export const INPUTS: readonly TensorSpec[] = [
   { name: 'CACHE_WRITE', dataType: 'TYPE_BOOL', dims: [1] },
 ];
 
-/** VERSION answers a `version` request alone, the others answer everything else. */
+/** A `version` request is answered with VERSION alone, any other with all outputs but VERSION. */
 export const OUTPUTS: readonly TensorSpec[] = [
   { name: 'SCORE', dataType: 'TYPE_FP32', dims: [1] },
   { name: 'FLAGGED', dataType: 'TYPE_BOOL', dims: [1] },
@@ -37,18 +37,18 @@ export const OUTPUTS: readonly TensorSpec[] = [
   { name: 'VERSION', dataType: 'TYPE_STRING', dims: [1] },
 ];
 
-/** The name of a data type on the wire, which for strings is not the configuration's. */
+/** The KServe name of a data type: strings are TYPE_STRING in a model configuration and BYTES on the wire. */
 export function wireDatatype(dataType: DataType): string {
   return dataType === 'TYPE_STRING' ? 'BYTES' : dataType.slice('TYPE_'.length);
 }
 
-/** How the model is served; the same numbers go into its configuration and into its batcher. */
+/** How the model is served: used for both its configuration and its batcher. */
 export interface Serving {
-  /** Rows an execution may hold; 0: requests have no batch dimension and are never joined. */
+  /** Max rows of an execution; 0: requests have no batch dimension and are never merged. */
   readonly maxBatchSize: number;
-  /** Executions that may run at once. */
+  /** Executions that run concurrently. */
   readonly instances: number;
-  /** Requests that may wait; one more is refused. */
+  /** Max requests in the queue. */
   readonly maxQueueSize: number;
 }
 
@@ -79,7 +79,7 @@ export function modelConfig(serving: Serving): WireModelConfig {
   return config;
 }
 
-/** The reply to ModelMetadata: shapes begin with -1, the batch dimension, where there is one. */
+/** The reply to ModelMetadata. Shapes start with the batch dimension, -1, if there is one. */
 export function modelMetadata(serving: Serving, version: string): object {
   const lead = serving.maxBatchSize > 0 ? [-1] : [];
   const tensors = (specs: readonly TensorSpec[]): object[] =>

@@ -9,25 +9,25 @@ export interface OutputTensor {
   readonly raw: Buffer;
 }
 
-/** What one request of an execution gets: tensors, or an error of its own. */
+/** The reply to one request of an execution: tensors, or an error of its own. */
 export type Reply =
   | { readonly outputs: readonly OutputTensor[]; readonly modelVersion: string; readonly error: null }
   | { readonly outputs: null; readonly error: RequestError };
 
-/** Requests that are judged together on one instance. */
+/** Requests that an instance judges as one batch. */
 export interface Execution {
-  /** 0 … instances - 1; one execution at a time on each. */
+  /** 0 to instances - 1; each runs one execution at a time. */
   readonly instance: number;
-  /** All of one signature, together at most `maxBatchSize` rows. */
+  /** All with the same signature, and at most `maxBatchSize` rows in total. */
   readonly requests: readonly TensorRequest[];
-  /** When the oldest of the requests began to wait: milliseconds on performance.now(). */
+  /** When the oldest request was queued, by performance.now(), in milliseconds. */
   readonly waitingSinceMs: number;
 }
 
-/** A loaded model, as the batcher sees it. */
+/** A loaded model, as batchers use it. */
 export interface Model {
-  /** The version that a request arriving now would be judged by. */
+  /** The version that judges a request that arrives now. */
   readonly version: string;
-  /** One reply a request, in their order. A rejection fails every request of the execution. */
+  /** One reply per request, in order. A rejection fails every request of the execution. */
   execute(execution: Execution): Promise<readonly Reply[]>;
 }

@@ -14,8 +14,8 @@ export interface RowVerdict {
 }
 
 /**
- * The verdict tensors of a request, of those it asks for. Subcategory values are populated only for rows that are
- * flagged; for the others they are zeros and false.
+ * The verdict tensors that a request asks for, N rows each. SUBCATEGORY_SCORES and SUBCATEGORY_FLAGS, of shape [N, 13],
+ * are populated for flagged rows only; other rows hold zeros and false.
  */
 export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict[]): OutputTensor[] {
   const categories = new Float32Array(rows.length * CATEGORY_COUNT);
@@ -29,7 +29,7 @@ export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict
       flags[row * CATEGORY_COUNT + category] = scores.categoryFlags[category]!;
     }
   });
-  return asked(request, {
+  return requested(request, {
     SCORE: () => encodeFloats(rows.map(({ scores }) => scores.score)),
     FLAGGED: () => encodeBooleans(rows.map(({ scores }) => scores.flagged)),
     SUBCATEGORY_SCORES: () => encodeFloats(categories),
@@ -38,16 +38,16 @@ export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict
   });
 }
 
-/** The reply to a `version` request: the artifacts' hashes as a JSON object, the same in every row. */
+/** The reply to a `version` request: the artifacts' hashes as a JSON object, repeated in every row. */
 export function versionTensors(
   request: TensorRequest,
   artifacts: Readonly<Record<string, string>>,
 ): OutputTensor[] {
   const text = JSON.stringify(artifacts);
-  return asked(request, { VERSION: () => encodeStrings(new Array<string>(request.rows).fill(text)) });
+  return requested(request, { VERSION: () => encodeStrings(new Array<string>(request.rows).fill(text)) });
 }
 
-function asked(request: TensorRequest, encoders: Readonly<Record<string, () => Buffer>>): OutputTensor[] {
+function requested(request: TensorRequest, encoders: Readonly<Record<string, () => Buffer>>): OutputTensor[] {
   const tensors: OutputTensor[] = [];
   for (const spec of OUTPUTS) {
     const encode = encoders[spec.name];

@@ -1,28 +1,28 @@
 import type { GuardRequest } from '../../domain/request.ts';
 import type { ContractCode } from './request-error.ts';
 
-/** What a probe says of one content. */
+/** A probe's scores of one content. */
 export interface ProbeScores {
-  /** Probability that the content is hazardous: 0 … 1. */
+  /** Probability that the content is hazardous, 0 to 1. */
   readonly score: number;
   /** The probe's own decision. */
   readonly flagged: boolean;
-  /** Probability by category, in the order of the taxonomy; NaN for a category that nothing here looks for. */
+  /** Probability per category, in taxonomy order; NaN for a category that the probe does not look for. */
   readonly categories: Float32Array;
-  /** Decision by category, in the order of the taxonomy. */
+  /** Decision per category, in taxonomy order. */
   readonly categoryFlags: readonly boolean[];
 }
 
 /** Why a content gets no verdict. */
 export interface ProbeRefusal {
   readonly refusal: ContractCode;
-  /** In the probe's own words, never in the content's or a decoder's. */
+  /** Never quotes the content or a decoder. */
   readonly text: string;
 }
 
-/** Something that judges contents. Its scores depend on the content and nothing else. */
+/** Judges contents. Scores depend on the content and nothing else. */
 export interface Probe {
-  /** SHA-256 in hex of each artifact the probe was made from, by name: what a `version` request is answered with. */
+  /** SHA-256 in hex of each artifact the probe is made from, by name: the answer to a `version` request. */
   readonly artifacts: Readonly<Record<string, string>>;
   judge(content: GuardRequest): Promise<ProbeScores | ProbeRefusal> | ProbeScores | ProbeRefusal;
 }

@@ -4,8 +4,8 @@ import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { tokensOfText } from './context-window.ts';
 
 /**
- * Positions in CACHE_USAGE. The contract names seven of the eight counts and leaves their order open; this is the
- * order this guard answers in. The eighth is always 0.
+ * This guard's order of counts in a row of CACHE_USAGE, whose shape is [N, 8]. The contract names seven counts and leaves
+ * their order open. The eighth is always 0.
  */
 export const CACHE_USAGE_ORDER = [
   'messageHits',
@@ -20,22 +20,21 @@ export const CACHE_USAGE_ORDER = [
 type CacheCount = (typeof CACHE_USAGE_ORDER)[number];
 
 interface Session {
-  /** Digest of each turn held, from the conversation's first. */
+  /** Digests of the cached turns, from the first of the conversation. */
   readonly turns: readonly string[];
 }
 
-/** Bounds of the two tiers, in turns held over all sessions. */
-export interface CacheCapacity {
+/** Capacity of the two tiers, in turns of all sessions. */
+interface CacheCapacity {
   readonly l1Turns: number;
   readonly l2Turns: number;
 }
 
-export const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_072 };
+const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_072 };
 
 /**
- * Which turns of which conversation have been seen, by session: the bookkeeping of a prefix cache in two tiers. A
- * session that falls out of the first tier moves to the second, and out of that is forgotten; the least recently
- * used go first. It holds digests, no content, and no score depends on it.
+ * The bookkeeping of a two-tier LRU prefix cache: which turns of which session have been seen. A session evicted from the
+ * first tier moves to the second. Holds digests, no content; no score depends on it.
  */
 export class SessionCache {
   readonly #l1: Tier;
@@ -47,9 +46,8 @@ export class SessionCache {
   }
 
   /**
-   * Looks a conversation up and, if `write`, remembers it. Hits are the turns (and their tokens) that stand unchanged
-   * at the head of what the session held; writes are the turns newly remembered.
-   * Returns the values of CACHE_USAGE.
+   * Looks a conversation up and, if `write`, caches it. Hits are the leading turns (and their tokens) equal to the cached
+   * ones; writes are the turns newly cached. Returns the row of CACHE_USAGE.
    */
   use(id: string, messages: readonly Turn[], write: boolean): readonly number[] {
     const held = this.#l1.get(id) ?? this.#l2.get(id);
@@ -105,7 +103,7 @@ class Tier {
     this.#sessions.delete(id);
   }
 
-  /** Makes a session the most recently used and returns what had to go for it, itself if it is too large. */
+  /** Makes a session the most recently used. Returns the evicted ones: itself, too, if it is too large. */
   put(id: string, session: Session): (readonly [id: string, session: Session])[] {
     this.delete(id);
     this.#sessions.set(id, session);

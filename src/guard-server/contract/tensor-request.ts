@@ -8,39 +8,39 @@ import {
 import { INPUTS, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
 import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
 
-/** A request whose tensors hold together; what they say has not been looked at. */
+/** A request whose tensors are well formed. Their contents are not validated yet. */
 export interface TensorRequest {
   readonly id: string;
-  /** 1 where requests have no batch dimension. */
+  /** N; 1 if requests have no batch dimension. */
   readonly rows: number;
-  /** Whether tensors have a batch dimension, in the request and so in the reply. */
+  /** Whether the tensors of request and reply have a batch dimension. */
   readonly batched: boolean;
-  /** Elements of each string input, in row-major order. */
+  /** Elements of each BYTES input, in row-major order. */
   readonly strings: ReadonlyMap<string, readonly Buffer[]>;
-  /** Turns of each row's MESSAGES; 0 without that input. */
+  /** Turns per row of MESSAGES, whose shape is [N, turns, 2]; 0 without that input. */
   readonly turns: number;
   /** CACHE_WRITE of each row; null without that input. */
   readonly cacheWrite: readonly boolean[] | null;
-  /** Outputs asked for; null for all of them. */
+  /** Requested outputs; null: all. */
   readonly outputs: ReadonlySet<string> | null;
-  /** Requests join one execution only when theirs are equal. */
+  /** Only requests of equal signature are merged into one execution. */
   readonly signature: string;
-  /** Size of the tensors' contents. */
+  /** Size of the tensor contents. */
   readonly bytes: number;
 }
 
 const SPECS: ReadonlyMap<string, TensorSpec> = new Map(INPUTS.map((spec) => [spec.name, spec]));
 const OUTPUT_NAMES: ReadonlySet<string> = new Set(OUTPUTS.map(({ name }) => name));
 
-/** The one `triton_` parameter a client may set; the rest of that prefix is the server's own. */
+/** The only `triton_` parameter that a client may set: Triton reserves the prefix. */
 const ALLOWED_RESERVED = 'triton_enable_empty_final_response';
 
-/** Parameters of a tensor that ask for something else than its contents in the message; none of it is offered here. */
-const ELSEWHERE = /^(shared_memory_|classification$)/;
+/** Tensor parameters of Triton extensions that are not supported: shared memory and classification. */
+const EXTENSION = /^(shared_memory_|classification$)/;
 
 /**
- * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes the way
- * Triton does before a model sees a request. `maxBatchSize` 0 means that tensors have no batch dimension.
+ * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes as Triton does
+ * before a model sees a request. `maxBatchSize` 0: tensors have no batch dimension.
  * Throws RequestError: MODEL_NOT_FOUND, or INVALID_REQUEST for everything else.
  */
 export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {
@@ -99,17 +99,15 @@ export function readTensors(request: ReceivedRequest, maxBatchSize: number, vers
   return { id, rows, batched, strings, turns, cacheWrite, outputs, signature, bytes };
 }
 
-/**
- * Throws RequestError unless `name` is the model served here and `version` is empty or the one in force.
- */
-export function checkModel(name: string, version: string, inForce: string, id: string): void {
+/** Throws RequestError unless `name` is the model served here and `version` is empty or the current one. */
+export function checkModel(name: string, version: string, current: string, id: string): void {
   if (version !== '' && !/^\d+$/.test(version)) {
     throw invalidRequest(id, 'a model version is a whole number');
   }
   if (name !== MODEL_NAME) {
     throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, `unknown model ${quoted(name)}`));
   }
-  if (version !== '' && version !== inForce) {
+  if (version !== '' && version !== current) {
     const text = `version ${quoted(version)} of model '${MODEL_NAME}' is not served`;
     throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, text));
   }
@@ -122,7 +120,7 @@ function checkParameters(request: ReceivedRequest): void {
     }
   }
   for (const { name, parameters } of [...request.inputs, ...request.outputs]) {
-    const key = parameters.find((parameter) => ELSEWHERE.test(parameter));
+    const key = parameters.find((parameter) => EXTENSION.test(parameter));
     if (key !== undefined) {
       throw invalidRequest(
         request.id,
@@ -144,7 +142,7 @@ function readOutputNames(request: ReceivedRequest): ReadonlySet<string> | null {
   return names;
 }
 
-/** Whether contents come raw; a request may not mix raw and typed ones. */
+/** Whether the contents are raw. A request may not mix raw and typed contents. */
 function readRawFlag(request: ReceivedRequest): boolean {
   const raws = request.raw_input_contents.length;
   if (raws === 0) return false;
@@ -178,8 +176,8 @@ function checkTensor(tensor: ReceivedTensor, spec: TensorSpec, batched: boolean,
 }
 
 /**
- * How many elements a tensor has: as many as its shape says, and no more than anybody has a use for. Nothing is split, and
- * no list is made, before that is known.
+ * The number of elements of a tensor, checked against its shape and MAX_VALUES before any element is decoded: a list of
+ * tiny elements would take many times the bytes of the message.
  */
 function checkElements(tensor: ReceivedTensor, content: Buffer | null, spec: TensorSpec, id: string): number {
   const expected = tensor.shape.reduce((product, size) => product * size, 1);
@@ -200,7 +198,7 @@ function malformed(spec: TensorSpec, id: string): RequestError {
   return invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
 }
 
-/** A name somebody else chose, fit for a message: escaped and of bounded length. */
+/** A client's name for a message: escaped and shortened. */
 function quoted(name: string): string {
   return `'${JSON.stringify(shortened(name)).slice(1, -1)}'`;
 }

@@ -8,13 +8,13 @@ export interface EmbeddedGuard {
   /** `grpc://127.0.0.1:port`. */
   readonly address: string;
   /**
-   * Every call must carry it. Made anew for each guard and known to this process only, since every user of the machine
-   * can connect to a loopback port.
+   * Required of every call. Random per guard and known to this process only: every user of the machine can connect to a
+   * loopback port.
    */
   readonly token: string;
-  /** Resolves with a Failure('internal') if the thread ends before it is closed; else never settles. */
+  /** Resolves with a Failure('internal') if the thread ends before `close`; otherwise never settles. */
   readonly failed: Promise<Error>;
-  /** Stops the server and its thread, by force after some seconds. May be called again. */
+  /** Stops the server and its thread, terminating it after 5 s. May be called again. */
   close(): Promise<void>;
 }
 
@@ -22,15 +22,15 @@ const CLOSE_GRACE_MS = 5_000;
 const TOKEN_BYTES = 32;
 
 /**
- * Starts the embedded guard in a thread of its own and resolves when it listens on a free loopback port.
- * A Failure when it cannot start, `internal` unless the server gave another.
+ * Starts the embedded guard in its own thread and resolves once it listens on a free loopback port.
+ * Rejects with the server's Failure, or a Failure('internal') if the thread ends first.
  */
 export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<EmbeddedGuard> {
   const entry = new URL(`./embedded-thread${extname(import.meta.url)}`, import.meta.url);
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   const workerData: EmbeddedThreadData = { ...options, token };
   const worker = new Worker(entry, { workerData, name: 'guard', stdout: true, stderr: true });
-  // What its libraries print is not ours to show.
+  // Discards what libraries print.
   worker.stdout.resume();
   worker.stderr.resume();
   let closing = false;

@@ -1,19 +1,19 @@
-/** What open calls take, of everybody together. */
+/** Bytes held by the open calls of all clients together. */
 export class BytesInHand {
-  readonly #most: number;
+  readonly #max: number;
   #held = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get held(): number {
     return this.#held;
   }
 
-  /** False, and nothing is taken, when there is no room. */
+  /** Returns false and takes nothing when there is no room. */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#most) return false;
+    if (this.#held + bytes > this.#max) return false;
     this.#held += bytes;
     return true;
   }

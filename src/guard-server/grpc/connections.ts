@@ -1,34 +1,34 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-export interface ConnectionOptions {
-  /** At a time; more are closed as they come. */
-  readonly most: number;
-  /** How long a new connection may go without a call that is let in, in milliseconds. */
+interface ConnectionOptions {
+  /** More are closed as they come in. */
+  readonly maxConnections: number;
+  /** Until the first admitted call of a new connection. */
   readonly firstCallMs: number;
   readonly handle: (socket: Socket) => void;
 }
 
 /**
- * Calls that may be refused on a connection before one is let in. While a connection is open, Node keeps something of
- * every call it had: 43 KB of one with 30 KB of headers were measured.
+ * Refused calls after which a connection without an admitted call is closed. Node keeps memory of every call until its
+ * connection closes: 43 KB measured for a call with 30 KB of headers.
  */
 const MAX_REFUSED = 16;
 
-/** A connection without a call that was let in. */
+/** A connection without an admitted call. */
 interface Unproven {
   readonly socket: Socket;
   readonly timer: NodeJS.Timeout;
   refused: number;
 }
 
-/** Listens, and holds the connections: a bounded number, none of which may just be there. */
+/** Listens and tracks the connections: a bounded number, and none without calls for long. */
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** By where they come from. */
+  /** By remote address and port. */
   readonly #unproven = new Map<string, Unproven>();
 
-  constructor({ most, firstCallMs, handle }: ConnectionOptions) {
+  constructor({ maxConnections, firstCallMs, handle }: ConnectionOptions) {
     this.#server = createServer({ noDelay: true }, (socket) => {
       const key = keyOf(socket.remoteAddress, socket.remotePort);
       this.#sockets.add(socket);
@@ -38,14 +38,14 @@ export class Connections {
         this.#sockets.delete(socket);
         this.#settle(key);
       });
-      // What it means for calls, their streams tell.
+      // Calls learn of it from their streams.
       socket.on('error', () => {});
       handle(socket);
     });
-    this.#server.maxConnections = most;
+    this.#server.maxConnections = maxConnections;
   }
 
-  /** Resolves with the port, which for 0 is a free one. Rejects with Node's error when it cannot be had. */
+  /** Resolves with the port; 0: a free one. Rejects with Node's error when it cannot be bound. */
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -53,26 +53,26 @@ export class Connections {
     });
   }
 
-  /** A call on the connection from there was let in. */
+  /** A call was admitted on the connection from this address and port. */
   proven(remoteAddress: string | undefined, remotePort: number | undefined): void {
     this.#settle(keyOf(remoteAddress, remotePort));
   }
 
-  /** A call on the connection from there was refused. */
+  /** A call was refused on the connection from this address and port. */
   refused(remoteAddress: string | undefined, remotePort: number | undefined): void {
     const unproven = this.#unproven.get(keyOf(remoteAddress, remotePort));
     if (unproven === undefined) return;
     unproven.refused++;
-    // Not within the callback of a call: Node's HTTP/2 session, which is reading from the socket, would crash.
+    // Not within a call's callback: Node's HTTP/2 session is reading from the socket and would crash.
     if (unproven.refused === MAX_REFUSED) setImmediate(() => unproven.socket.destroy());
   }
 
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   stopListening(): void {
     this.#server.close();
   }
 
-  /** Takes no more connections, and drops those that there are. */
+  /** Accepts no more connections and drops the open ones. */
   drop(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

@@ -2,8 +2,8 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { loadService } from '../../guard/tensors/service.ts';
 
 /**
- * The service as the server offers it: the message of ModelInfer reaches its handler as it came, to be read within
- * bounds (guard/tensors/wire). The messages of the other calls hold two names at most.
+ * The service definition with ModelInfer requests left undecoded: their handler decodes them within bounds
+ * (guard/tensors/wire). The requests of the other calls hold at most two names.
  */
 export function inferenceDefinition(): ServiceDefinition {
   const service = loadService();

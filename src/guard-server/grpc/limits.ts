@@ -1,23 +1,25 @@
-/** What the server takes of everybody together, so that no number of callers can fill its memory. */
+/** Limits over all clients, so that no number of callers can fill the server's memory. Times are in milliseconds. */
 export interface NetworkLimits {
-  /** Longest message, in bytes. */
+  /** Max bytes of a message. */
   readonly messageBytes: number;
-  /** Bytes of open calls, their headers and messages, over all connections. */
+  /** Max bytes of headers and messages of all open calls. */
   readonly bytesInHand: number;
+  /** Max open connections. */
   readonly connections: number;
-  /** Calls at a time on one connection; more wait at the client. */
+  /** Max concurrent calls per connection; further calls wait at the client. */
   readonly callsOfConnection: number;
-  /** How long a message may take to arrive, and a reply to be taken, in milliseconds. */
+  /** For a message to arrive, and for its client to read the reply. */
   readonly messageTimeoutMs: number;
-  /** How long a new connection may go without a call that is let in, in milliseconds. */
+  /** Until the first admitted call of a new connection. */
   readonly firstCallMs: number;
-  /** How long a connection without a call is kept, in milliseconds. */
+  /** Until a connection without calls is closed. */
   readonly idleMs: number;
 }
 
 /**
- * The longest honest message is an image or a clip of 64 MiB of base64 (contents.ts) with a caption; a half more leaves
- * room for one that is refused by name. Two of the longest messages fit at a time, and hundreds of ordinary ones.
+ * The longest valid message is an image or a clip of 64 MiB of base64 (contents.ts) with a caption; half as much again
+ * leaves room for longer ones that the contract refuses with a code. Two of the longest messages fit at the same time, or
+ * hundreds of ordinary ones.
  */
 export const NETWORK_LIMITS: NetworkLimits = {
   messageBytes: 96 * 1024 * 1024,

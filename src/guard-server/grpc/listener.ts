@@ -92,7 +92,7 @@ export class Listener {
     server.addService(this.#service, handlers);
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const connections = new Connections({
-      most: limits.connections,
+      maxConnections: limits.connections,
       firstCallMs: limits.firstCallMs,
       handle: (socket) => injector.injectConnection(socket),
     });

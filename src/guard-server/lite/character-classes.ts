@@ -1,11 +1,12 @@
-/** What a UTF-16 code unit is to the feature extractor. */
+// The classes of UTF-16 code units that the feature extractor tells apart.
+
 export const SEPARATOR = 0;
-/** Letter or mark of a script that puts spaces between words. */
-export const LETTER = 1;
+/** Letter or mark of a script with spaces between words. */
+const LETTER = 1;
 export const DIGIT = 2;
-/** Letter of a script written without spaces (Han, kana, Thai, …), or half of a surrogate pair: emoji and the like. */
+/** Letter of a script written without spaces (Han, kana, Thai), or half of a surrogate pair, such as an emoji's. */
 export const UNSPACED = 3;
-/** Hangul: spaced, but one unit is a syllable of two or three letters. */
+/** Hangul: written with spaces, but a code unit is a syllable of two or three letters. */
 export const SYLLABLE = 4;
 
 const HANGUL = /\p{Script=Hangul}/u;
@@ -27,7 +28,7 @@ function classOf(unit: number): number {
   return LETTER_OR_MARK.test(character) ? LETTER : SEPARATOR;
 }
 
-/** The class of every code unit. Takes some milliseconds: made once per extractor. */
+/** The class of every code unit. Takes milliseconds to build: once per extractor. */
 export function characterClasses(): Uint8Array {
   const classes = new Uint8Array(CODE_UNITS);
   for (let unit = 0; unit < CODE_UNITS; unit++) classes[unit] = classOf(unit);

@@ -1,14 +1,14 @@
-/** How much of the probability that the turns before it carry reaches the judged turn, by who wrote that turn. */
+/** Share of the earlier turns' probability that carries over to the judged turn, by the role of that turn. */
 export const CONTEXT_WEIGHT = {
-  /** A user goes on with what was asked before: «and the next step?». */
+  /** A user continues an earlier request: "and the next step?". */
   user: 0.5,
-  /** An answer to a hazardous request may be a refusal; its own words count for more. */
+  /** An answer to a hazardous request may be a refusal, so its own words count for more. */
   assistant: 0.3,
 } as const;
 
 /**
- * Probability that a turn is hazardous in its context: either its own words are, or the worst turn before it is and
- * that carries over, with the weight given as the chance. All three are 0 … 1, and so is the result.
+ * Probability that a turn is hazardous in its context: its own words are, or the worst earlier turn is and carries over,
+ * with probability `weight`. Arguments and result are in 0 to 1.
  */
 export function inContext(own: number, worstBefore: number, weight: number): number {
   return own + (1 - own) * weight * worstBefore;

@@ -1,16 +1,16 @@
 /**
- * Elementary functions by additions, multiplications and divisions alone. IEEE 754 fixes those to the last bit; the
- * language leaves Math.exp and Math.log to the engine.
+ * Elementary functions built from additions, multiplications and divisions alone, which IEEE 754 fixes to the last bit;
+ * ECMAScript leaves the precision of Math.exp and Math.log to the engine.
  */
 
 const LN2 = 0.6931471805599453;
 
-/** Beyond this the logistic function is 0 or 1 in single precision. */
+/** Beyond ± this the logistic function is 0 or 1 in single precision. */
 const SATURATED = 104;
 
-/** Terms of a series that are enough for double precision, for the exponential where |x| ≤ ln 2 / 2 … */
+/** Series terms for double precision: of the exponential for |x| ≤ ln 2 / 2. */
 const EXPONENTIAL_TERMS = 14;
-/** … and for the logarithm where 1 ≤ x < 2. */
+/** Series terms for double precision: of the logarithm for 1 ≤ x < 2. */
 const LOGARITHM_TERMS = 16;
 
 function exponential(x: number): number {
@@ -23,7 +23,7 @@ function exponential(x: number): number {
   return result;
 }
 
-/** The logistic function, 0 … 1. */
+/** The logistic function, 0 to 1. */
 export function logistic(x: number): number {
   if (x > SATURATED) return 1;
   if (x < -SATURATED) return 0;

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FeatureExtractor } from './features.ts';
 
-/** Every kind of character class, disguise and feature, repeated so that the text is longer than a window. */
+/** Covers every character class, disguise and feature; repeated to be longer than a window. */
 const PROBE =
   'The quick fox, 42 times! Ｆｕｌｌ ｗｉｄｔｈ? s p e l l e d l3tters strеtchhhed zero\u200bwidth\n' +
   'Größe naïve Ελλάδα Россия عربي हिन्दी தமிழ் 日本語のテキスト 中文字符 ภาษาไทย 한국어 문장 🙂 tiếng Việt x';
 const REPEATS = 16;
 
 /**
- * SHA-256, in hex, of the features of a fixed text. It changes when the extractor does, its Unicode tables
- * included, and so tells whether features are the ones a model was trained on.
+ * SHA-256 in hex of the features of a fixed text. It changes with the extractor, including the engine's Unicode tables,
+ * and so tells whether a model was trained on the same features.
  */
 export function featureFingerprint(extractor: FeatureExtractor): string {
   const hash = createHash('sha256');

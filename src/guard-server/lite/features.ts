@@ -5,12 +5,12 @@ import { passagesOf } from './passages.ts';
 /** Features are hashed into this many buckets; a power of two. */
 export const BUCKETS = 1 << 17;
 
-/** Lengths of character n-grams: of spaced words with their edges, of runs without spaces, of Hangul words. */
+/** Min and max length of character n-grams: of spaced words with their edges, of unspaced runs, of Hangul words. */
 const WORD_NGRAMS = [3, 5] as const;
 const UNSPACED_NGRAMS = [1, 3] as const;
 const HANGUL_NGRAMS = [1, 3] as const;
 
-/** Starting values keep kinds of features apart; any distinct odd constants do. */
+/** Seeds keep kinds of features apart; any distinct odd constants will do. */
 const WORD_SEED = 0x811c9dc5;
 const NUMBER_SEED = 0x2545f491;
 const NGRAM_SEED = 0x165667b1;
@@ -20,15 +20,15 @@ const SKIP_PAIR_FACTOR = 0x297a2d39;
 const QUESTION = 0x0001_2f85;
 const EXCLAMATION = 0x0001_2f86;
 const LINE_BREAK = 0x0001_2f87;
-/** Stands for the word before the first one, and for a run of a script without spaces. */
+/** In place of the word before the first one, and of an unspaced run. */
 const NO_WORD = 1;
 const UNSPACED_RUN = 2;
-/** Takes the place of the character beyond a word's edge in its n-grams. */
+/** In place of the character beyond a word's edge in its n-grams. */
 const EDGE = 0x5f;
 
 const FNV_PRIME = 0x01000193;
 
-/** Bits 31-17 of a well mixed hash; the mixer is Chris Wellons' lowbias32 (public domain). */
+/** Leaves the top 17 bits of the mixed hash; the mixer is Chris Wellons' lowbias32 (public domain). */
 const BUCKET_SHIFT = 15;
 function bucketOf(hash: number): number {
   let mixed = hash ^ (hash >>> 16);
@@ -40,9 +40,9 @@ function bucketOf(hash: number): number {
 }
 
 /**
- * Turns text into sets of hashed features: words, pairs of neighbouring words, pairs with one word between, and
- * character n-grams within words, or of runs where a script puts no spaces. Keeps scratch memory between calls, of
- * fixed size; not to be shared between threads.
+ * Turns text into sets of hashed features: words, pairs of adjacent words, pairs with one word in between, and character
+ * n-grams within words, or within runs of unspaced scripts. Keeps scratch memory of fixed size between calls; not safe to
+ * share between threads.
  */
 export class FeatureExtractor {
   readonly #classes = characterClasses();
@@ -52,8 +52,8 @@ export class FeatureExtractor {
   #count = 0;
 
   /**
-   * Calls `visit` for each passage of a text in order, with the distinct buckets of the features in it, in order of
-   * first appearance, and whether a window ends with it. The array is valid during the call only.
+   * Calls `visit` for each passage of a text in order, with the distinct buckets of its features, in order of first
+   * appearance, and whether a window ends with it. The array is only valid during the call.
    */
   forEachPassage(text: string, visit: (buckets: Int32Array, endsWindow: boolean) => void): void {
     const normal = normalise(text);
@@ -118,7 +118,7 @@ export class FeatureExtractor {
     return end;
   }
 
-  /** Adds a word and its n-grams, and returns its hash. Of a number only the count of digits is kept. */
+  /** Adds a word and its n-grams, and returns its hash. A number is hashed by its digit count alone. */
   #addWord(text: string, start: number, end: number): number {
     let hash = WORD_SEED;
     let letters = false;

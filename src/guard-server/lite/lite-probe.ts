@@ -7,14 +7,15 @@ import type { Probe, ProbeRefusal, ProbeScores } from '../contract/probe.ts';
 
 const SEXUAL_CONTENT = CATEGORY_KEYS.indexOf('sexual_content');
 
-/** A probe with a decoder process, which `close` ends; what is under way throws. */
+/** A probe with a decoder process. */
 export interface LiteProbe extends Probe {
+  /** Ends the decoder; a judgement in flight throws. */
   close(): Promise<void>;
 }
 
 /**
- * Loads the models that are shipped in the packages: texts are judged by their words, images for Sexual Content and by
- * their caption, clips by their transcript and not without one.
+ * Loads the models that come with the package. Texts are judged by their words, images for Sexual Content and by their
+ * caption, clips by their transcript only.
  */
 export async function loadLiteProbe(): Promise<LiteProbe> {
   const [text, images] = await Promise.all([LiteModel.load(), ImageProbe.open()]);
@@ -60,7 +61,7 @@ async function judgeImage(
   return caption === null ? pictureAlone(seen) : worse(seen, text.scoreText(caption));
 }
 
-/** Only one category was looked for; the others are absent, which is not zero. */
+/** Only one category was looked for: the others are NaN, which is not zero. */
 function pictureAlone({ probability, flagged }: SexualContent): ProbeScores {
   const categories = new Float32Array(CATEGORY_COUNT).fill(NaN);
   categories[SEXUAL_CONTENT] = probability;
@@ -68,11 +69,11 @@ function pictureAlone({ probability, flagged }: SexualContent): ProbeScores {
   return { score: probability, flagged, categories, categoryFlags };
 }
 
-/** The worse of picture and caption counts, in all and in Sexual Content; the rest is the caption's alone. */
+/** The overall score and Sexual Content are the higher of image and caption; the other categories are the caption's. */
 function worse(seen: SexualContent, caption: TextScores): ProbeScores {
   const categories = Float32Array.from(caption.categories);
   categories[SEXUAL_CONTENT] = Math.max(categories[SEXUAL_CONTENT]!, seen.probability);
-  // A category of a text counts as flagged only where the text is.
+  // A category flag of a text counts only if the text is flagged.
   const categoryFlags = caption.categoryFlags.map((flag) => flag && caption.flagged);
   if (seen.flagged) categoryFlags[SEXUAL_CONTENT] = true;
   return {

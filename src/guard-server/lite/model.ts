@@ -11,12 +11,12 @@ import { LiteNetwork } from './network.ts';
 import { decodeRules, type LiteRules } from './rules.ts';
 import { OUTPUTS, OVERALL, decodeWeights } from './weights-file.ts';
 
-/** What the text model says of one content. All probabilities are single precision, as they go on the wire. */
+/** The text model's scores of one content, in single precision, as on the wire. */
 export interface TextScores {
-  /** Probability of any hazard, 0 … 1. */
+  /** Probability of any hazard, 0 to 1. */
   readonly score: number;
   readonly flagged: boolean;
-  /** Probability by category, in the taxonomy's order. */
+  /** Probability per category, in taxonomy order. */
   readonly categories: Float32Array;
   readonly categoryFlags: boolean[];
 }
@@ -27,15 +27,15 @@ function sha256(data: string | Buffer): string {
 
 /**
  * The embedded text model: a small network over hashed words and character n-grams, for demonstration and tests.
- * It is deterministic: a score depends on the content and the artifacts, and on nothing judged before or beside it.
+ * Deterministic: a score depends on the content and the artifacts alone.
  */
 export class LiteModel {
-  /** SHA-256 in hex of what a score depends on: weights, rules, and the code that makes features and joins turns. */
+  /** SHA-256 in hex of what scores depend on: weights, rules, feature extraction and composition of turns. */
   readonly artifacts: Readonly<Record<string, string>>;
   readonly #network: LiteNetwork;
   readonly #rules: LiteRules;
 
-  /** A model from the bytes of its two files; a Failure (internal) when they are damaged or do not fit the code. */
+  /** A model from the bytes of its two files. Failure('internal') when they are damaged or do not match the code. */
   constructor(weightsFile: Buffer, rulesFile: Buffer) {
     const extractor = new FeatureExtractor();
     const features = featureFingerprint(extractor);
@@ -55,7 +55,7 @@ export class LiteModel {
     };
   }
 
-  /** Loads the shipped model; a Failure (internal) when it is missing, damaged or does not fit the code. */
+  /** Loads the shipped model. Failure('internal') when it is missing, damaged or does not match the code. */
   static async load(): Promise<LiteModel> {
     try {
       const { resolve } = createRequire(import.meta.url);
@@ -70,19 +70,19 @@ export class LiteModel {
     }
   }
 
-  /** Judges a text on its own, as something a user wrote. */
+  /** Judges a text alone, as written by a user. */
   scoreText(text: string): TextScores {
     return this.#decide(this.#probabilities(text));
   }
 
-  /** Judges an assistant's answer, in the context of its prompt where there is one. */
+  /** Judges an assistant's answer in the context of its prompt, if any. */
   scoreResponse(prompt: string | null, response: string): TextScores {
     const own = this.#probabilities(response);
     const before = prompt === null ? [] : [prompt];
     return this.#decide(this.#inContext(own, before, CONTEXT_WEIGHT.assistant));
   }
 
-  /** Judges the last turn of a conversation (at least one turn) in the context of all turns before it. */
+  /** Judges the last turn of a conversation in the context of all earlier turns. */
   scoreConversation(messages: readonly (readonly [role: string, content: string])[]): TextScores {
     const [role, content] = messages.at(-1) ?? ['user', ''];
     const own = this.#probabilities(content);

@@ -4,9 +4,9 @@ import { RowSums } from './row-sums.ts';
 import { HIDDEN, OUTPUTS, type LiteWeights } from './weights-file.ts';
 
 /**
- * Runs the network over a text. Rows of the table are added up as integers, so the order of features cannot
- * matter, and the floating-point part is a fixed sequence of basic operations: the same logits on every machine.
- * Keeps scratch memory of fixed size between calls; not to be shared between threads.
+ * Runs the network over a text. Table rows are summed as integers, so the order of features does not matter, and the
+ * floating-point part is a fixed sequence of basic operations: the logits are equal on every machine.
+ * Keeps scratch memory of fixed size between calls; not safe to share between threads.
  */
 export class LiteNetwork {
   readonly #weights: LiteWeights;
@@ -22,10 +22,10 @@ export class LiteNetwork {
   }
 
   /**
-   * Logits of a text by output, unbounded. A short text is judged as a whole. Of a longer one every passage is judged,
-   * and every window of passages, and an output keeps the highest logit of either kind, less the logarithm of how
-   * many of its kind there are: a hazardous passage is not diluted by what surrounds it, and a text does not become
-   * hazardous by having many chances to. Every passage is read once, so time is linear in the length.
+   * Logits of a text per output. A short text is judged as a whole. In a longer one every passage and every window of
+   * passages is judged, and an output is the highest logit of either kind, less the logarithm of their number: harmless
+   * surroundings do not dilute a hazardous passage, and length alone does not make a text hazardous. Every passage is
+   * read once, so time is linear in the length.
    */
   logits(text: string): Float64Array {
     const byPassage = new Float64Array(OUTPUTS).fill(-Infinity);
@@ -54,7 +54,7 @@ export class LiteNetwork {
     );
   }
 
-  /** Raises `highest` to the logits of features, so many of them, whose rows add up to `sums`. */
+  /** Raises `highest` to the logits of a number of features whose table rows sum to `sums`. */
   #judge(sums: Int32Array, features: number, highest: Float64Array): void {
     const { scale, hiddenBias, output, outputBias } = this.#weights;
     const hidden = this.#hidden;

@@ -1,4 +1,4 @@
-/** Characters that show nothing (zero-width, soft hyphen, directional marks): put inside a word, they hide it. */
+/** Invisible characters (zero-width, soft hyphen, directional marks), which can be used to break up a word. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Cyrillic and Greek letters that look like a Latin one. */
@@ -6,17 +6,17 @@ const HOMOGLYPH = /[аеорсухіјѕһԁαορν]+/g;
 const HOMOGLYPHS = 'аеорсухіјѕһԁαορν';
 const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 
-/** Digits and signs between Latin letters, where they may stand for letters. */
+/** Digits and signs between Latin letters, where they may replace letters. */
 const STAND_IN = /(?<=[a-z])[013457@$]{1,3}(?=[a-z])/g;
-/** The rest of a word, and the beginning of a domain behind it. */
+/** The rest of a word, and the start of a domain after it. */
 const REST_OF_WORD = /[a-z0-9-]*(\.[a-z])?/y;
 const STAND_INS = '013457@$';
 const STAND_IN_LETTERS = 'oieastas';
 
-/** Single Latin letters with one separator between each two: a word spelled out. Bounded, so matching is linear. */
+/** A spelled-out word: single Latin letters with one separator in between. Bounded, so matching is linear. */
 const SPELLED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[ .\-_*][a-z]){2,30}(?![\p{L}\p{N}])/gu;
 
-/** A Latin letter three times or more in a row; no language of the corpus spells that way. */
+/** A Latin letter three or more times in a row, which no language of the corpus uses. */
 const STRETCHED = /([a-z])\1{2,}/g;
 
 function replaceEach(run: string, from: string, to: string): string {
@@ -25,7 +25,7 @@ function replaceEach(run: string, from: string, to: string): string {
   return result;
 }
 
-/** Look-alikes beside a Latin letter become Latin; words of their own scripts stay. */
+/** Look-alikes next to a Latin letter become Latin; words in other scripts stay. */
 function replaceHomoglyphs(text: string): string {
   const isLatin = (at: number): boolean => text[at]! >= 'a' && text[at]! <= 'z';
   return text.replace(HOMOGLYPH, (run, offset: number) =>
@@ -35,7 +35,7 @@ function replaceHomoglyphs(text: string): string {
   );
 }
 
-/** Digits and signs become letters, but not in an address: the rest of each word is looked through only once. */
+/** Digits and signs become letters, except in addresses. The rest of each word is scanned only once. */
 function replaceStandIns(text: string): string {
   let end = 0;
   let isAddress = false;
@@ -52,10 +52,9 @@ function replaceStandIns(text: string): string {
 }
 
 /**
- * Brings a text into the form its features are taken from: compatibility forms folded (NFKC: full-width letters,
- * ligatures, mathematical alphabets), lower case, and the common disguises of a word undone: invisible characters,
- * look-alike letters of other scripts, digits for letters, letters spelled out one by one or stretched. Time is
- * linear in the length.
+ * Normalises a text for feature extraction: NFKC (full-width letters, ligatures, mathematical alphabets), lower case, and
+ * common disguises undone: invisible characters, look-alike letters of other scripts, digits for letters, spelled-out
+ * and stretched words. Time is linear in the length.
  */
 export function normalise(text: string): string {
   const visible = text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');

@@ -1,27 +1,27 @@
 import { SEPARATOR } from './character-classes.ts';
 
 /**
- * UTF-16 code units, after normalisation. A text up to this long is one passage, judged as a whole. The passages of a
- * longer one are also judged together, as windows, each of which is full from this size on.
+ * In UTF-16 code units after normalisation. A text up to this length is one passage, judged as a whole. Passages of a
+ * longer text are also judged together in windows, which end at the first passage that reaches this length.
  */
 export const WINDOW_UNITS = 1024;
 
-/** Bounds of a passage of a longer text: a sentence or line, joined or cut where it is beyond them. */
+/** Bounds of a passage of a longer text: a sentence or a line, merged or cut to fit. */
 const MIN_PASSAGE_UNITS = 24;
 const MAX_PASSAGE_UNITS = 240;
 
-/** Full stop, exclamation and question mark end a sentence when a space follows; those of East Asia always do. */
+/** These end a sentence before a space; the wide ones always do. */
 const STOPS = '.!?';
 const WIDE_STOPS = '。！？\n';
 
-export interface Passage {
-  /** Code units from, inclusive, and to, exclusive. */
+interface Passage {
+  /** Code units, `to` excluded. */
   readonly from: number;
   readonly to: number;
   readonly endsWindow: boolean;
 }
 
-/** The passages of a normalised text in order, at least one; together they are the text. Linear in its length. */
+/** Cuts a normalised text into its passages, at least one. Linear in its length. */
 export function* passagesOf(text: string, classes: Uint8Array): Generator<Passage> {
   if (text.length <= WINDOW_UNITS) {
     yield { from: 0, to: text.length, endsWindow: true };

@@ -1,38 +1,35 @@
 import { HIDDEN } from './weights-file.ts';
 
-/** Table values are bytes; four of them are added at a time, as two pairs of 16-bit lanes of a 32-bit word. */
+/** Table values are bytes; four are added at a time, as two pairs of 16-bit lanes in 32-bit words. */
 const WORD_BYTES = 4;
 const ROW_WORDS = HIDDEN / WORD_BYTES;
 
-/** Words of a row that are added in one pass: as many as keep all lanes in registers. */
+/** Words of a row added in one pass: as many as keep all lanes in registers. */
 const PASS_WORDS = 4;
 
 const LANES = 0x00ff00ff;
 const LANE = 0xffff;
 
-/** Added to each byte so that it is not negative, and taken off the sums again. */
+/** Added to each byte to make it non-negative, and subtracted from the sums. */
 const BIAS = 128;
 const BIAS_WORD = 0x80808080 | 0;
 
-/** Rows after which lanes are emptied: 257 times 255 is the most that 16 bits hold. */
+/** Rows after which lanes are flushed; 16 bits hold at most 257 times 255. */
 const ROWS_PER_LANE = 256;
 
-/**
- * Adds up rows of the network's table: nearly all of the time of judging a text, and so written for speed. The
- * sums are exact, whatever the order.
- */
+/** Sums rows of the network's table. Takes nearly all of the time of judging a text. Sums are exact in any order. */
 export class RowSums {
-  /** Sum by hidden unit of the rows last added up. */
+  /** Sum per hidden unit of the rows last added. */
   readonly sums = new Int32Array(HIDDEN);
   readonly #words: Int32Array;
 
-  /** For a table of rows of HIDDEN bytes on a little-endian machine; the table is copied. */
+  /** Copies a table of rows of HIDDEN bytes. Needs a little-endian machine. */
   constructor(table: Int8Array) {
     this.#words = new Int32Array(new Int8Array(table).buffer);
     for (let at = 0; at < this.#words.length; at++) this.#words[at]! ^= BIAS_WORD;
   }
 
-  /** Adds up the rows with these numbers. */
+  /** Sums the rows with these indices. */
   add(rows: Int32Array): void {
     this.sums.fill(-BIAS * rows.length);
     for (let from = 0; from < rows.length; from += ROWS_PER_LANE) {
@@ -60,13 +57,13 @@ export class RowSums {
       odd3 = (odd3 + ((word3 >>> 8) & LANES)) | 0;
     }
     const unit = first * WORD_BYTES;
-    this.#empty(unit, even0, odd0);
-    this.#empty(unit + WORD_BYTES, even1, odd1);
-    this.#empty(unit + 2 * WORD_BYTES, even2, odd2);
-    this.#empty(unit + 3 * WORD_BYTES, even3, odd3);
+    this.#flush(unit, even0, odd0);
+    this.#flush(unit + WORD_BYTES, even1, odd1);
+    this.#flush(unit + 2 * WORD_BYTES, even2, odd2);
+    this.#flush(unit + 3 * WORD_BYTES, even3, odd3);
   }
 
-  #empty(unit: number, even: number, odd: number): void {
+  #flush(unit: number, even: number, odd: number): void {
     this.sums[unit]! += even & LANE;
     this.sums[unit + 1]! += odd & LANE;
     this.sums[unit + 2]! += even >>> 16;

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { OUTPUTS } from './weights-file.ts';
 
-/** How logits become probabilities and decisions; the readable half of the model, beside its weights. */
+/** How logits become probabilities and decisions: the readable half of the model, next to its weights. */
 const rulesShape = z.strictObject({
-  /** SHA-256 of what the extractor makes of a fixed text; weights only fit the features they were trained on. */
+  /** The featureFingerprint that the weights were trained on. */
   features: z.string().regex(/^[0-9a-f]{64}$/),
-  /** By output: probability = logistic(slope × logit + offset). */
+  /** Per output: probability = logistic(slope × logit + offset). */
   calibration: z.array(z.strictObject({ slope: z.number().positive(), offset: z.number() })).length(OUTPUTS),
-  /** By output: the probability from which on it is flagged, 0 … 1. */
+  /** Per output: flagged from this probability on, 0 to 1. */
   thresholds: z.array(z.number().min(0).max(1)).length(OUTPUTS),
 });
 
 export type LiteRules = z.infer<typeof rulesShape>;
 
-/** Reads the rules from their JSON; a Failure (internal) when they are not such. */
+/** Parses the rules file. Failure('internal') when it is damaged. */
 export function decodeRules(json: string): LiteRules {
   try {
     return rulesShape.parse(JSON.parse(json));
@@ -25,7 +25,7 @@ export function decodeRules(json: string): LiteRules {
   }
 }
 
-/** The rules as the JSON file that is shipped. */
+/** Writes the rules file: training's half of the file format, kept next to its reader. */
 export function encodeRules(rules: LiteRules): string {
   return `${JSON.stringify(rules, null, 2)}\n`;
 }

@@ -3,32 +3,32 @@ import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import { Failure } from '../../domain/failure.ts';
 import { BUCKETS } from './features.ts';
 
-/** One output a category in the taxonomy's order, and last the one for any hazard at all. */
+/** One output per category in taxonomy order, and the last one for any hazard. */
 export const OUTPUTS = CATEGORY_COUNT + 1;
 export const OVERALL = CATEGORY_COUNT;
 
 /** Width of the hidden layer. */
 export const HIDDEN = 32;
 
-/** A network of one hidden layer: hashed features, rectified hidden units, one logit an output. */
+/** A network with one hidden layer: hashed features, rectified hidden units, one logit per output. */
 export interface LiteWeights {
-  /** Row by bucket, HIDDEN wide, in steps of `scale`. */
+  /** One row per bucket, HIDDEN wide, in units of `scale`. */
   readonly table: Int8Array;
-  /** What one step of the table is worth, by hidden unit. */
+  /** Value of one step of the table, per hidden unit. */
   readonly scale: Float32Array;
   readonly hiddenBias: Float32Array;
-  /** Row by output, HIDDEN wide. */
+  /** One row per output, HIDDEN wide. */
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 }
 
-/** The file begins with these bytes; the digit changes with the layout. */
+/** The first bytes of the file; the digit is the version of the layout. */
 const MAGIC = Buffer.from('GSWLITE1', 'latin1');
 
 const FLOATS = HIDDEN + HIDDEN + OUTPUTS * HIDDEN + OUTPUTS;
 const FLOAT_BYTES = FLOATS * Float32Array.BYTES_PER_ELEMENT;
 
-/** Size of the file: the magic, all floats (little-endian) in the order of LiteWeights, the table. */
+/** The file: magic, floats (little-endian) in the order of `encodeWeights`, table. */
 const FILE_BYTES = MAGIC.length + FLOAT_BYTES + BUCKETS * HIDDEN;
 
 function assertLittleEndian(): void {
@@ -36,7 +36,7 @@ function assertLittleEndian(): void {
     throw new Failure('internal', 'the embedded text model needs a little-endian machine');
 }
 
-/** The file's bytes for these weights. */
+/** Writes the weights file: training's half of the file format, kept next to its reader. */
 export function encodeWeights(weights: LiteWeights): Buffer {
   assertLittleEndian();
   const floats = new Float32Array(FLOATS);
@@ -48,13 +48,13 @@ export function encodeWeights(weights: LiteWeights): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(floats.buffer), Buffer.from(weights.table.buffer)]);
 }
 
-/** Weights from the file's bytes; a Failure (internal) when they are not such a file. */
+/** Reads the weights file. Failure('internal') when it is damaged. */
 export function decodeWeights(file: Buffer): LiteWeights {
   assertLittleEndian();
   if (file.length !== FILE_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new Failure('internal', 'the weights of the embedded text model are damaged or of another version');
   }
-  // Copied out, because the file's buffer need not be aligned for floats.
+  // Copied, because the file's buffer need not be aligned for floats.
   const floats = new Float32Array(FLOATS);
   Buffer.from(floats.buffer).set(file.subarray(MAGIC.length, MAGIC.length + FLOAT_BYTES));
   let at = 0;

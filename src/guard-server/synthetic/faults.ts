@@ -1,61 +1,61 @@
 import { z } from 'zod';
 import { CONTRACT_CODES } from '../contract/request-error.ts';
 
-/** When a fault begins and how it ends; without an end it lasts. */
+/** When a fault starts and ends; without an end it lasts. */
 const WHEN = {
-  /** Rows judged before it begins. */
+  /** Rows judged before it starts. */
   after: z.int().min(0).default(0),
-  /** Milliseconds from its beginning to its end. */
+  /** Its duration in milliseconds. */
   forMs: z.number().positive().optional(),
-  /** How often it strikes. */
+  /** Max number of times it is applied. */
   times: z.int().positive().optional(),
 };
 
-/** A request is struck when one of its texts holds this; without it, every request is. */
+/** Applies to requests with an input that contains this text; without it, to every request. */
 const CONTAINING = z.string().min(1).optional();
 
 const FAULT = z.discriminatedUnion('kind', [
-  /** The request is refused with a code of the contract. */
+  /** Refuses the request with a code of the contract. */
   z.strictObject({
     kind: z.literal('refuse'),
     ...WHEN,
     containing: z.string().min(1),
     code: z.enum(CONTRACT_CODES),
   }),
-  /** The model raises: every request of the execution fails. */
+  /** The model throws: every request of the execution fails. */
   z.strictObject({ kind: z.literal('crash'), ...WHEN, containing: CONTAINING }),
-  /** The reply breaks its own shape, holds a score that is no number, lacks SCORE, or is cut short. */
+  /** The reply contradicts its shape, holds NaN as score, lacks SCORE, or is truncated. */
   z.strictObject({
     kind: z.literal('malformed'),
     ...WHEN,
     containing: CONTAINING,
     reply: z.enum(['shape', 'nan', 'missing', 'truncated']),
   }),
-  /** This share of the requests finds the queue full. */
+  /** Answers this share of the requests as if the queue were full. */
   z.strictObject({ kind: z.literal('overload'), ...WHEN, rate: z.number().gt(0).max(1).default(1) }),
-  /** Executions take this many times as long. */
+  /** Multiplies the time of executions. */
   z.strictObject({ kind: z.literal('slow'), ...WHEN, factor: z.number().positive() }),
-  /** Requests and readiness checks find the server up but not ready, or nobody listening. */
+  /** The server is not ready, or does not listen. */
   z.strictObject({
     kind: z.literal('down'),
     after: WHEN.after,
     forMs: WHEN.forMs,
     how: z.enum(['not-ready', 'closed']).default('not-ready'),
   }),
-  /** Another version of the model is loaded. */
+  /** Loads the next version of the model. */
   z.strictObject({ kind: z.literal('swap-version'), after: WHEN.after }),
 ]);
 
 const FAULTS = z.strictObject({ faults: z.array(FAULT) });
 
-/** A fault as it is scripted, with defaults left out. */
+/** A fault as written in a script; fields with defaults are optional. */
 export type Fault = z.input<typeof FAULT>;
 type CompleteFault = z.output<typeof FAULT>;
 type FaultKind = CompleteFault['kind'];
 type FaultOf<K extends FaultKind> = Extract<CompleteFault, { kind: K }>;
 
 /**
- * The faults of a script: JSON of the form `{"faults": [{"kind": "crash", "times": 1}, …]}`.
+ * Parses a fault script, JSON such as `{"faults": [{"kind": "crash", "times": 1}]}`.
  * Throws a ZodError or a SyntaxError.
  */
 export function parseFaults(json: string): readonly Fault[] {
@@ -66,11 +66,11 @@ interface Scripted {
   readonly fault: CompleteFault;
   startedAtMs: number | null;
   strikes: number;
-  /** What is left over of `rate` from request to request, so that no chance is involved. */
+  /** Accumulates `rate` over requests, so that the share is exact and involves no randomness. */
   share: number;
 }
 
-/** Which faults are in force. They begin by the number of rows judged since the script was set. */
+/** Tracks which faults are in force. They start by the number of rows judged since the script was set. */
 export class FaultScript {
   readonly #scripted: readonly Scripted[];
 
@@ -84,7 +84,7 @@ export class FaultScript {
     }));
   }
 
-  /** Begins the faults that are due and returns those that just began. */
+  /** Starts the faults that are due and returns them. */
   begin(rowsJudged: number): readonly CompleteFault[] {
     const begun: CompleteFault[] = [];
     for (const scripted of this.#scripted) {
@@ -95,7 +95,7 @@ export class FaultScript {
     return begun;
   }
 
-  /** The first fault of a kind that is in force and that `strikes` accepts; it is counted as having struck. */
+  /** The first fault of a kind that is in force and that `strikes` accepts. Counts it as applied. */
   strike<K extends FaultKind>(
     kind: K,
     strikes: (fault: FaultOf<K>) => boolean = () => true,
@@ -109,7 +109,7 @@ export class FaultScript {
     return null;
   }
 
-  /** Whether a fault of a kind is in force; it is not counted. */
+  /** Whether a fault of a kind is in force. Counts nothing. */
   isInForce(kind: FaultKind): boolean {
     return this.#scripted.some((scripted) => scripted.fault.kind === kind && inForce(scripted));
   }
@@ -125,7 +125,7 @@ function inForce({ fault, startedAtMs, strikes }: Scripted): boolean {
   return fault.forMs === undefined || performance.now() < startedAtMs + fault.forMs;
 }
 
-/** Whether it is this request's turn, of a fault that strikes a share of them. */
+/** Whether a fault that applies to a share of the requests applies to this one. */
 function takesShare(scripted: Scripted): boolean {
   if (scripted.fault.kind !== 'overload') return true;
   scripted.share += scripted.fault.rate;

@@ -1,7 +1,7 @@
 import { encodeFloats } from '../../guard/tensors/raw.ts';
 import type { OutputTensor } from '../contract/model.ts';
 
-/** The tensors of a reply as a broken model would send them. */
+/** Damages the tensors of a reply as a broken model would. */
 export function malform(
   outputs: readonly OutputTensor[],
   how: 'shape' | 'nan' | 'missing' | 'truncated',

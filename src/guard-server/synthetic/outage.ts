@@ -23,7 +23,7 @@ export class Outage {
     if (this.#pending !== null) this.begin(this.#pending.forMs);
   }
 
-  /** Drops every connection and stops listening, for `forMs` or until `listenAgain`. */
+  /** Drops every connection and stops listening for `forMs` or until `listenAgain`. */
   begin(forMs: number | undefined): void {
     if (this.#listener === null) {
       this.#pending = { forMs };

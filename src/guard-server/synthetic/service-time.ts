@@ -2,23 +2,23 @@ import { setTimeout } from 'node:timers/promises';
 import { tokensOfBytes } from '../contract/context-window.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 
-/** How long an execution takes: as long as its longest row, to which the others are padded. */
+/** The time of an execution: that of its longest row, to which the others are padded. */
 export interface ServiceTime {
-  /** Steps of ascending `belowTokens`; the first whose bound lies above the longest row gives the time. */
+  /** In ascending order of `belowTokens`; the first step above the row's tokens applies. */
   readonly steps: readonly { readonly belowTokens: number; readonly ms: number }[];
-  /** Time for each token of a longer row. */
+  /** Time per token of a row beyond all steps. */
   readonly beyondMsPerToken: number;
-  /** Of an image or a clip, whatever text is beside it. Default: no time. */
+  /** Time of an image or a clip, with or without text. Default: none. */
   readonly media?: { readonly image: Span; readonly audio: Span };
 }
 
-/** Rows are spread over it evenly, by the size of what was sent. */
+/** A range over which rows are spread by payload size. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The guard's published figures; for text carried on in proportion. */
+/** The guard's published figures, extrapolated in proportion for longer texts. */
 export const REFERENCE_SERVICE_TIME: ServiceTime = {
   steps: [
     { belowTokens: 100, ms: 19 },
@@ -29,7 +29,7 @@ export const REFERENCE_SERVICE_TIME: ServiceTime = {
   media: { image: { fromMs: 140, toMs: 170 }, audio: { fromMs: 100, toMs: 130 } },
 };
 
-/** No time at all: what remains is the cost of the protocol. */
+/** No time: what remains is the cost of the protocol. */
 export const ZERO_SERVICE_TIME: ServiceTime = { steps: [], beyondMsPerToken: 0 };
 
 /** Milliseconds that an execution with these requests takes. */
@@ -47,10 +47,10 @@ function textMs({ steps, beyondMsPerToken }: ServiceTime, tokens: number): numbe
   return steps.find(({ belowTokens }) => tokens < belowTokens)?.ms ?? tokens * beyondMsPerToken;
 }
 
-/** Two payloads whose sizes differ by this many bytes take the same time. */
+/** Payload sizes are taken modulo this. */
 const SPREAD_BYTES = 1000;
 
-/** Null unless the rows are images or clips. */
+/** Times of the rows; null unless they are images or clips. */
 function mediaMs(time: ServiceTime, request: TensorRequest): number[] | null {
   const images = request.strings.get('IMAGE');
   const payloads = images ?? request.strings.get('AUDIO');
@@ -74,13 +74,13 @@ function rowTokens(request: TensorRequest): number[] {
 }
 
 /**
- * The time line of each instance. Timers fire late; an instance that had work waiting goes on from when it should
- * have been done, not from when the timer fired, so that its throughput is what the service time says.
+ * The schedule of each instance. Timers fire late: an instance with work waiting continues from when it should have been
+ * done, not from when the timer fired, so its throughput matches the service time.
  */
 export class InstanceClock {
   readonly #freeAtMs: number[] = [];
 
-  /** Keeps an instance busy for `ms`, beginning when it was free and the work was there, whichever came later. */
+  /** Keeps an instance busy for `ms`, from when it became free or the work was queued, whichever is later. */
   async spend(instance: number, waitingSinceMs: number, ms: number): Promise<void> {
     const endsAtMs = Math.max(this.#freeAtMs[instance] ?? 0, waitingSinceMs) + ms;
     this.#freeAtMs[instance] = endsAtMs;

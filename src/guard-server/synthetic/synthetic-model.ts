@@ -17,38 +17,38 @@ import { syntheticFingerprint, syntheticProbe } from './synthetic-probe.ts';
 import { VersionRecord } from './version-record.ts';
 
 export interface SyntheticOptions {
-  /** Executions at once; default 1. */
+  /** Concurrent executions; default 1. */
   readonly instances?: number;
-  /** Requests that may wait; default as for the other models. */
+  /** Max queued requests; default as for the other models. */
   readonly maxQueueSize?: number;
   /** Default 8192. */
   readonly contextTokens?: number;
-  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. A function: its milliseconds. */
+  /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
   readonly serviceTime?: 'reference' | 'zero' | ServiceTime | ExecutionMs;
-  /** Hears of every execution when its time is over; `serviceMs` is what it took of its instance. */
+  /** Called for every execution once its service time, `serviceMs`, is over. */
   readonly observe?: (execution: Execution, serviceMs: number) => void;
   /** Default none. */
   readonly faults?: readonly Fault[];
-  /** Contents whose versions are remembered; default 200 000. */
+  /** Max contents whose versions are recorded; default 200,000. */
   readonly recordCapacity?: number;
 }
 
 /** Milliseconds that an execution with these requests takes. */
 type ExecutionMs = (requests: readonly TensorRequest[]) => number;
 
-/** What the model has done so far. */
+/** Totals since the model was created. */
 export interface SyntheticCounts {
-  /** Executions begun, and the requests and rows in them, refused ones and `version` requests included. */
+  /** Executions started, and the requests and rows in them, including refused ones and `version` requests. */
   readonly executions: number;
   readonly requests: number;
   readonly rows: number;
-  /** Service time of all executions, in milliseconds of one instance. */
+  /** Sum of all service times, in milliseconds. */
   readonly busyMs: number;
 }
 
 const DEFAULT_RECORD_CAPACITY = 200_000;
 
-/** A model for load and fault tests: real in everything but its scores, and it does what it is told to. */
+/** A model for load and fault tests: the full contract with synthetic scores, scripted times and scripted faults. */
 export class SyntheticModel implements Model {
   readonly #contextTokens: number;
   readonly #executionMs: ExecutionMs;
@@ -62,7 +62,7 @@ export class SyntheticModel implements Model {
   #counts = { executions: 0, requests: 0, rows: 0, busyMs: 0 };
   #held: { readonly released: Promise<void>; readonly release: () => void } | null = null;
 
-  /** `onClosed` is called when a fault wants nobody to listen any more, for a while or for good. */
+  /** `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
   constructor(options: SyntheticOptions, onClosed: (forMs: number | undefined) => void) {
     this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     this.#executionMs = serviceTime(options.serviceTime ?? 'reference');
@@ -86,35 +86,35 @@ export class SyntheticModel implements Model {
     return { ...this.#counts };
   }
 
-  /** Whether a fault keeps the server from being ready. */
+  /** Whether a fault makes the server not ready. */
   isDown(): boolean {
     return this.#script.isInForce('down');
   }
 
-  /** Whether a request that arrives now is to find the queue full. Asked once a request. */
+  /** Whether a fault overloads the request that arrives now. Called once per request. */
   isOverloaded(): boolean {
     return this.#script.strike('overload') !== null;
   }
 
-  /** Replaces the fault script; rows are counted from here. Throws a ZodError for malformed faults. */
+  /** Replaces the fault script and restarts its row count. Throws a ZodError for malformed faults. */
   setFaults(faults: readonly Fault[]): void {
     this.#script = new FaultScript(faults);
     this.#rowsBeforeScript = this.#counts.rows;
     this.#beginFaults();
   }
 
-  /** Loads the next version. Executions that have begun end with the one they began with. */
+  /** Loads the next version. Running executions keep theirs. */
   swapVersion(): Fingerprint {
     this.#loaded = this.#load(Number(this.version) + 1);
     return this.#loaded.fingerprint;
   }
 
-  /** Fingerprint ids that were in force when a content was judged, in order of first use. */
+  /** Ids of the fingerprints that a content was judged under, in order of first use. */
   fingerprintsOf(contentSha256: string): readonly string[] {
     return this.#record.of(contentSha256);
   }
 
-  /** Lets executions begin but not go on, until `resume`. */
+  /** Executions start but do not end until `resume`. */
   pause(): void {
     if (this.#held !== null) return;
     let release = (): void => {};

@@ -8,9 +8,9 @@ import type { Probe, ProbeScores } from '../contract/probe.ts';
 const FLAG_FROM = 0.5;
 
 /**
- * Scores by the hash of the content: the same on every machine, in every batch and in every version, and meaning
- * nothing. About a fifth of all contents is flagged, each in at least one category.
- * `onJudged` hears the `content_sha256` of every content; of an image or a clip, that of a file with the very bytes
+ * Derives scores from the hash of the content: meaningless, but equal on every machine, in every batch and in every
+ * version. About a fifth of all contents are flagged, each in at least one category.
+ * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the bytes
  * that were sent.
  */
 export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): Probe {

@@ -1,6 +1,6 @@
 /**
- * Which fingerprints were in force when a content was judged: what a test compares a run's verdicts with. Bounded:
- * the contents judged longest ago for the first time are forgotten.
+ * The fingerprints that each content was judged under, for tests to compare with a run's verdicts. Beyond `capacity`,
+ * the contents that were first judged longest ago are dropped.
  */
 export class VersionRecord {
   readonly #fingerprints = new Map<string, string[]>();
@@ -22,7 +22,7 @@ export class VersionRecord {
     }
   }
 
-  /** Fingerprint ids in order of first use; empty for a content that was never judged, or long ago. */
+  /** Fingerprint ids in order of first use; empty for a content that is not recorded. */
   of(contentSha256: string): readonly string[] {
     return this.#fingerprints.get(contentSha256) ?? [];
   }

@@ -1,7 +1,8 @@
+import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import type { CallOptions, Reading } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { encodeVersionRequest, type TensorLayout } from '../tensors/encode-request.ts';
-import { MODEL_NAME, type WireModelConfig } from '../tensors/protocol.ts';
+import { CACHE_USAGE_WIDTH, MODEL_NAME, type WireModelConfig } from '../tensors/protocol.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { GuardChannel } from './channel.ts';
 import {
@@ -46,9 +47,9 @@ const NEEDED_OUTPUTS: readonly DeclaredTensor[] = [
   ['FLAGGED', 'TYPE_BOOL', [1]],
 ];
 const OTHER_OUTPUTS: readonly DeclaredTensor[] = [
-  ['SUBCATEGORY_SCORES', 'TYPE_FP32', [13]],
-  ['SUBCATEGORY_FLAGS', 'TYPE_BOOL', [13]],
-  ['CACHE_USAGE', 'TYPE_INT32', [8]],
+  ['SUBCATEGORY_SCORES', 'TYPE_FP32', [CATEGORY_COUNT]],
+  ['SUBCATEGORY_FLAGS', 'TYPE_BOOL', [CATEGORY_COUNT]],
+  ['CACHE_USAGE', 'TYPE_INT32', [CACHE_USAGE_WIDTH]],
 ];
 
 /**
