@@ -1,14 +1,22 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { flagHelp, flagSyntax } from '../config/settings/describe.ts';
+import type { SettingTable } from '../config/settings/given.ts';
+import type { Setting } from '../config/settings/setting.ts';
 import type { CommandContext } from './context.ts';
 
-const HELP_COLUMNS = 100;
+/** Where the output is no terminal. */
+export const HELP_COLUMNS = 100;
 
 /**
- * A command that is strict about flags and arguments, writes help to the context's stdout, and throws a
+ * A command with the flags of `settings`, in their order, that is strict about flags and arguments, writes help to the context's stdout, and throws a
  * CommanderError where commander would write a message or end the process.
  */
-export function newCommand(name: string, { stdout }: Pick<CommandContext, 'stdout'>): Command {
-  return new Command(name)
+export function newCommand(
+  name: string,
+  { stdout }: Pick<CommandContext, 'stdout'>,
+  settings: SettingTable = {},
+): Command {
+  const command = new Command(name)
     .exitOverride()
     .configureOutput({
       // Help and version consist of our own lines.
@@ -21,6 +29,18 @@ export function newCommand(name: string, { stdout }: Pick<CommandContext, 'stdou
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError(true)
     .allowExcessArguments(false);
+  for (const setting of Object.values(settings)) command.addOption(optionOf(setting));
+  return command;
+}
+
+/** The flag of a setting. Its value stays as typed: it is parsed together with the job file and the environment. */
+function optionOf(setting: Setting): Option {
+  const option = new Option(flagSyntax(setting), flagHelp(setting));
+  return setting.kind.isList ? option.argParser(collect) : option;
+}
+
+function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), value];
 }
 
 /** The examples at the end of a command's help: what to type, and what it does. */

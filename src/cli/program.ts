@@ -12,7 +12,8 @@ import { cancelCommand, continueCommand, pauseCommand } from './commands/control
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
 import type { CommandContext, ReportStatus, RunCommands } from './context.ts';
-import { examples, newCommand } from './new-command.ts';
+import { environmentHelp } from './environment-help.ts';
+import { examples, HELP_COLUMNS, newCommand } from './new-command.ts';
 import { toolVersion } from '../config/tool-version.ts';
 
 const EXIT_STATUSES = `
@@ -24,25 +25,6 @@ Exit status:
   4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
   130  interrupted or cancelled; guardsweep resume finishes the run
-`;
-
-const ENVIRONMENT = `
-Environment:
-  GUARD_URL           guard endpoints, separated by commas or spaces, where flags and job file name none
-  GUARD_TOKEN         bearer token for guards on this machine or over grpcs://; needed to serve one beyond
-                      this machine
-  GUARD_TOKEN__<HOST> the token for one host instead, as in GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001
-  GUARD_API_KEY       key for the one guard over https://; GUARD_API_KEY__<HOST> the key for one host instead
-  NODE_EXTRA_CA_CERTS PEM file of a certificate authority of your own, for grpcs://
-  REDIS_URL           Redis of the fleet, with its password, where --redis names none
-  REDIS_PREFIX        first part of every key in it; guardsweep when not set
-  GUARDSWEEP_FLEET_KEY       secret of the fleet, at least 32 characters, the same for all its processes: jobs and
-                             results are sealed with it; needed unless Redis is on this machine
-  GUARDSWEEP_FLEET_KEY_FILE  file that holds it, instead
-  GUARDSWEEP_SIGNING_KEY     Ed25519 private key in PEM, by which whoever finishes a run signs its manifest
-  GUARDSWEEP_SIGNING_KEY_FILE  file that holds it, instead
-  XDG_STATE_HOME      folder of the key by which the runs created here are known; ~/.local/state when not set
-  GUARDSWEEP_DEBUG    1: show where an unexpected error happened
 `;
 
 /** The whole command line. */
@@ -68,7 +50,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(doctorCommand(context))
     .addHelpText(
       'after',
-      ENVIRONMENT +
+      environmentHelp(context.stdout.columns ?? HELP_COLUMNS) +
         EXIT_STATUSES +
         examples([
           ['guardsweep enqueue ./uploads', 'moderate a folder'],

@@ -53,8 +53,6 @@ export interface Judging {
 
 export const MAX_FRAMES = 64;
 
-export const DEFAULT_JUDGING: Judging = { frames: 8, longAudio: 'windows', longText: 'windows' };
-
 export type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
-import { redisAddressOf } from '../../src/config/values/redis-url.ts';
+import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
 import { MODEL_NAME } from '../../src/guard/tensors/protocol.ts';
 import { checkServer } from '../../src/queue/redis/check-server.ts';
 import { serveMetrics } from '../../workers/metrics-server.ts';
@@ -167,7 +167,7 @@ describe('docker-compose.yml', () => {
     const known = [...stdout.split('Environment:')[1]!.matchAll(/^ {2}([A-Z_]+)/gm)].map(([, name]) => name);
     for (const [name, { environment = {} }] of ours) {
       for (const variable of Object.keys(environment)) expect(known, name).toContain(variable);
-      const redis = redisAddressOf(undefined, environment);
+      const redis = parseRedisUrl({ value: environment['REDIS_URL']!, place: 'REDIS_URL' }, environment);
       expect(redis, name).toMatchObject({
         at: { host: 'redis', port: 6379 },
         password: PASSWORD,
@@ -229,7 +229,8 @@ describe('docker-compose.yml', () => {
       await exited;
     });
     const signal = AbortSignal.timeout(20_000);
-    const at = (password: string) => redisAddressOf(`redis://${password}127.0.0.1:${port}`, {})!;
+    const at = (password: string) =>
+      parseRedisUrl({ value: `redis://${password}127.0.0.1:${port}`, place: '--redis' }, {});
     await checkServer(at(`:${PASSWORD}@`), signal);
     await expect(checkServer(at(''), signal)).rejects.toThrow('wants a password');
 

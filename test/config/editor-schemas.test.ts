@@ -2,21 +2,44 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
-import { JOB_SCHEMA } from '../../src/config/job-file/job-file.ts';
+import { JOB_SCHEMA } from '../../src/config/job-file/job-schema.ts';
 import { POLICY_SCHEMA } from '../../src/config/job-file/policy-file.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
+import { keyAbsentText } from '../../src/config/settings/describe.ts';
+import { JOB_SETTINGS } from '../../src/config/settings/job-settings.ts';
+import { markdownTable, withTable } from './settings/markdown-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+
+const style = await resolveConfig(resolve(root, 'package.json'));
 
 /** Editors' YAML support is surest with draft 7. */
 async function asJsonSchema(schema: typeof JOB_SCHEMA | typeof POLICY_SCHEMA): Promise<string> {
   const json = JSON.stringify(schema.toJSONSchema({ target: 'draft-07', io: 'input' }));
-  const style = await resolveConfig(resolve(root, 'package.json'));
   return format(json, { ...style, parser: 'json' });
 }
 
+const code = (text: string | null): string => (text === null ? '' : `\`${text}\``);
+
+function keysTable(): string {
+  const rows = JOB_SETTINGS.map((setting) => {
+    const { key, flag, help, keyNote } = setting;
+    const meaning = keyNote === null ? help : `${help}; ${keyNote}`;
+    return [code(key), code(flag), meaning, setting.absent.is === 'required' ? '–' : keyAbsentText(setting)];
+  });
+  return markdownTable(['key', 'flag', 'meaning', 'default'], rows);
+}
+
+// `npx vitest run test/config/editor-schemas.test.ts -u` writes the files again.
+describe('the table of keys in the documentation', () => {
+  it('is the one of the settings', async () => {
+    const text = await readFile(resolve(root, 'docs/job-files.md'), 'utf8');
+    const derived = await format(withTable(text, 'keys', keysTable()), { ...style, parser: 'markdown' });
+    await expect(derived).toMatchFileSnapshot('../../docs/job-files.md');
+  });
+});
+
 describe('the schemas for editors', () => {
-  // `npx vitest run test/config/editor-schemas.test.ts -u` writes them again.
   it('are those that files are checked against', async () => {
     await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
     await expect(await asJsonSchema(POLICY_SCHEMA)).toMatchFileSnapshot('../../jobs/policy.schema.json');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Flags } from '../../src/config/resolve.ts';
+import type { Flags } from '../../src/config/settings/given.ts';
 import { mistakeIn, workspace } from './workspace.ts';
 
 const SOURCES = 'sources:\n  - path: a.csv\n';

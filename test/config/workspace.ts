@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { resolveRunConfig, type Flags } from '../../src/config/resolve.ts';
+import { resolveRunConfig } from '../../src/config/resolve.ts';
+import type { Flags } from '../../src/config/settings/given.ts';
 import type { RunConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
 

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { redisAddressOf } from '../../src/config/values/redis-url.ts';
+import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -110,7 +110,7 @@ describe('a run through Redis by way of', { timeout: 120_000 }, () => {
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
     expect(await outcomes(run)).toHaveLength(ROWS);
     const prefix = env['REDIS_PREFIX'] ?? 'guardsweep';
-    const address = redisAddressOf(url, env)!;
+    const address = parseRedisUrl({ value: url, place: '--redis' }, env);
     if (!address.tls) {
       const { redis } = await linkForTest({ address });
       const ofRun = async () => (await redis.keys('*')).filter((key) => key.includes(run.split('/').at(-1)!));

@@ -1,4 +1,5 @@
-import { DEFAULT_JUDGING, type Judging } from '../../src/config/run-config.ts';
+import type { Judging } from '../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from './judging.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { Shard, ShardResult } from '../../src/domain/shard.ts';
 import type { Judgement, Outcome } from '../../src/domain/outcome.ts';

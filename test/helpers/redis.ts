@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { redisAddressOf, type RedisAddress } from '../../src/config/values/redis-url.ts';
+import { parseRedisUrl, type RedisAddress } from '../../src/config/values/redis-url.ts';
 import { RedisLink } from '../../src/queue/redis/link.ts';
 import type { FleetSeal } from '../../src/queue/redis/sealing/fleet-seal.ts';
 import { redisBinary } from './redis-binary.ts';
@@ -43,7 +43,7 @@ export class TestRedis {
   }
 
   get address(): RedisAddress {
-    return redisAddressOf(this.url, {})!;
+    return parseRedisUrl({ value: this.url, place: '--redis' }, {});
   }
 
   get pid(): number {

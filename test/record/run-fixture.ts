@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  DEFAULT_JUDGING,
-  DEFAULT_LIMITS,
-  type OutputFormat,
-  type RunRecord,
-} from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type OutputFormat, type RunRecord } from '../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../src/domain/coverage.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { DEFAULT_JUDGING, DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';

@@ -1,11 +1,14 @@
 import { get } from 'node:http';
 import { Counter, Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { metricsOf } from '../../src/cli/flags/service-flags.ts';
+import { metricsPlaceOf } from '../../src/cli/flags/metrics-place.ts';
+import type { Flags } from '../../src/config/settings/given.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { serveMetrics } from '../../workers/metrics-server.ts';
 
 const TOKEN = 'a-token-of-prometheus';
+
+const placeOf = (flags: Flags, env: NodeJS.ProcessEnv) => metricsPlaceOf(flags, { env, cwd: '/' });
 
 function fetched(url: string, authorization?: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
@@ -56,26 +59,27 @@ describe('an address that other machines can reach', () => {
 
   test.each(['0.0.0.0', '::', '10.0.0.7', 'worker-1', '127.999.0.1'])(
     '%s needs a token or --metrics-open',
-    (metricsHost) => {
+    async (metricsHost) => {
       const flags = { ...port, metricsHost };
-      expect(() => metricsOf(flags, {})).toThrow(Failure);
-      expect(() => metricsOf(flags, { GUARDSWEEP_METRICS_TOKEN: '' })).toThrow(
+      await expect(placeOf(flags, {})).rejects.toThrow(Failure);
+      await expect(placeOf(flags, { GUARDSWEEP_METRICS_TOKEN: '' })).rejects.toThrow(
         /GUARDSWEEP_METRICS_TOKEN.*--metrics-open/,
       );
-      expect(metricsOf(flags, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).toMatchObject({ token: TOKEN });
-      expect(metricsOf({ ...flags, metricsOpen: true }, {})).toMatchObject({ token: null });
+      expect(await placeOf(flags, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).toMatchObject({ token: TOKEN });
+      expect(await placeOf({ ...flags, metricsOpen: true }, {})).toMatchObject({ token: null });
     },
   );
 
-  test.each([undefined, 'localhost', '::1', '127.8.9.1'])('%s is none', (metricsHost) => {
-    const flags = metricsHost === undefined ? port : { ...port, metricsHost };
-    expect(metricsOf(flags, {})).toMatchObject({ token: null });
-    expect(metricsOf(flags, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).toMatchObject({ token: TOKEN });
+  test.each([undefined, 'localhost', '::1', '127.8.9.1'])('%s is none', async (metricsHost) => {
+    const flags = { ...port, metricsHost };
+    expect(await placeOf(flags, {})).toMatchObject({ token: null });
+    expect(await placeOf(flags, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).toMatchObject({ token: TOKEN });
   });
 });
 
-it('a token that no header can carry, or beside --metrics-open, is wrong usage', () => {
-  expect(() => metricsOf({ metricsPort: '0' }, { GUARDSWEEP_METRICS_TOKEN: 'two words' })).toThrow(Failure);
+it('a token that no header can carry, or beside --metrics-open, is wrong usage', async () => {
+  const env = { GUARDSWEEP_METRICS_TOKEN: 'two words' };
+  await expect(placeOf({ metricsPort: '0' }, env)).rejects.toThrow(Failure);
   const open = { metricsPort: '0', metricsOpen: true };
-  expect(() => metricsOf(open, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).toThrow(Failure);
+  await expect(placeOf(open, { GUARDSWEEP_METRICS_TOKEN: TOKEN })).rejects.toThrow(Failure);
 });

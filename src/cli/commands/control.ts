@@ -3,9 +3,10 @@ import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { readRunState } from '../../fleet/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
-import { quietFlag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
+import { QUIET } from '../../config/settings/entries/commands.ts';
+import { valueOf, type Flags } from '../../config/settings/given.ts';
 
 interface ControlCommand {
   readonly name: string;
@@ -69,17 +70,16 @@ function controlCommand(
   context: CommandContext,
   { name, summary, description, example, ask }: ControlCommand,
 ): Command {
-  return newCommand(name, context)
+  return newCommand(name, context, { quiet: QUIET })
     .summary(summary)
     .description(description)
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
-    .addOption(quietFlag())
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
-    .action(async (runDir: string, options: { readonly quiet?: boolean }) => {
+    .action(async (runDir: string, flags: Flags) => {
       const dir = runDirectoryOf(runDir, context.cwd);
       const state = await readRunState(dir);
       await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
-      if (options.quiet !== true) context.stderr.line(`guardsweep: ${said}`);
+      if (!(await valueOf(QUIET, { flags, ...context }))) context.stderr.line(`guardsweep: ${said}`);
     });
 }

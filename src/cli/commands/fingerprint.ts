@@ -2,11 +2,12 @@ import type { Command } from 'commander';
 import { shownName } from '../../domain/text/shown.ts';
 import { readEndpoint, type EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
-import { endpointUrls } from '../../guard-setup/endpoint-urls.ts';
-import { guardFlag, jsonFlag } from '../flags/flags.ts';
 import { openGuardEndpoints } from '../../guard-setup/guard-endpoints.ts';
 import { guardToken } from '../../guard-setup/guard-token.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
+import { GUARD } from '../../config/settings/entries/guard.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
@@ -30,16 +31,16 @@ function linesOf(reading: EndpointReading): string[] {
   ];
 }
 
+const SETTINGS = { guard: GUARD, json: JSON_ENDPOINTS };
+
 /** `fingerprint`: which model answers at an endpoint. */
 export function fingerprintCommand(context: CommandContext): Command {
-  return newCommand('fingerprint', context)
+  return newCommand('fingerprint', context, SETTINGS)
     .summary('show which model answers at a guard endpoint')
     .description(
       'Show which model answers at a guard endpoint: its fingerprint id and the SHA-256 of its artifacts.\n' +
         'Status 4 when an endpoint does not answer within 30 s.',
     )
-    .addOption(guardFlag())
-    .addOption(jsonFlag('print a JSON array with one object for each endpoint'))
     .addHelpText(
       'after',
       examples([
@@ -47,9 +48,9 @@ export function fingerprintCommand(context: CommandContext): Command {
         ['guardsweep fingerprint --json', 'every endpoint of GUARD_URL, for a program'],
       ]),
     )
-    .action(async (options: { guard?: readonly string[]; json?: boolean }) => {
+    .action(async (flags: Flags) => {
       const signal = context.interrupts.drain;
-      const urls = endpointUrls(options.guard, context.env);
+      const { guard: urls, json } = await valuesOf(SETTINGS, { flags, ...context });
       const guards = await openGuardEndpoints(urls, guardToken(context.env, urls));
       const { token } = guards;
       try {
@@ -57,7 +58,7 @@ export function fingerprintCommand(context: CommandContext): Command {
         for (const endpoint of guards.endpoints) {
           readings.push(await readEndpoint(endpoint, { timeoutMs: ANSWER_WITHIN_MS, signal, token }));
         }
-        if (options.json) context.stdout.json(readings, 2);
+        if (json) context.stdout.json(readings, 2);
         else context.stdout.lines(readings.flatMap((one, at) => [...(at > 0 ? [''] : []), ...linesOf(one)]));
       } finally {
         await guards.close();

@@ -7,15 +7,18 @@ import { isDiskFull } from '../../files/disk-full.ts';
 import { makeFolders } from '../../files/durable-write.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
-import { flag } from '../flags/flags.ts';
 import { pathOfNamed } from '../normalize/named-file.ts';
 import { type NormalForm, normalForm, openOrdinary } from '../normalize/normal-form.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { OutputNames, writeInPlace } from '../normalize/output-names.ts';
+import { NORMAL_FORMS_FOLDER } from '../../config/settings/entries/output.ts';
+import { given, valueOf, type Flags } from '../../config/settings/given.ts';
+
+const SETTINGS = { out: NORMAL_FORMS_FOLDER };
 
 /** `normalize <file…>`: write what the guard would get of media files. */
 export function normalizeCommand(context: CommandContext): Command {
-  return newCommand('normalize', context)
+  return newCommand('normalize', context, SETTINGS)
     .summary('write the normal form of images and audio')
     .description(
       'Write the form in which the guard gets media: PNG of the first frame of an image (RGB, longest\n' +
@@ -24,25 +27,18 @@ export function normalizeCommand(context: CommandContext): Command {
         'ones are numbered, and names that would be too long are cut.',
     )
     .argument('<file...>', 'images and audio files')
-    .addOption(
-      flag('--out <dir>', {
-        what: 'folder to write in; made if it is not there',
-        fallback: 'has to be given',
-        example: 'normal',
-      }),
-    )
     .addHelpText('after', examples([['guardsweep normalize photo.jpg clip.mp3 --out normal', 'two files']]))
-    .action(async (files: string[], options: { out?: string }) => {
-      if (options.out === undefined) throw new Failure('usage', 'name a folder to write in with --out');
+    .action(async (files: string[], flags: Flags) => {
       const { cwd, interrupts, stdout, stderr } = context;
-      const out = resolve(cwd, options.out);
+      const out = await valueOf(SETTINGS.out, { flags, ...context });
+      const outAsTyped = given(SETTINGS.out, { flags, ...context })!.texts[0].value;
       const paths: (readonly [file: string, path: string | Buffer])[] = [];
       for (const file of files) {
         const path = await pathOfNamed(resolve(cwd, file));
         await (await openOrdinary(path, file)).close();
         paths.push([file, path]);
       }
-      await makeFolder(out, options.out);
+      await makeFolder(out, outAsTyped);
       const normalizer = Normalizer.open();
       const names = new OutputNames();
       let unwritten = 0;
@@ -52,7 +48,7 @@ export function normalizeCommand(context: CommandContext): Command {
         const written = await unlessBroken(interrupts.drain, () => writeInPlace(join(out, name), bytes));
         if (written !== undefined) return written.wrong;
         stdout.line(
-          `${shownName(file)} -> ${shownName(join(options.out!, name))}${code === null ? '' : ` (${code})`}`,
+          `${shownName(file)} -> ${shownName(join(outAsTyped, name))}${code === null ? '' : ` (${code})`}`,
         );
         return null;
       };

@@ -1,24 +1,20 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { redisAddressOf, type RedisAddress } from '../../config/values/redis-url.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { listRuns } from '../../fleet/status/list-runs.ts';
 import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
-import { flag, jsonFlag, redisFlag } from '../flags/flags.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLine } from '../progress/progress-line.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
-
-interface StatusOptions {
-  readonly out?: string;
-  readonly redis?: string;
-  readonly watch?: boolean;
-  readonly json?: boolean;
-}
+import { JSON_RUNS, WATCH } from '../../config/settings/entries/commands.ts';
+import { REDIS } from '../../config/settings/entries/fleet.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
 
 /** One of many runs of which nothing else can be told. */
 interface Unreadable {
@@ -39,9 +35,11 @@ const WATCH_EVERY_MS = 2000;
 /** So long Redis may take to be there, in milliseconds. */
 const REDIS_WITHIN_MS = 1000;
 
+const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_RUNS };
+
 /** `status [run]`: where runs stand, and why one does not go on. */
 export function statusCommand(context: CommandContext): Command {
-  return newCommand('status', context)
+  return newCommand('status', context, SETTINGS)
     .summary('show where runs stand, and why one does not go on')
     .description(
       'Show where a run stands, or the newest runs of a folder: progress, time left, and that nobody feeds it. ' +
@@ -52,12 +50,6 @@ export function statusCommand(context: CommandContext): Command {
       '[run-dir]',
       'run directory, or the name of a run in the output folder; without it, the newest runs there',
     )
-    .addOption(
-      flag('--out <dir>', { what: 'folder whose runs are listed', fallback: 'runs', example: '/data/runs' }),
-    )
-    .addOption(redisFlag())
-    .addOption(flag('--watch', { what: 'show it again every 2 s until the run is over', fallback: 'once' }))
-    .addOption(jsonFlag('print a JSON array with one object for each run, one line each time'))
     .addHelpText(
       'after',
       examples([
@@ -65,9 +57,10 @@ export function statusCommand(context: CommandContext): Command {
         ['guardsweep status runs/20261121T020000Z-nightly-ab12 --watch', 'follow a run'],
       ]),
     )
-    .action(async (runDir: string | undefined, options: StatusOptions) => {
+    .action(async (runDir: string | undefined, flags: Flags) => {
+      const { out, redis, watch, json } = await valuesOf(SETTINGS, { flags, ...context });
       const { drain } = context.interrupts;
-      const link = await linkIfThere(redisAddressOf(options.redis, context.env), context);
+      const link = await linkIfThere(redis, context);
       const { RunWatch } = await import('../../fleet/status/run-status.ts');
       const watches = new Map<string, RunWatch>();
       const look = async (dir: string): Promise<RunStatus> => {
@@ -89,20 +82,20 @@ export function statusCommand(context: CommandContext): Command {
         for (;;) {
           const dirs =
             runDir === undefined
-              ? await listRuns(resolve(context.cwd, options.out ?? 'runs'), MAX_LISTED)
-              : [runDirectoryOf(runDir, context.cwd, options.out)];
+              ? await listRuns(out, MAX_LISTED)
+              : [runDirectoryOf(runDir, context.cwd, out)];
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));
-          if (options.json === true) context.stdout.json(statuses);
+          if (json) context.stdout.json(statuses);
           else context.stdout.lines(statuses.flatMap(linesOf));
           const over = statuses.every(({ state }) => OVER.has(state));
-          if (options.watch !== true || over) return;
+          if (!watch || over) return;
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });
         }
       } catch (error) {
         // Whoever watches ends it with an interrupt: that is no failure.
-        if (!drain.aborted || options.watch !== true || error instanceof Failure) throw error;
+        if (!drain.aborted || !watch || error instanceof Failure) throw error;
       } finally {
         link?.close();
       }

@@ -1,4 +1,5 @@
-import { guardUrlsOf, parseGuardUrls } from '../../config/values/guard-url.ts';
+import { GUARD } from '../../config/settings/entries/guard.ts';
+import { givenValueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { expandSources } from '../../ingest/discover/expand.ts';
@@ -90,13 +91,12 @@ export const runCommands: RunCommands = {
  * The guards of a run that this process judges: the run's own, or where a fleet began it, those of `GUARD_URL`. Whoever
  * works on a run names no guard but with that variable: the run directory may be another's.
  */
-function guardsFor(
+async function guardsFor(
   { record }: Run,
-  env: NodeJS.ProcessEnv,
-): { readonly guards: readonly string[]; readonly namedByUser: readonly string[] } {
+  { env, cwd }: ContinueUi,
+): Promise<{ readonly guards: readonly string[]; readonly namedByUser: readonly string[] }> {
   const { guards } = record.config;
-  const named = guardUrlsOf(env);
-  const namedByUser = named === null ? [] : parseGuardUrls(named);
+  const namedByUser = (await givenValueOf(GUARD, { flags: {}, env, cwd })) ?? [];
   if (guards.length > 0) return { guards, namedByUser };
   if (namedByUser.length > 0) return { guards: namedByUser, namedByUser };
   throw new Failure(
@@ -111,7 +111,7 @@ async function continueExisting(runDir: string, retry: boolean, ui: ContinueUi):
   await admitRun(runDir, { env, trusted: trustRun, say: (line) => tell(ui, line) });
   const run = await openRun(runDir, ui.interrupts.drain);
   if (ui.fleet !== null) return (await fleet()).runOnFleet(async () => run, retry, ui.fleet, ui);
-  const config = { ...run.record.config, ...guardsFor(run, env) };
+  const config = { ...run.record.config, ...(await guardsFor(run, ui)) };
   assertTokens(config, env);
   let guards: GuardSession | null = null;
   const opening = { ...config, startWaitMs: ui.startWaitMs };

@@ -1,17 +1,58 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { mistake, oneOf, quoted, type Located } from '../mistake.ts';
-import { AUDITS, HEADERS, LAYOUTS, type SourceConfig } from '../run-config.ts';
+import { mistake, quoted, type Located } from '../mistake.ts';
+import type { SourceConfig } from '../run-config.ts';
+import {
+  AUDIT,
+  ENCODING,
+  HEADER,
+  ID_COLUMN,
+  LAYOUT,
+  SOURCE_PATH,
+  TEXT_COLUMN,
+} from '../settings/entries/sources.ts';
+import { given, valuesOf, type Sources } from '../settings/given.ts';
 
-/** How to read a corpus, as given and not yet checked; absent where it is left open. */
-export interface SourceGiven {
-  readonly path: Located<string>;
-  readonly textColumns?: Located<readonly string[]> | undefined;
-  readonly idColumn?: Located<string> | undefined;
-  readonly audit?: Located<string> | undefined;
-  readonly encoding?: Located<string> | undefined;
-  readonly layout?: Located<string> | undefined;
-  readonly header?: Located<string> | undefined;
+/** How sources are read: by flags for all of them, in a job file for each. */
+export const SOURCE_SETTINGS = {
+  textColumns: TEXT_COLUMN,
+  idColumn: ID_COLUMN,
+  audit: AUDIT,
+  encoding: ENCODING,
+  layout: LAYOUT,
+  header: HEADER,
+};
+
+/** The sources that arguments name, or else the job file; checked. Failure('usage') names the place of the first mistake. */
+export async function sourceConfigs(paths: readonly string[], from: Sources): Promise<SourceConfig[]> {
+  const sources: SourceConfig[] = [];
+  const { file = null, cwd } = from;
+  if (file === null) {
+    for (const value of paths) sources.push(await sourceConfig({ value, place: 'argument' }, cwd, from, 0));
+  } else {
+    for (let item = 0; item < file.sourceCount; item++) {
+      const { texts, folder } = given(SOURCE_PATH, from, item)!;
+      sources.push(await sourceConfig(texts[0], folder, from, item));
+    }
+  }
+  return sources;
+}
+
+async function sourceConfig(
+  path: Located<string>,
+  folder: string,
+  from: Sources,
+  item: number,
+): Promise<SourceConfig> {
+  if (path.value === '') throw mistake(path.place, 'the path is empty');
+  const absolute = resolve(folder, path.value);
+  await checkPath(absolute, path);
+  const settings = await valuesOf(SOURCE_SETTINGS, from, item);
+  const columns = given(TEXT_COLUMN, from, item) ?? given(ID_COLUMN, from, item);
+  if (settings.layout === 'text' && columns !== null) {
+    throw mistake(columns.texts[0].place, 'layout text has no columns to choose from');
+  }
+  return { path: absolute, given: path.value, ...settings };
 }
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;
@@ -24,51 +65,8 @@ async function checkPath(absolute: string, given: Located<string>): Promise<void
     if (code === 'EACCES') {
       throw mistake(given.place, `${quoted(given.value)} may not be read by this user`, error);
     }
-    // What a glob matches is found out where corpora are expanded.
+    // Globs are expanded later.
     if (GLOB_SIGNS.test(given.value)) return;
     throw mistake(given.place, `no such file or folder: ${quoted(given.value)}`, error);
   }
-}
-
-function checkEncoding({ value, place }: Located<string>): string {
-  const label = value.trim().toLowerCase();
-  try {
-    new TextDecoder(label);
-  } catch (error) {
-    throw mistake(
-      place,
-      `${quoted(value)} is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis`,
-      error,
-    );
-  }
-  return label;
-}
-
-/**
- * One corpus, checked. `folder` is the absolute folder that its path is relative to. Failure('usage') naming the place
- * of what is wrong: a path that is not there, an unknown layout, audit or encoding, columns of a plain text.
- */
-export async function resolveSource(given: SourceGiven, folder: string): Promise<SourceConfig> {
-  if (given.path.value === '') throw mistake(given.path.place, 'the path is empty');
-  const absolute = resolve(folder, given.path.value);
-  await checkPath(absolute, given.path);
-
-  const layout = given.layout === undefined ? null : oneOf(LAYOUTS, given.layout);
-  const columns = given.textColumns ?? given.idColumn;
-  if (layout === 'text' && columns !== undefined) {
-    throw mistake(columns.place, 'layout text has no columns to choose from');
-  }
-  if (given.textColumns?.value.includes('') || given.idColumn?.value === '') {
-    throw mistake(columns!.place, 'a column name is empty');
-  }
-  return {
-    path: absolute,
-    given: given.path.value,
-    textColumns: given.textColumns === undefined ? null : [...given.textColumns.value],
-    idColumn: given.idColumn?.value ?? null,
-    audit: given.audit === undefined ? 'final' : oneOf(AUDITS, given.audit),
-    encoding: given.encoding === undefined ? null : checkEncoding(given.encoding),
-    layout,
-    header: given.header === undefined ? null : oneOf(HEADERS, given.header),
-  };
 }

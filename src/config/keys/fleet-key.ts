@@ -2,10 +2,11 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { isLoopback } from '../../domain/loopback.ts';
 import { readKeyFile } from './key-file.ts';
 import { mistake } from '../mistake.ts';
+import { FLEET_KEY, FLEET_KEY_FILE } from '../settings/entries/environment.ts';
 import type { RedisAddress } from '../values/redis-url.ts';
 
-const VARIABLE = 'GUARDSWEEP_FLEET_KEY';
-const FILE_VARIABLE = 'GUARDSWEEP_FLEET_KEY_FILE';
+const VARIABLE = FLEET_KEY.name;
+const FILE_VARIABLE = FLEET_KEY_FILE.name;
 /** As many as `openssl rand -hex 16` prints, so that nobody takes a word for a key. */
 const MIN_CHARACTERS = 32;
 const MAX_FILE_BYTES = 4096;

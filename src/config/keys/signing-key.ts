@@ -2,9 +2,10 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { runDirectoryAround } from '../../files/outside-runs.ts';
 import { readKeyFile } from './key-file.ts';
 import { mistake } from '../mistake.ts';
+import { SIGNING_KEY, SIGNING_KEY_FILE } from '../settings/entries/environment.ts';
 
-const VARIABLE = 'GUARDSWEEP_SIGNING_KEY';
-const FILE_VARIABLE = 'GUARDSWEEP_SIGNING_KEY_FILE';
+const VARIABLE = SIGNING_KEY.name;
+const FILE_VARIABLE = SIGNING_KEY_FILE.name;
 const MAX_BYTES = 16 * 1024;
 const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 

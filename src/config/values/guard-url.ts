@@ -66,9 +66,3 @@ export function parseGuardUrls(given: readonly Located<string>[]): string[] {
   }
   return urls;
 }
-
-/** The endpoints in `GUARD_URL`, separated by commas or white space; null when it is not set. */
-export function guardUrlsOf(env: NodeJS.ProcessEnv): Located<string>[] | null {
-  const urls = (env['GUARD_URL'] ?? '').split(/[\s,]+/).filter((url) => url !== '');
-  return urls.length === 0 ? null : urls.map((value) => ({ value, place: 'GUARD_URL' }));
-}

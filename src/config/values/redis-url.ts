@@ -1,4 +1,5 @@
-import { mistake, quoted } from '../mistake.ts';
+import { mistake, quoted, type Located } from '../mistake.ts';
+import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
 /** Where the fleet's Redis is. Holds the password: shown to nobody, written nowhere. */
 export interface RedisAddress {
@@ -25,25 +26,20 @@ const FORMS = 'redis://host:6379, rediss://host:6379 (TLS) or unix:///path/to/so
 const MAX_SOCKET_PATH = 107;
 
 /**
- * The Redis that a flag or `REDIS_URL` names; null when neither does. User and password stand in the URL
- * (`redis://user:password@host`), the number of the database after the host, or as `?db=` for a socket.
- * `REDIS_PREFIX` sets the prefix of all keys. Failure('usage') never repeats the URL, which may hold a secret.
+ * Parses the address of a Redis. User and password are in the URL (`redis://user:password@host`), the number of the
+ * database after the host, or as `?db=` for a socket. `REDIS_PREFIX` sets the prefix of all keys. Failure('usage') never
+ * repeats the URL, which may hold a secret.
  */
-export function redisAddressOf(flag: string | undefined, env: NodeJS.ProcessEnv): RedisAddress | null {
-  const given = flag ?? env['REDIS_URL'] ?? '';
-  const place = flag === undefined ? 'REDIS_URL' : '--redis';
-  if (given.trim() === '') {
-    if (flag !== undefined) throw mistake(place, `expected ${FORMS}`);
-    return null;
-  }
-  const prefix = env['REDIS_PREFIX'] || DEFAULT_PREFIX;
+export function parseRedisUrl({ value, place }: Located<string>, env: NodeJS.ProcessEnv): RedisAddress {
+  if (value.trim() === '') throw mistake(place, `expected ${FORMS}`);
+  const prefix = env[REDIS_PREFIX.name] || DEFAULT_PREFIX;
   if (!/^[\w.-]{1,64}$/.test(prefix)) {
-    throw mistake('REDIS_PREFIX', `expected letters, digits, dots and hyphens, found ${quoted(prefix)}`);
+    throw mistake(REDIS_PREFIX.name, `expected letters, digits, dots and hyphens, found ${quoted(prefix)}`);
   }
-  return parseRedisUrl(given.trim(), place, `{${prefix}}`);
+  return addressOf(value.trim(), place, `{${prefix}}`);
 }
 
-function parseRedisUrl(text: string, place: string, prefix: string): RedisAddress {
+function addressOf(text: string, place: string, prefix: string): RedisAddress {
   let url: URL;
   let username: string;
   let password: string;

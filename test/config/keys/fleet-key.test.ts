@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { fleetKeyOf } from '../../../src/config/keys/fleet-key.ts';
-import { redisAddressOf } from '../../../src/config/values/redis-url.ts';
+import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
@@ -11,7 +11,7 @@ const REMOTE = 'redis://queue-1:6379';
 
 async function keyOf(env: NodeJS.ProcessEnv, { url = REMOTE, insecure = false } = {}) {
   const key = await fleetKeyOf({
-    redis: redisAddressOf(url, {})!,
+    redis: parseRedisUrl({ value: url, place: '--redis' }, {}),
     insecure,
     env,
   });

@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { redisAddressOf } from '../../../src/config/values/redis-url.ts';
+import { REDIS } from '../../../src/config/settings/entries/fleet.ts';
+import { valueOf } from '../../../src/config/settings/given.ts';
+import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 
-const of = (url: string) => redisAddressOf(url, {});
+const of = (url: string) => parseRedisUrl({ value: url, place: '--redis' }, {});
 
 describe('the address of Redis', () => {
-  it('is read from the flag before the environment', () => {
-    expect(redisAddressOf(undefined, {})).toBeNull();
-    expect(redisAddressOf(undefined, { REDIS_URL: 'redis://b' })).toMatchObject({
+  it('is read from the flag before the environment', async () => {
+    const redis = (flag: string | undefined, env: NodeJS.ProcessEnv) =>
+      valueOf(REDIS, { flags: { redis: flag }, env, cwd: '/' });
+    expect(await redis(undefined, {})).toBeNull();
+    expect(await redis(undefined, { REDIS_URL: 'redis://b' })).toMatchObject({
       at: { host: 'b', port: 6379 },
       place: 'REDIS_URL',
       prefix: '{guardsweep}',
     });
-    expect(
-      redisAddressOf('redis://a:7000/2', { REDIS_URL: 'redis://b', REDIS_PREFIX: 'nightly' }),
-    ).toMatchObject({
+    const env = { REDIS_URL: 'redis://b', REDIS_PREFIX: 'nightly' };
+    expect(await redis('redis://a:7000/2', env)).toMatchObject({
       at: { host: 'a', port: 7000 },
       database: 2,
       place: '--redis',

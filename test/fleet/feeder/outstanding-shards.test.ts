@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { Requeue, MAX_REST_MS } from '../../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../../src/queue/work-queue.ts';

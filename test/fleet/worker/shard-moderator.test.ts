@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
-import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
 import { Requeue } from '../../../src/queue/requeue.ts';

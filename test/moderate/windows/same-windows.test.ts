@@ -4,7 +4,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import type { Moderator } from '../../../src/moderate/moderator.ts';
-import { DEFAULT_JUDGING } from '../../../src/config/run-config.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { textModerator } from '../../helpers/moderation.ts';
 import { SmallGuards } from '../../helpers/small-guards.ts';

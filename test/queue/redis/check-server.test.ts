@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { redisAddressOf } from '../../../src/config/values/redis-url.ts';
+import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
@@ -14,7 +14,7 @@ import { freePort, redisForTest } from '../../helpers/redis.ts';
 const never = new AbortController().signal;
 
 const check = (url: string): Promise<Failure | null> =>
-  checkServer(redisAddressOf(url, {})!, never, 1000).then(
+  checkServer(parseRedisUrl({ value: url, place: '--redis' }, {}), never, 1000).then(
     () => null,
     (failure: Failure) => failure,
   );
@@ -144,7 +144,10 @@ describe('the check of a server before work begins', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     const end = new AbortController();
-    const checking = checkServer(redisAddressOf(`redis://127.0.0.1:${port}`, {})!, end.signal);
+    const checking = checkServer(
+      parseRedisUrl({ value: `redis://127.0.0.1:${port}`, place: '--redis' }, {}),
+      end.signal,
+    );
     await asked.opened;
     end.abort(new Error('enough'));
     await expect(checking).rejects.toThrow('enough');

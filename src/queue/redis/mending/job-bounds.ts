@@ -2,7 +2,5 @@
 export const MAX_JOB_BYTES = 256 * 1024 * 1024;
 /** Of BullMQ's options, and of its counts and times, of which ours are a few dozen characters. */
 export const MAX_OPTIONS_BYTES = 1024;
-/** The longest that a worker may keep its jobs to itself after its last sign of life, in milliseconds. */
-export const MAX_LOCK_MS = 300_000;
 /** Between two looks for jobs that nobody has in hand any more, at most, in milliseconds. */
 export const MAX_STALL_CHECK_MS = 10_000;

@@ -4,7 +4,8 @@ import { MAX_REST_MS } from '../../requeue.ts';
 import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
-import { MAX_JOB_BYTES, MAX_LOCK_MS, MAX_STALL_CHECK_MS } from './job-bounds.ts';
+import { MAX_LOCK_MS } from '../../../config/values/lock.ts';
+import { MAX_JOB_BYTES, MAX_STALL_CHECK_MS } from './job-bounds.ts';
 import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS, RELEASE_JOBS } from './mending-scripts.ts';
 
 /** Who asks for one mending after the other gets them so far apart, in milliseconds. */

@@ -1,7 +1,8 @@
 import type { RunConfig } from '../run-config.ts';
 import { mistake, oneOf, quoted, type Located } from '../mistake.ts';
+import { parseRate } from './rate.ts';
 
-type Gates = RunConfig['failIf'];
+export type Gates = RunConfig['failIf'];
 
 const GATE_BY_WORD: Readonly<Record<string, keyof Gates>> = {
   'flagged-rate': 'flaggedRate',
@@ -9,8 +10,8 @@ const GATE_BY_WORD: Readonly<Record<string, keyof Gates>> = {
 };
 
 /**
- * A gate as said on the command line, `flagged-rate=0.01`: its name in the configuration and its rate, a share of
- * 0 … 1. Failure('usage') for an unknown name or a rate outside that range.
+ * A gate as typed, `flagged-rate=0.01`: its name in the configuration and its rate, a share of 0 to 1. Failure('usage')
+ * for an unknown name or a rate outside that range.
  */
 export function parseGate({ value, place }: Located<string>): readonly [gate: keyof Gates, rate: number] {
   const [word = '', rate] = value.split('=', 2);
@@ -18,9 +19,5 @@ export function parseGate({ value, place }: Located<string>): readonly [gate: ke
     throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01, found ${quoted(value)}`);
   }
   const name = oneOf(Object.keys(GATE_BY_WORD), { value: word, place });
-  const share = /^(?:\d+|\d*\.\d+)(?:e-\d{1,2})?$/i.test(rate) ? Number(rate) : Number.NaN;
-  if (!(share <= 1)) {
-    throw mistake(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoted(rate)}`);
-  }
-  return [GATE_BY_WORD[name]!, share];
+  return [GATE_BY_WORD[name]!, parseRate({ value: rate, place })];
 }

@@ -1,0 +1,34 @@
+import { afterFinishOf } from '../../config/after-finish.ts';
+import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
+import { JSON_SUMMARY, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
+import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
+import { START_WAIT } from '../../config/settings/entries/waiting.ts';
+import { valueOf, valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext, ContinueUi } from '../context.ts';
+import { fleetOf } from './fleet-access.ts';
+
+const OUTPUT_SETTINGS = { json: JSON_SUMMARY, quiet: QUIET, trustRun: TRUST_RUN };
+
+/** The settings of commands that go on with a run, in the order of their help. */
+export const CONTINUE_SETTINGS = {
+  redis: REDIS,
+  insecureFleet: INSECURE_FLEET,
+  detach: DETACH,
+  trustRun: TRUST_RUN,
+  startWait: START_WAIT,
+  headFile: HEAD_FILE,
+  onFinish: ON_FINISH,
+  json: JSON_SUMMARY,
+  quiet: QUIET,
+};
+
+export async function continueUiOf(flags: Flags, context: CommandContext): Promise<ContinueUi> {
+  const from = { flags, ...context };
+  return {
+    ...context,
+    ...(await valuesOf(OUTPUT_SETTINGS, from)),
+    ...(await fleetOf(flags, context)),
+    startWaitMs: await valueOf(START_WAIT, from),
+    afterFinish: await afterFinishOf(from),
+  };
+}

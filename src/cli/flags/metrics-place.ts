@@ -1,0 +1,53 @@
+import { METRICS_TOKEN } from '../../config/settings/entries/environment.ts';
+import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/services.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { isToken } from '../../domain/bearer-token.ts';
+import { Failure } from '../../domain/failure.ts';
+import { isLoopback } from '../../domain/loopback.ts';
+import { shown } from '../../domain/text/shown.ts';
+import type { CommandContext } from '../context.ts';
+
+/** Where metrics are served, and the token that every request must then carry; null: none is needed. */
+interface MetricsPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | null;
+}
+
+export const METRICS_SETTINGS = {
+  metricsPort: METRICS_PORT,
+  metricsHost: METRICS_HOST,
+  metricsOpen: METRICS_OPEN,
+};
+
+/**
+ * Where metrics are served; null when no port is named. Failure('usage') for an address that other machines can reach
+ * without a token in GUARDSWEEP_METRICS_TOKEN or `--metrics-open`, and for `--metrics-open` beside a token.
+ */
+export async function metricsPlaceOf(
+  flags: Flags,
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
+): Promise<MetricsPlace | null> {
+  const {
+    metricsPort: port,
+    metricsHost: host,
+    metricsOpen,
+  } = await valuesOf(METRICS_SETTINGS, { flags, env, cwd });
+  if (port === null) return null;
+  const variable = METRICS_TOKEN.name;
+  const token = env[variable] || null;
+  if (token !== null && !isToken(token)) {
+    throw new Failure('usage', `${variable} holds characters no token has`);
+  }
+  if (token !== null && metricsOpen) {
+    throw new Failure('usage', `--metrics-open and ${variable} contradict each other: keep one of them`);
+  }
+  if (token === null && !metricsOpen && !isLoopback(host)) {
+    throw new Failure(
+      'usage',
+      `--metrics-host ${shown(host)} can be reached from other machines: set ${variable}, ` +
+        'or let anyone read the metrics with --metrics-open',
+    );
+  }
+  return { host, port, token };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { keyDescription } from '../settings/describe.ts';
+import { JOB_SETTINGS } from '../settings/job-settings.ts';
+import type { Setting } from '../settings/setting.ts';
+
+/** What holds several keys: a mapping, or a list of mappings (`[]`). */
+const GROUPS: Readonly<Record<string, string>> = {
+  'sources[]': 'What to moderate, in this order.',
+  output: 'Where the record goes.',
+  failIf: 'Gates for pipelines, as shares of 0 to 1.',
+};
+
+/** Shape of a job file. What a value means beyond its shape is checked when the configuration is resolved. */
+export const JOB_SCHEMA = z.strictObject(shapeOf(JOB_SETTINGS)).meta({ title: 'guardsweep job file' });
+
+function shapeOf(settings: readonly Setting[]): Record<string, z.ZodType> {
+  const shape: Record<string, z.ZodType> = {};
+  for (const setting of settings) {
+    const [group, key] = setting.key!.split('.') as [string, string?];
+    if (key === undefined) shape[group] = propertyOf(setting);
+    else shape[group.replace('[]', '')] ??= groupOf(group);
+  }
+  return shape;
+}
+
+function groupOf(group: string): z.ZodType {
+  const members = JOB_SETTINGS.filter(({ key }) => key!.startsWith(`${group}.`));
+  const mapping = z.strictObject(
+    Object.fromEntries(members.map((member) => [member.key!.slice(group.length + 1), propertyOf(member)])),
+  );
+  const shape = group.endsWith('[]') ? z.array(mapping).min(1) : mapping;
+  const isRequired = members.some(({ absent }) => absent.is === 'required');
+  return (isRequired ? shape : shape.optional()).meta({ description: GROUPS[group]! });
+}
+
+function propertyOf(setting: Setting): z.ZodType {
+  const { shape } = setting.kind;
+  return (setting.absent.is === 'required' ? shape : shape.optional()).meta({
+    description: keyDescription(setting),
+  });
+}

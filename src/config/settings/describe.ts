@@ -1,0 +1,45 @@
+import type { Setting } from './setting.ts';
+
+/** `--max-wait <duration>`. */
+export function flagSyntax({ flag, kind }: Setting): string {
+  return kind.unit === null ? String(flag) : `${flag} <${kind.unit}>`;
+}
+
+/** What holds where a setting is not given; literal words in backticks. */
+export function absentText({ absent, variable }: Setting): string {
+  if (absent.is === 'required') {
+    return variable === null ? 'has to be given' : `\`${variable.name}\`; one has to be named`;
+  }
+  const shown = absent.is === 'unset' ? absent.shown : (absent.shown ?? `\`${absent.value}\``);
+  return variable === null ? shown : `\`${variable.name}\`, else ${shown}`;
+}
+
+/** The help of a flag: what it does, its default, and an example of a value. */
+export function flagHelp(setting: Setting): string {
+  const { help, flagNote, kind, example } = setting;
+  const parts = [help, ...(flagNote === null ? [] : [flagNote]), ...(kind.isList ? ['repeatable'] : [])];
+  const exampleText = example === null ? '' : `; example: ${example}`;
+  return plain(`${parts.join('; ')} (default: ${absentText(setting)}${exampleText})`);
+}
+
+/** The description of a key in the schema of job files: sentences. */
+export function keyDescription(setting: Setting): string {
+  const { help, keyNote, absent } = setting;
+  const sentences = [help, ...(keyNote === null ? [] : [keyNote])];
+  if (absent.is !== 'required') sentences.push(`default: ${keyAbsentText(setting)}`);
+  return sentences.map((text) => `${asSentence(plain(text))}.`).join(' ');
+}
+
+/** What holds where a job file has no such key; a switch is `true` or `false` there. */
+export function keyAbsentText(setting: Setting): string {
+  const isSwitch = setting.kind.unit === null && setting.absent.is === 'default';
+  return isSwitch ? `\`${setting.absent.value}\`: ${absentText(setting)}` : absentText(setting);
+}
+
+function asSentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}

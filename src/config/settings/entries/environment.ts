@@ -1,0 +1,83 @@
+import type { Variable } from '../setting.ts';
+
+export const GUARD_URL: Variable = {
+  name: 'GUARD_URL',
+  help: 'guard endpoints, separated by commas or spaces, where flags and job file name none',
+};
+
+export const GUARD_TOKEN: Variable = {
+  name: 'GUARD_TOKEN',
+  help: 'bearer token for guards on this machine or over grpcs://; needed to serve one beyond this machine',
+};
+
+export const GUARD_API_KEY: Variable = {
+  name: 'GUARD_API_KEY',
+  help: 'key for the one guard over https://; GUARD_API_KEY__<HOST> is the key for one host',
+};
+
+export const REDIS_URL: Variable = {
+  name: 'REDIS_URL',
+  help: 'Redis of the fleet, with its password, where --redis names none',
+};
+
+export const REDIS_PREFIX: Variable = {
+  name: 'REDIS_PREFIX',
+  help: 'prefix of every key in Redis; guardsweep when not set',
+};
+
+export const FLEET_KEY: Variable = {
+  name: 'GUARDSWEEP_FLEET_KEY',
+  help: 'secret of the fleet, at least 32 characters, the same for all its processes: seals jobs and results; needed unless Redis is on this machine',
+};
+
+export const FLEET_KEY_FILE: Variable = {
+  name: 'GUARDSWEEP_FLEET_KEY_FILE',
+  help: 'file that holds GUARDSWEEP_FLEET_KEY',
+};
+
+export const SIGNING_KEY: Variable = {
+  name: 'GUARDSWEEP_SIGNING_KEY',
+  help: 'Ed25519 private key in PEM; the process that finishes a run signs its manifest with it',
+};
+
+export const SIGNING_KEY_FILE: Variable = {
+  name: 'GUARDSWEEP_SIGNING_KEY_FILE',
+  help: 'file that holds GUARDSWEEP_SIGNING_KEY',
+};
+
+export const METRICS_TOKEN: Variable = {
+  name: 'GUARDSWEEP_METRICS_TOKEN',
+  help: 'bearer token that requests for metrics must carry; needed to serve them beyond this machine',
+};
+
+export const STATE_HOME: Variable = {
+  name: 'XDG_STATE_HOME',
+  help: 'folder of the key that seals the runs created here; ~/.local/state when not set',
+};
+
+export const DEBUG: Variable = {
+  name: 'GUARDSWEEP_DEBUG',
+  help: '1: show where an unexpected error happened',
+};
+
+/** All environment variables, in the order of the help. */
+export const ENVIRONMENT: readonly Variable[] = [
+  GUARD_URL,
+  GUARD_TOKEN,
+  {
+    name: 'GUARD_TOKEN__<HOST>',
+    help: 'token for one host instead, such as GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001',
+  },
+  GUARD_API_KEY,
+  // Read by Node.js.
+  { name: 'NODE_EXTRA_CA_CERTS', help: 'PEM file of a certificate authority of your own, for grpcs://' },
+  REDIS_URL,
+  REDIS_PREFIX,
+  FLEET_KEY,
+  FLEET_KEY_FILE,
+  SIGNING_KEY,
+  SIGNING_KEY_FILE,
+  METRICS_TOKEN,
+  STATE_HOME,
+  DEBUG,
+];

@@ -1,0 +1,36 @@
+import { parseRedisUrl } from '../../values/redis-url.ts';
+import { single, SWITCH } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { REDIS_URL } from './environment.ts';
+
+const redis = {
+  flag: '--redis',
+  variable: REDIS_URL,
+  help: "the fleet's Redis: `redis://`, `rediss://` (TLS) or `unix:///path`; passwords are better in REDIS_URL",
+  kind: single('url', (text, { env }) => parseRedisUrl(text, env)),
+  example: 'redis://queue-1:6379',
+} as const;
+
+export const REDIS = setting({ ...redis, unset: 'none' });
+
+/** The Redis of a process that is a part of a fleet. */
+export const FLEET_REDIS = setting({
+  ...redis,
+  required: 'name the Redis of the fleet with --redis or REDIS_URL',
+});
+
+export const INSECURE_FLEET = setting({
+  flag: '--insecure-fleet',
+  help: 'use a Redis on another machine without GUARDSWEEP_FLEET_KEY: whoever reaches it can forge outcomes',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'a key is needed there',
+});
+
+export const DETACH = setting({
+  flag: '--detach',
+  help: 'leave the feeder running in the background, its log in the run directory (with Redis only)',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'follow the run to its end',
+});

@@ -1,0 +1,36 @@
+import { EMBEDDED_GUARD, parseGuardUrls } from '../../values/guard-url.ts';
+import { parseFingerprintId } from '../../values/fingerprint-id.ts';
+import { list, single } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { GUARD_URL } from './environment.ts';
+
+const guard = {
+  flag: '--guard',
+  variable: GUARD_URL,
+  help: 'guard endpoint: `grpc[s]://host:8001`, `https://host`, `http://host:9000` (REST) or `embedded:`',
+  kind: list<readonly string[]>('url', 'a guard URL such as grpc://gpu-1:8001', parseGuardUrls),
+} as const;
+
+export const GUARD = setting({
+  ...guard,
+  key: 'guard',
+  keyNote: 'the port may be left out; `"embedded:"` needs the quotes in YAML',
+  default: EMBEDDED_GUARD,
+  example: 'grpc://gpu-1:8001',
+});
+
+/** The guard of a worker, which does not judge with the demonstration guard unless told to. */
+export const WORKER_GUARD = setting({
+  ...guard,
+  required: 'a worker needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
+  example: 'grpc://127.0.0.1:8001',
+});
+
+export const EXPECT_FINGERPRINT = setting({
+  flag: '--expect-fingerprint',
+  key: 'expectFingerprint',
+  help: 'stop with status 4 unless every guard has this fingerprint id',
+  kind: single('id', parseFingerprintId),
+  unset: 'any',
+  example: 'sha256:9f86d0… (64 digits)',
+});

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+import { OUTPUT_FORMATS } from '../../run-config.ts';
+import { parseOutputFolder } from '../../values/output-folder.ts';
+import { parseRunName } from '../../values/run-name.ts';
+import { choices, list, path, single } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+/** Relative to the current folder. */
+export const DEFAULT_RUNS_FOLDER = 'runs';
+
+export const NAME = setting({
+  flag: '--name',
+  key: 'name',
+  help: 'name of the run: lower-case letters, digits, hyphens',
+  kind: single('name', parseRunName),
+  unset: 'after the job file or the first path',
+  example: 'nightly-rescan',
+});
+
+const out = {
+  flag: '--out',
+  help: 'folder in which the run directory is made',
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
+} as const;
+
+export const OUT = setting({
+  ...out,
+  key: 'output.dir',
+  keyNote: 'relative to the job file; the default is relative to the current folder',
+  kind: single('dir', (text, { folder }) => parseOutputFolder(text, folder)),
+});
+
+/** The same for `doctor`, which tells what is wrong with it. */
+export const CHECKED_OUT = setting({ ...out, kind: path('dir') });
+
+export const FORMAT = setting({
+  flag: '--format',
+  key: 'output.formats',
+  help: 'final files besides `verdicts.jsonl`, which is always written: `jsonl`, `csv`',
+  flagNote: 'separated by commas',
+  kind: choices('list', OUTPUT_FORMATS),
+  default: OUTPUT_FORMATS.join(','),
+  example: 'jsonl',
+});
+
+/** Where `status` looks for runs. */
+export const RUNS_FOLDER = setting({
+  flag: '--out',
+  help: 'folder whose runs are listed',
+  kind: path('dir'),
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
+});
+
+/** Where a sink may write. */
+export const RUNS_ROOT = setting({
+  flag: '--root',
+  help: 'folder that holds run directories; nothing outside is written',
+  kind: list('dir', 'a folder', (texts, { folder }) => texts.map(({ value }) => resolve(folder, value))),
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
+});
+
+/** Where `normalize` writes. */
+export const NORMAL_FORMS_FOLDER = setting({
+  flag: '--out',
+  help: 'folder to write in; made if it is not there',
+  kind: path('dir'),
+  required: 'name a folder to write in with --out',
+  example: 'normal',
+});

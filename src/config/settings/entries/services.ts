@@ -1,0 +1,58 @@
+import { anyText, choice, path, PORT, SWITCH } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+export const METRICS_PORT = setting({
+  flag: '--metrics-port',
+  help: 'port for Prometheus metrics under /metrics, 0 to 65535; 0: a free one, which is printed',
+  kind: PORT,
+  unset: 'none are served',
+  example: '9464',
+});
+
+export const METRICS_HOST = setting({
+  flag: '--metrics-host',
+  help: 'address that metrics are served on; any but a loopback address needs GUARDSWEEP_METRICS_TOKEN or --metrics-open',
+  kind: anyText('address'),
+  default: '127.0.0.1',
+  example: '0.0.0.0',
+});
+
+export const METRICS_OPEN = setting({
+  flag: '--metrics-open',
+  help: 'serve metrics to whoever can reach the address, without a token',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'the token in GUARDSWEEP_METRICS_TOKEN, where it is set',
+});
+
+export const MODEL = setting({
+  flag: '--model',
+  help: '`lite`: a small text classifier; `synthetic`: scores and delays made up for load and fault tests',
+  kind: choice('model', ['lite', 'synthetic'] as const),
+  default: 'lite',
+  example: 'synthetic',
+});
+
+export const HOST = setting({
+  flag: '--host',
+  help: 'address to listen on; any but a loopback address needs GUARD_TOKEN set, which callers must then send',
+  kind: anyText('address'),
+  default: '127.0.0.1',
+  example: '0.0.0.0',
+});
+
+export const GRPC_PORT = setting({
+  flag: '--grpc-port',
+  help: 'port for gRPC, 0 to 65535; 0: a free one, which is printed',
+  kind: PORT,
+  default: '8001',
+  example: '9001',
+});
+
+export const FAULTS = setting({
+  flag: '--faults',
+  help: 'fault script (JSON) of the synthetic model, read again on SIGHUP',
+  kind: path('file'),
+  unset: 'no faults',
+  example: 'faults.json',
+});

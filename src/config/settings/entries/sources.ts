@@ -1,0 +1,74 @@
+import { mistake, type Located } from '../../mistake.ts';
+import { AUDITS, HEADERS, LAYOUTS } from '../../run-config.ts';
+import { parseEncoding } from '../../values/encoding.ts';
+import { anyText, choice, list, single } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+function parseColumn({ value, place }: Located<string>): string {
+  if (value === '') throw mistake(place, 'a column name is empty');
+  return value;
+}
+
+/** In a job file only: on the command line, sources are arguments. */
+export const SOURCE_PATH = setting({
+  key: 'sources[].path',
+  help: 'file, folder or glob',
+  keyNote: 'relative to the job file; a glob also matches names that begin with a dot',
+  kind: anyText('path'),
+  required: 'a source needs a path',
+});
+
+export const TEXT_COLUMN = setting({
+  flag: '--text-column',
+  key: 'sources[].text',
+  help: 'column to judge in tables and records, of a folder where it fits',
+  keyNote: 'a list of columns is joined',
+  kind: list<readonly string[]>('name', 'the name of a text column', (texts) => texts.map(parseColumn)),
+  unset: 'recognised by name',
+  example: 'body',
+});
+
+export const ID_COLUMN = setting({
+  flag: '--id-column',
+  key: 'sources[].id',
+  help: 'column that holds the id',
+  kind: single('name', parseColumn),
+  unset: '`id`, `uuid` or `custom_id`, else the row',
+  example: 'comment_id',
+});
+
+export const AUDIT = setting({
+  flag: '--audit',
+  key: 'sources[].audit',
+  help: 'judge a conversation once as a whole (`final`) or at every turn (`every-turn`)',
+  kind: choice('mode', AUDITS),
+  default: 'final',
+  example: 'every-turn',
+});
+
+export const ENCODING = setting({
+  flag: '--encoding',
+  key: 'sources[].encoding',
+  help: 'encoding of the sources, of a folder where it fits, a WHATWG label',
+  kind: single('label', parseEncoding),
+  unset: 'UTF-8, or UTF-16 or UTF-32 by its byte order mark',
+  example: 'windows-1252',
+});
+
+export const LAYOUT = setting({
+  flag: '--layout',
+  key: 'sources[].layout',
+  help: 'read sources as `csv`, `jsonl`, `json` or `text`',
+  kind: choice('layout', LAYOUTS),
+  unset: 'recognised by content',
+  example: 'csv',
+});
+
+export const HEADER = setting({
+  flag: '--header',
+  key: 'sources[].header',
+  help: 'whether the first row of tables names their columns; without names, columns go by position: 1, 2',
+  kind: choice('yes|no', HEADERS),
+  unset: 'told from the rows',
+  example: 'no',
+});

@@ -1,0 +1,35 @@
+import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
+import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FLAGGED_RATE } from './entries/gates.ts';
+import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
+import { FORMAT, NAME, OUT } from './entries/output.ts';
+import { AUDIT, ENCODING, HEADER, ID_COLUMN, LAYOUT, SOURCE_PATH, TEXT_COLUMN } from './entries/sources.ts';
+import { MAX_WAIT } from './entries/waiting.ts';
+import type { Setting } from './setting.ts';
+
+/** All settings that a job file can give, in the order of its documentation. */
+export const JOB_SETTINGS: readonly Setting[] = [
+  NAME,
+  SOURCE_PATH,
+  TEXT_COLUMN,
+  ID_COLUMN,
+  AUDIT,
+  ENCODING,
+  LAYOUT,
+  HEADER,
+  GUARD,
+  POLICY,
+  OUT,
+  FORMAT,
+  FLAGGED_RATE,
+  ERROR_RATE,
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  EXPECT_FINGERPRINT,
+  ALLOW_ERRORS,
+  ALLOW_EMPTY,
+  HEAD_FILE,
+  ON_FINISH,
+  MAX_WAIT,
+];

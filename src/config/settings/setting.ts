@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Located } from '../mistake.ts';
+
+/** A value as text, with its place. Values of job files are read from their text, too: `8`, `true`, `30s`. */
+export type Text = Located<string>;
+
+export type Texts = readonly [Text, ...Text[]];
+
+/** What a value may depend on besides its text. */
+export interface Where {
+  /** Absolute folder that paths in the value are relative to: the job file's, or `cwd`. */
+  readonly folder: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The type of a setting's values: how they are written and parsed. */
+export interface Kind<T> {
+  /** Stands for the value in the syntax of a flag (`duration`); null: the flag is a switch. */
+  readonly unit: string | null;
+  /** Whether the flag may be given several times, and the environment variable may hold several values. */
+  readonly isList: boolean;
+  /** What a job file may hold. */
+  readonly shape: z.ZodType;
+  /** Failure('usage') that names the place of the first mistake. */
+  parse(texts: Texts, where: Where): T | Promise<T>;
+}
+
+/** An environment variable. */
+export interface Variable {
+  readonly name: string;
+  /** Starts with a noun, ends without a full stop. */
+  readonly help: string;
+}
+
+/** What holds where a setting is not given. */
+type Absent =
+  /** `value` is parsed as if it were given; `shown` describes it where its text says too little. */
+  | { readonly is: 'default'; readonly value: string; readonly shown?: string | undefined }
+  /** The setting is null, which means what `shown` says. */
+  | { readonly is: 'unset'; readonly shown: string }
+  /** Failure('usage') with this message. */
+  | { readonly is: 'required'; readonly message: string };
+
+/** The one place that defines a setting. Flags, job files, their schemas and the documentation derive from it. */
+export interface Setting<T = unknown> {
+  /** `--max-wait`; null: there is no flag. */
+  readonly flag: `--${string}` | null;
+  /** Path in a job file, lists as `[]`: `output.dir`, `sources[].text`; null: there is no key. */
+  readonly key: string | null;
+  /** Read where neither a flag nor the job file gives a value. */
+  readonly variable: Variable | null;
+  /** One line that starts with a verb or noun and ends without a full stop; literal words in backticks. */
+  readonly help: string;
+  /** Continues the help of the flag. */
+  readonly flagNote: string | null;
+  /** Continues the help of the key of a job file. */
+  readonly keyNote: string | null;
+  /** A value as typed; null for switches. */
+  readonly example: string | null;
+  readonly kind: Kind<T>;
+  readonly absent: Absent;
+}
+
+interface Entry<T> {
+  readonly flag?: `--${string}`;
+  readonly key?: string;
+  readonly variable?: Variable;
+  readonly help: string;
+  readonly flagNote?: string;
+  readonly keyNote?: string;
+  readonly example?: string;
+  readonly kind: Kind<T>;
+}
+
+interface WithDefault {
+  readonly default: string;
+  readonly shown?: string;
+}
+
+interface WithoutDefault {
+  readonly unset: string;
+}
+
+interface Required {
+  readonly required: string;
+}
+
+/** A setting with a default, one that is null when it is not given (`unset`), or one that must be given. */
+export function setting<T>(entry: Entry<T> & (WithDefault | Required)): Setting<T>;
+export function setting<T>(entry: Entry<T> & WithoutDefault): Setting<T | null>;
+export function setting<T>(entry: Entry<T> & (WithDefault | WithoutDefault | Required)): Setting<T | null> {
+  const { flag = null, key = null, variable = null, help, kind, example = null } = entry;
+  const { flagNote = null, keyNote = null } = entry;
+  return { flag, key, variable, help, flagNote, keyNote, example, kind, absent: absentOf(entry) };
+}
+
+function absentOf(entry: WithDefault | WithoutDefault | Required): Absent {
+  if ('required' in entry) return { is: 'required', message: entry.required };
+  if ('unset' in entry) return { is: 'unset', shown: entry.unset };
+  return { is: 'default', value: entry.default, shown: entry.shown };
+}

@@ -1,0 +1,16 @@
+import { mistake, quoted, type Located } from '../mistake.ts';
+
+/** A WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not know. */
+export function parseEncoding({ value, place }: Located<string>): string {
+  const label = value.trim().toLowerCase();
+  try {
+    new TextDecoder(label);
+  } catch (error) {
+    throw mistake(
+      place,
+      `${quoted(value)} is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis`,
+      error,
+    );
+  }
+  return label;
+}
