@@ -3,7 +3,7 @@ import type { Container } from './container.ts';
 import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
-import { DecodeDeadline } from './patience.ts';
+import { DecodeDeadline } from './decode-deadline.ts';
 import { MAX_SECONDS, REFUSALS } from './refusals.ts';
 import { SAMPLE_RATE } from './wav.ts';
 import type { AudioWindow, WindowCutter } from './window-cutter.ts';
@@ -34,18 +34,18 @@ export async function decodeClip(
     ...inputArguments(container),
     ...OUTPUT_ARGUMENTS,
   ]);
-  const patience = new DecodeDeadline(time, decoder);
+  const deadline = new DecodeDeadline(time, decoder);
   signal.addEventListener('abort', decoder.kill);
   try {
     for (;;) {
-      const next = await patience.wait(decoder.output.next(), cutter.totalSeconds);
+      const next = await deadline.wait(decoder.output.next(), cutter.totalSeconds);
       if (next.done) break;
       for (const window of cutter.take(next.value)) await each(window);
       if (cutter.totalSeconds > MAX_SECONDS) return REFUSALS.tooLong;
     }
-    const end = await patience.wait(decoder.ended, cutter.totalSeconds);
+    const end = await deadline.wait(decoder.ended, cutter.totalSeconds);
     signal.throwIfAborted();
-    if (patience.lost !== null) return refusalByExcess(patience.lost);
+    if (deadline.exceeded !== null) return refusalByExcess(deadline.exceeded);
     const refusal = refusalByEnd(end);
     if (refusal !== null) return refusal;
     if (cutter.totalSeconds > 0) return null;

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { confined } from '../process/confined.ts';
 import { processorTime } from '../process/processor-time.ts';
-import type { DecodeTime } from './patience.ts';
+import type { DecodeTime } from './decode-deadline.ts';
 
 /** How a process ended. */
 export type ProcessEnd =

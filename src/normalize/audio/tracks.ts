@@ -4,7 +4,7 @@ import type { Container } from './container.ts';
 import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
 import type { Running } from './ffmpeg-process.ts';
 import { inputArguments } from './input-arguments.ts';
-import { DecodeDeadline } from './patience.ts';
+import { DecodeDeadline } from './decode-deadline.ts';
 import { REFUSALS } from './refusals.ts';
 
 /** ffprobe's JSON, as far as it is asked for. A cover picture counts as a video track, with this mark. */
@@ -31,14 +31,14 @@ export async function refusalByTracks(
   signal.throwIfAborted();
   const asked = 'stream=codec_type:stream_disposition=attached_pic';
   const probe = start('ffprobe', [...inputArguments(container), '-show_entries', asked, '-of', 'json']);
-  const patience = new DecodeDeadline(time, probe);
+  const deadline = new DecodeDeadline(time, probe);
   signal.addEventListener('abort', probe.kill);
   try {
-    const reply = await patience.wait(readReply(probe.output), 0);
+    const reply = await deadline.wait(readReply(probe.output), 0);
     if (reply === null) return REFUSALS.corrupt;
-    const end = await patience.wait(probe.ended, 0);
+    const end = await deadline.wait(probe.ended, 0);
     signal.throwIfAborted();
-    if (patience.lost !== null) return refusalByExcess(patience.lost);
+    if (deadline.exceeded !== null) return refusalByExcess(deadline.exceeded);
     return refusalByEnd(end) ?? judgeTracks(reply);
   } finally {
     signal.removeEventListener('abort', probe.kill);

@@ -11,8 +11,8 @@ import { childrenNamed, isAlive } from './processes.ts';
 
 const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
 const OPUS = fileURLToPath(new URL('../../fixtures/audio/opus.opus', import.meta.url));
-const QUICK = { baseMs: 300, perAudioSecondMs: 0, byTheClock: 1 };
-const LENIENT = { baseMs: 300, perAudioSecondMs: 0, byTheClock: 1_000 };
+const QUICK = { baseMs: 300, perAudioSecondMs: 0, wallFactor: 1 };
+const LENIENT = { baseMs: 300, perAudioSecondMs: 0, wallFactor: 1_000 };
 
 /** A folder to be PATH, with ffmpeg and ffprobe in it, or with shell scripts in their place. */
 async function programs(
