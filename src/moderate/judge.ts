@@ -3,23 +3,23 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { ItemError } from '../domain/item-error.ts';
 import type { GuardRequest, MediaKind } from '../domain/request.ts';
 
-/** What judging needs of the guards. */
+/** The guards, as this room uses them. */
 export interface Judge {
-  /** Outcome i belongs to request i. Rejects only when no guard can be had, or on abort. */
+  /** Outcome i belongs to request i. Rejects only if no guard is available, or on abort. */
   judge(
     requests: readonly GuardRequest[],
     options: {
       readonly session: string;
       readonly signal: AbortSignal;
-      /** The endpoint that should judge them if it can, because it judged what belongs with them; null: any. */
+      /** The preferred endpoint, which judged other parts of the same item; null: any. */
       readonly endpoint?: string | null;
     },
   ): Promise<readonly Outcome[]>;
   /**
-   * Why no guard judges media of this kind, so that they need not be decoded; null when one does, or may. A judge that
-   * knows nothing of it leaves this out. Rejects with the signal's reason.
+   * Why no guard judges media of this kind, so that they need not be decoded; null if a guard does, or may. Optional: a
+   * judge that cannot know leaves it out. Rejects with the signal's reason.
    */
   notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
-  /** In full, every fingerprint an outcome may name. */
+  /** Every fingerprint that an outcome may name, by its id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
 }

@@ -16,12 +16,12 @@ import { isTooLong, judgeLongText } from './windows/judge-long-text.ts';
 
 export interface ModerateOptions {
   readonly judging: Judging;
-  /** Begins the name of every cache session of the shard's conversations. */
+  /** Prefix of the cache session ids of the shard's conversations. */
   readonly session: string;
   readonly signal: AbortSignal;
 }
 
-/** Takes shards through the guards. */
+/** Has the items of shards judged by the guards. */
 export class Moderator {
   readonly #judge: Judge;
   readonly #media: MediaJudge;
@@ -33,7 +33,7 @@ export class Moderator {
 
   /**
    * Returns one outcome per item, in the order of the items; null for settled ones.
-   * Rejects only when no guard can be had, or on abort; nothing of the shard is under way any more then.
+   * Rejects only if no guard is available, or on abort, after all work on the shard has ended.
    */
   async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
     options.signal.throwIfAborted();
@@ -56,7 +56,7 @@ export class Moderator {
         outcomes[index] = await this.#media.moderate(request, together);
       }),
     ];
-    // The first failure ends the others, which are waited for: they have files and decoders open.
+    // The first failure aborts the others. They are awaited because they have files and decoders open.
     await Promise.all(works.map((work) => work.catch((error: unknown) => ending.abort(error))));
     options.signal.removeEventListener('abort', onAbort);
     ending.signal.throwIfAborted();
@@ -83,14 +83,14 @@ export class Moderator {
       if (isTooLong(request, answer)) tooLong.push({ index, request, refused: answer.failure });
     }
     if (options.judging.longText === 'error') return;
-    // One after the other: each has many windows.
+    // One at a time: each has many windows.
     for (const { index, request, refused } of tooLong) {
       outcomes[index] = await judgeLongText(request, refused, this.#judge, options);
     }
   }
 }
 
-/** What is asked for the item at an index of its shard. */
+/** A request with the index of its item in the shard. */
 interface Placed<Request> {
   readonly index: number;
   readonly request: Request;

@@ -6,16 +6,16 @@ import type { MediaFile } from '../../domain/request.ts';
 import { NotAnOrdinaryFile, openFile } from '../../files/open-file.ts';
 import { isInside, openInside, OutsideFolder, realPath } from '../../files/open-inside.ts';
 
-/** The corpora that this process has, and the only way to open a file in them. */
+/** The corpora that this process can read, and the only way to open a file in them. */
 export class CorpusFolders {
   readonly #roots: ReadonlyMap<string, string>;
 
-  /** `roots`: by the corpus's name, the absolute folder it is in; of a corpus that is one file, that file. */
+  /** `roots`: the absolute path of each corpus, by its name: a folder, or a file for a corpus that is one file. */
   constructor(roots: ReadonlyMap<string, string>) {
     this.#roots = roots;
   }
 
-  /** Whether a file of a corpus is here, with its size, and may be read. */
+  /** Whether a file of a corpus is readable here and has this size. */
   async has({ corpus, path, bytes }: Omit<MediaFile, 'sha256'>): Promise<boolean> {
     const file = await this.open({ corpus, path });
     if ('code' in file) return false;
@@ -27,8 +27,8 @@ export class CorpusFolders {
   }
 
   /**
-   * Whether the corpus itself is here, as far as the place of a file in it tells: something is there, whatever it is by
-   * now. A corpus that is one file, at the path '', may be gone from the folder that it was in.
+   * Whether the corpus itself is here, judged by the path of one of its files: anything that exists at that path counts.
+   * For a corpus that is one file (path ''), the folder that contains it counts as well, since the file may be gone.
    */
   async knows(corpus: string, path: string): Promise<boolean> {
     const root = this.#roots.get(corpus);
@@ -43,8 +43,8 @@ export class CorpusFolders {
   }
 
   /**
-   * Opens a media file for reading. What stands in the way is the item's error; a path or a link that leads out of its
-   * corpus is refused like a file that cannot be read, but for good: what the system says may be otherwise later.
+   * Opens a media file for reading, or returns the item's error. An error of the system may be retried; a path or link
+   * that leads out of the corpus, or to something other than an ordinary file, may not.
    */
   async open({ corpus, path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
     const root = this.#rootOf(corpus, path);
@@ -61,7 +61,7 @@ export class CorpusFolders {
     }
   }
 
-  /** The real path of a file, in the recorded form; null when that is not inside the corpus. Rejects when there is none. */
+  /** The real path of a file, in the recorded form; null if it is outside the corpus. Rejects if there is no such file. */
   async #locate(corpus: string, path: string): Promise<string | null> {
     const root = this.#rootOf(corpus, path);
     if (root === null) return null;
@@ -69,18 +69,18 @@ export class CorpusFolders {
     return isInside(real, await realPath(root)) ? real : null;
   }
 
-  /** Where a corpus is, in the recorded form; null when that is not known, or the path below it tries to leave it. */
+  /** The root of a corpus, in the recorded form; null for an unknown corpus and for a path that would leave it. */
   #rootOf(corpus: string, path: string): string | null {
     const root = this.#roots.get(corpus);
     const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');
-    // An escape may hide what was looked for just now.
+    // An escape `\xHH` could hide a separator or a dot from the other checks.
     return root === undefined || escapes || !isRecordedPath(path) ? null : recordedPath(root);
   }
 }
 
 const OUTSIDE = itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
 
-/** Null when there is nothing at a path. Rejects when it cannot be looked at. */
+/** Null if nothing exists at the path. Rejects if it cannot be examined. */
 async function isDirectory(path: string): Promise<boolean | null> {
   try {
     return (await stat(path)).isDirectory();

@@ -8,7 +8,7 @@ const PIECE_BYTES = 1024 * 1024;
 
 const CHANGED = itemError('SOURCE_CHANGED', 'the file is not the one that was planned');
 
-/** The bytes of a file, if they are those that were planned. */
+/** The bytes of a file, if they are as planned. */
 export async function readPlanned(
   handle: FileHandle,
   file: MediaFile,
@@ -18,7 +18,7 @@ export async function readPlanned(
   return (await hashInto(handle, file, (at) => bytes.subarray(at, at + PIECE_BYTES), signal)) ?? bytes;
 }
 
-/** Reads a file once, to see whether it is the one that was planned; null when it is. */
+/** Reads a file once and checks that it is as planned; null if it is. */
 export async function checkPlanned(
   handle: FileHandle,
   file: MediaFile,
@@ -28,7 +28,7 @@ export async function checkPlanned(
   return hashInto(handle, file, (at) => piece.subarray(0, Math.min(piece.length, file.bytes - at)), signal);
 }
 
-/** What a file is recognised by while it is open: it says whether somebody wrote to it in between. */
+/** The state of an open file. It differs between two calls if the file was written to in between. */
 export async function stateOf(handle: FileHandle): Promise<string> {
   const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;
@@ -53,7 +53,7 @@ async function hashInto(
   return hash.digest('hex') === file.sha256 ? null : CHANGED;
 }
 
-/** The same, for a file that was written to while it was decoded. */
+/** The error of a file that was written to while it was decoded. */
 export function changedMeanwhile(): ItemError {
   return CHANGED;
 }

@@ -15,14 +15,14 @@ import { failed, judgeParts, type Covered, type Part } from '../parts/judge-part
 import type { CorpusFolders } from './corpus-folders.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
 
-/** Files that are open, being decoded or judged at a time, in the whole process. */
-const FILES_AT_ONCE = 32;
-/** Images that are held in memory, together: files to be decoded, frames to be judged. A single larger one goes alone. */
-const BYTES_AT_ONCE = 256 * 1024 * 1024;
-/** No frame in normal form is larger, as PNG of 512 by 512 pixels. */
+/** Files open (being decoded or judged) at a time, in the whole process. */
+const MAX_OPEN_FILES = 32;
+/** Bytes of images in memory, files and frames together. A single larger image is admitted alone. */
+const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
+/** Largest frame in normal form: a PNG of 512 x 512 pixels. */
 const MAX_FRAME_BYTES = 800_000;
 
-/** What judging needs of whoever brings media into normal form. An ItemError says why a file has none. */
+/** Brings media into normal form. An ItemError says why a file has none. */
 export interface MediaNormalizer {
   /** Up to `frames` frames, evenly spaced, and how many the image has. */
   image(
@@ -35,7 +35,7 @@ export interface MediaNormalizer {
       }
     | ItemError
   >;
-  /** Gives the windows of a clip to `each`, one after another, and says how much of it they were. */
+  /** Passes the windows of a clip to `each`, one at a time, and returns how much of the clip they cover. */
   audio(
     file: FileHandle,
     options: {
@@ -58,16 +58,16 @@ export interface MediaOptions {
   readonly signal: AbortSignal;
 }
 
-/** The frames of an image that are judged, without the file they come from. */
+/** The frames of an image that are to be judged. */
 interface Frames {
   readonly parts: readonly Part[];
   readonly bytes: number;
   readonly covered: Covered;
 }
 
-/** An image in whatever form it was found. */
+/** An image, from a file or from a record. */
 interface Image {
-  /** In bytes. */
+  /** In bytes, as stored. */
   readonly size: number;
   readonly caption: string | null;
   readonly read: () => Promise<Buffer | ItemError>;
@@ -77,19 +77,19 @@ function imageIn(handle: FileHandle, { file, caption }: MediaRequest, signal: Ab
   return { size: file.bytes, caption, read: () => readPlanned(handle, file, signal) };
 }
 
-/** Judges media files: reads what was planned, brings it into normal form, and has every part of it judged. */
+/** Judges media files: checks that they are as planned, brings them into normal form, and has every part judged. */
 export class MediaJudge {
   readonly #options: MediaJudgeOptions;
-  readonly #files = pLimit(FILES_AT_ONCE);
-  readonly #memory = new ByteBudget(BYTES_AT_ONCE);
+  readonly #files = pLimit(MAX_OPEN_FILES);
+  readonly #memory = new ByteBudget(MAX_IMAGE_BYTES);
 
   constructor(options: MediaJudgeOptions) {
     this.#options = options;
   }
 
   /**
-   * The outcome of one file; everything wrong with it is its outcome, a fault of ours in decoding it included. Rejects
-   * on abort, and as the judge does.
+   * Returns the outcome of one file. Whatever is wrong with the file is its outcome, and so is a bug met while decoding
+   * it. Rejects on abort, and as the judge does.
    */
   moderate(request: MediaRequest | EmbeddedImageRequest, options: MediaOptions): Promise<Outcome> {
     return this.#files(async () => {
@@ -110,7 +110,7 @@ export class MediaJudge {
     });
   }
 
-  /** The file is held until it is decoded, its frames until they are judged. */
+  /** Memory is reserved for the file until it is decoded, and for its frames until they are judged. */
   async #image(image: Image, options: MediaOptions): Promise<Outcome> {
     const { judging, signal } = options;
     let held = image.size + judging.frames * MAX_FRAME_BYTES;
@@ -152,7 +152,7 @@ export class MediaJudge {
         covered: { unit: 'frames', judged: parts.length, total: normal.total },
       };
     } catch (error) {
-      return faultOfOurs(error, signal);
+      return bugInDecoding(error, signal);
     }
   }
 
@@ -169,11 +169,11 @@ export class MediaJudge {
       this.#options.judge,
       options,
     );
-    // The decoder reads the file by itself, after it was hashed.
+    // The decoder opened the file anew after it was hashed.
     return (await stateOf(file)) === before ? outcome : failed(changedMeanwhile());
   }
 
-  /** To bring a file into normal form that no guard judges would be for nothing; what it was planned as was checked. */
+  /** Avoids decoding a file that no guard judges. Call it after the file was checked to be as planned. */
   async #notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
     return (await this.#options.judge.notJudged?.(kind, signal)) ?? null;
   }
@@ -195,7 +195,7 @@ export class MediaJudge {
             await judge([
               {
                 request: { requestType: 'prompt', modality: 'audio', audio: wav, transcript: caption },
-                at: inMilliseconds(startSeconds),
+                at: toMilliseconds(startSeconds),
               },
             ]);
           } catch (error) {
@@ -207,24 +207,24 @@ export class MediaJudge {
       if ('code' in heard) return heard;
       return {
         unit: 'seconds',
-        judged: inMilliseconds(heard.windowSeconds),
-        total: inMilliseconds(heard.totalSeconds),
+        judged: toMilliseconds(heard.windowSeconds),
+        total: toMilliseconds(heard.totalSeconds),
       };
     } catch (error) {
       if (judgeError !== null) throw judgeError as Error;
-      return faultOfOurs(error, signal);
+      return bugInDecoding(error, signal);
     }
   }
 }
 
-/** Decoding must not fail but by saying why; if it does, that costs the one item. Rejects on abort. */
-function faultOfOurs(error: unknown, signal: AbortSignal): ItemError {
+/** A decoder returns errors. If one throws, that is a bug, and costs this item only. Throws on abort. */
+function bugInDecoding(error: unknown, signal: AbortSignal): ItemError {
   signal.throwIfAborted();
   if (!(error instanceof Error)) throw error;
-  return itemError('INTERNAL', 'decoding the file failed by a fault of this program');
+  return itemError('INTERNAL', 'decoding the file failed because of a bug in this program');
 }
 
-/** Seconds, rounded so that a record shows milliseconds. */
-function inMilliseconds(seconds: number): number {
+/** Seconds, rounded to milliseconds. */
+function toMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

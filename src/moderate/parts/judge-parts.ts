@@ -5,38 +5,38 @@ import type { GuardRequest } from '../../domain/request.ts';
 import type { Judge } from '../judge.ts';
 import { Combination } from './combination.ts';
 
-/** What is asked of the guard for a part of an item. */
+/** A part of an item, as it is sent to the guard. */
 export interface Part {
   readonly request: GuardRequest;
-  /** Where in the item it begins, in the unit of the item's coverage. */
+  /** Position in the item, in the unit of the item's coverage. */
   readonly at: number;
 }
 
 /**
- * Gives the parts of an item in groups to `judge`, each group when the one before it was judged, and says at the end
- * how much of the item they cover; or which error the item ends in. Lets through what `judge` rejects with.
+ * Passes the parts of an item to `judge` in groups, one group at a time. Returns how much of the item they cover, or the
+ * error that the item ends in. Must not catch what `judge` rejects with.
  */
 export type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
 
 export type Covered = Omit<Coverage, 'worst_at'>;
 
-/** Times an item's parts are judged because different models judged them, before it ends in an error. */
+/** Times the parts of an item are judged if different models judged them; then the item is an error. */
 const MAX_ROUNDS = 5;
 
-/** Thrown through the parts' giver when there is no use in judging more of them. */
+/** Thrown through `Parts` to stop after a part that decides the outcome of the item. */
 class Ended extends Error {
   readonly reason: Outcome | 'models differ';
 
   constructor(reason: Outcome | 'models differ') {
-    super('judging of the parts has ended');
+    super('the outcome of the item is known');
     this.reason = reason;
   }
 }
 
 /**
- * Judges all parts of an item and combines them into one outcome. A part that fails is the item's failure, and ends
- * the judging. All parts carry one fingerprint, else all are judged again, for which `parts` is called again; an item
- * whose parts never agree ends as GUARD_INTERNAL. Rejects as the judge does, and with what `parts` rejects with.
+ * Judges all parts of an item and combines them into one outcome. The first part that fails is the item's failure; the
+ * rest is not judged. All parts must have the same fingerprint: otherwise `parts` is called again and all are judged
+ * again. An item whose parts differ each time ends as GUARD_INTERNAL. Rejects as the judge and `parts` do.
  */
 export async function judgeParts(
   parts: Parts,
@@ -52,7 +52,7 @@ export async function judgeParts(
   );
 }
 
-/** The outcome of an item that no guard was asked about, or that was given up. */
+/** The outcome of an item that fails without an answer of a guard. */
 export function failed(error: ItemError): Outcome {
   const moderatedAt = new Date().toISOString();
   return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt } };

@@ -3,19 +3,19 @@ import type { Covered, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
 
-/** Share of a window's bytes that the next one repeats, in whole turns. */
+/** Share of a window's bytes that the next one repeats at most, in whole turns. */
 const OVERLAP_SHARE = 1 / 4;
-/** Share of a window's bytes up to which the system turns at the beginning are part of every window. */
+/** Share of a window's bytes that the preamble may take. */
 const PREAMBLE_SHARE = 1 / 2;
 
 /**
- * A conversation that is judged piece by piece: the system turns it begins with stay, unless they take more than half
- * a window, and a window slides over the rest, turn by turn. A turn that is too long by itself is cut like a text.
- * Positions are turns from 0.
+ * A conversation in windows. The system turns at its beginning (the preamble) are in every window, unless they take more
+ * than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like a text.
+ * Positions are turns, counted from 0.
  *
- * The guard takes no conversation that ends with a system turn. System turns at the end of a window are left to the
- * next one; where that has no room for them beside the turn they stand before, and where a system turn is cut, the
- * last is sent as what a user says.
+ * The guard rejects a conversation that ends with a system turn. So system turns at the end of a window move to the next
+ * one. If that has no room for them and the turn that follows, or if a system turn is cut, the last one is sent as a
+ * user turn.
  */
 export function windowedConversation(request: MultiturnRequest): Windowed {
   const turns = new SizedTurns(history(request));
@@ -30,16 +30,16 @@ export function windowedConversation(request: MultiturnRequest): Windowed {
         yield { request: { ...request, messages: all, turns: all.length, conversation: null }, at: first };
         judged += ended;
       }
-      // What comes first is in every window, or in none.
+      // The preamble is in every window, or there is no window.
       return { unit: 'turns', judged: judged === 0 ? 0 : preamble + judged, total: turns.count };
     },
   };
 }
 
-/** Turns, and how many bytes any stretch of them takes. */
+/** Turns, with the size of any range of them. */
 class SizedTurns {
   readonly #turns: readonly Turn[];
-  /** At i: bytes of the turns before i. */
+  /** Prefix sums: element i is the size of the turns before i, in bytes. */
   readonly #before: readonly number[];
 
   constructor(turns: readonly Turn[]) {
@@ -60,7 +60,7 @@ class SizedTurns {
     return this.#turns[index]?.[0] === 'system';
   }
 
-  /** Of the turns `from` … `to - 1`. */
+  /** Size of the turns from `from` up to, but not including, `to`. */
   bytes(from: number, to: number): number {
     return this.#before[to]! - this.#before[from]!;
   }
@@ -70,7 +70,7 @@ class SizedTurns {
   }
 }
 
-/** How many turns at the beginning are part of every window: its system turns, if they leave room for others. */
+/** Number of turns in the preamble; 0 if it would take too much of a window. */
 function preambleOf(turns: SizedTurns, maxBytes: number): number {
   let count = 0;
   while (turns.isSystem(count)) count++;
@@ -80,14 +80,14 @@ function preambleOf(turns: SizedTurns, maxBytes: number): number {
 interface Window {
   readonly first: number;
   readonly messages: readonly Turn[];
-  /** Turns of which this window holds the last that was not sent before. */
+  /** Number of turns that are complete with this window and were not before. */
   readonly ended: number;
 }
 
-/** Windows over the turns from `preamble` on, with room for the turns before. None ends with a system turn. */
+/** Windows over the turns after the preamble, with room for the preamble. None ends with a system turn. */
 function* slide(turns: SizedTurns, preamble: number, maxBytes: number): Generator<Window> {
   const room = maxBytes - turns.bytes(0, preamble);
-  // The turns before `next` are sent; there is always a turn that each window sends for the first time.
+  // Invariant: the turns before `next` have been sent. Each window sends at least one new turn.
   for (let next = preamble; next < turns.count;) {
     if (turns.bytes(next, next + 1) > room) {
       yield* pieces(turns, next, room);
@@ -110,7 +110,7 @@ function* slide(turns: SizedTurns, preamble: number, maxBytes: number): Generato
   }
 }
 
-/** The pieces of one long turn. */
+/** The pieces of a turn that exceeds a window. */
 function* pieces(turns: SizedTurns, index: number, room: number): Generator<Window> {
   const [role, content] = turns.at(index);
   const spoken = role === 'system' ? 'user' : role;
@@ -130,14 +130,14 @@ function withoutSystemEnd(turns: SizedTurns, first: number, end: number): number
 }
 
 /**
- * Where the window begins that sends `next` first: some turns back, but not so many that `next` has no room, nor the
- * turn that the system turns from `next` on stand before.
+ * First turn of the window whose first new turn is `next`. It repeats earlier turns as long as there is room for `next`,
+ * and, if `next` is a system turn, for the turns up to the next one that is not.
  */
 function repeatFrom(turns: SizedTurns, preamble: number, next: number, room: number): number {
   let end = next + 1;
   while (turns.isSystem(end - 1) && end < turns.count && turns.bytes(next, end) <= room) end++;
-  const most = Math.min(room * OVERLAP_SHARE, room - turns.bytes(next, end));
+  const maxOverlap = Math.min(room * OVERLAP_SHARE, room - turns.bytes(next, end));
   let first = next;
-  while (first > preamble && turns.bytes(first - 1, next) <= most) first--;
+  while (first > preamble && turns.bytes(first - 1, next) <= maxOverlap) first--;
   return first;
 }

@@ -5,9 +5,9 @@ import { CountedSpans } from './text-windows.ts';
 import type { Windowed } from './windowed.ts';
 
 /**
- * A response that is judged piece by piece together with its prompt. Whichever of the two fits half a window stays
- * whole in every window; where neither does, both are cut to half windows, and a piece of one meets the piece of the
- * other that stands at the same share of the whole. Positions are code points of the response.
+ * A response with its prompt, in windows. A prompt or response that fits half a window is in every window as a whole. If
+ * neither fits, both are cut to half windows, and each piece of one is sent with the piece of the other at the same
+ * relative position. Positions are code points of the response.
  */
 export function windowedResponse(request: ResponseRequest): Windowed {
   const { response } = request;

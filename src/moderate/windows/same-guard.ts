@@ -1,16 +1,16 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Judge } from '../judge.ts';
 
-/** How often an item may begin again because another guard answered. */
+/** Times an item may start over because another guard answered. */
 const MAX_MOVES = 5;
 
-/** Thrown through `judgeParts` when another guard answered. */
+/** Thrown through `judgeParts` if another guard answered. */
 class Moved extends Error {}
 
 /**
- * Has the windows of one item judged by one endpoint, the one that refused it: another may take longer windows, or only
- * shorter ones. When that one is out of use and another answers, the search for the right windows begins again with it,
- * a few times; after that, with guards that come and go, whoever answers counts.
+ * Has the windows of one item judged by one endpoint, the one that refused the item: others may accept other sizes. If
+ * another endpoint answers because that one is out of use, the search for a window size starts over with the one that
+ * answered. After `MAX_MOVES` of these, answers of any endpoint count.
  */
 export class SameGuard {
   readonly #judge: Judge;
@@ -22,7 +22,7 @@ export class SameGuard {
     this.#endpoint = endpoint;
   }
 
-  /** What `work` gives with a judge that asks the one endpoint; or that another guard has answered. */
+  /** Runs `work` with a judge that prefers the one endpoint. Returns its result, or that another guard answered. */
   async run<T>(work: (judge: Judge) => Promise<T>): Promise<T | 'another guard'> {
     const judge: Judge = {
       fingerprints: this.#judge.fingerprints,

@@ -1,37 +1,36 @@
-/** A piece of a text, by its UTF-16 positions. */
+/** Part of a text, by positions in UTF-16 units. `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Share of a window that the next one repeats, so that what is said across a border is read in one piece. */
+/** Share of a window that the next one repeats, so that a passage across a boundary is read in one piece. */
 const OVERLAP_SHARE = 1 / 8;
-/** How far back from its end a window may be cut short, for the border of a sentence, and for that of a word. */
+/** Share of a window that may be given up to end it after a sentence, or after a word. */
 const SENTENCE_SHARE = 1 / 2;
 const WORD_SHARE = 1 / 4;
-/** UTF-16 units around a cut within a word in which the border of a character is looked for. */
+/** UTF-16 units around a cut within a word in which a grapheme boundary is searched. */
 const CHARACTER_REACH = 32;
 
-/** What ends a sentence, in scripts with spaces and without, or a line. */
+/** End of a sentence, in scripts with and without spaces, or of a line. */
 const SENTENCE_END = /(?:[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡]["'”’」』）]*|\n\s*)/gu;
 
 /**
- * Cuts a text into windows of at most `maxBytes` bytes of UTF-8, each repeating the end of the one before: after a
- * sentence where there is one near, else after a word, else after a character as people see it. Every code point that
- * is no white space is in one of them; windows of white space alone are left out. `maxBytes` is at least 64. Each is
- * cut when it is asked for.
+ * Cuts a text lazily into windows of at most `maxBytes` bytes of UTF-8 (at least 64). Each window repeats the end of the
+ * one before. A window ends after a sentence if one ends near the limit, else after a word, else after a grapheme. Every
+ * code point other than white space is in a window; windows of nothing but white space are left out.
  */
 export function* textSpans(text: string, maxBytes: number): Generator<Span> {
   for (let from = 0; from < text.length;) {
     const limit = advance(text, from, maxBytes);
-    const to = limit === text.length ? limit : borderBefore(text, from, limit);
+    const to = limit === text.length ? limit : boundaryBefore(text, from, limit);
     if (/\S/.test(text.slice(from, to))) yield { from, to };
     if (to === text.length) return;
     from = overlapStart(text, from, to, maxBytes * OVERLAP_SHARE);
   }
 }
 
-/** The farthest position, never within a code point, such that the text up to there has at most so many bytes. */
+/** The last position, never within a code point, up to which the text has at most `maxBytes` bytes. */
 function advance(text: string, from: number, maxBytes: number): number {
   let bytes = 0;
   let at = from;
@@ -44,7 +43,7 @@ function advance(text: string, from: number, maxBytes: number): number {
   return at;
 }
 
-function borderBefore(text: string, from: number, limit: number): number {
+function boundaryBefore(text: string, from: number, limit: number): number {
   const length = limit - from;
   const sentenceFrom = Math.ceil(limit - length * SENTENCE_SHARE);
   let sentenceEnd = -1;
@@ -54,10 +53,10 @@ function borderBefore(text: string, from: number, limit: number): number {
   if (sentenceEnd > from) return sentenceEnd;
   const wordFrom = Math.ceil(limit - length * WORD_SHARE);
   for (let at = limit; at > wordFrom; at--) if (isSpace(text, at - 1)) return at;
-  return characterBorder(text, from, limit);
+  return graphemeBoundary(text, from, limit);
 }
 
-/** Where the next window begins: in the window before, after a word if there is one, and beyond that one's begin. */
+/** Start of the next window: inside the current one but after its start, and after a word if there is one. */
 function overlapStart(text: string, from: number, to: number, overlapBytes: number): number {
   let at = to;
   let bytes = 0;
@@ -71,16 +70,16 @@ function overlapStart(text: string, from: number, to: number, overlapBytes: numb
   return at;
 }
 
-/** The last border of a character, as people see it, that is not beyond `limit`. */
-function characterBorder(text: string, from: number, limit: number): number {
+/** The last grapheme boundary up to `limit`. */
+function graphemeBoundary(text: string, from: number, limit: number): number {
   const start = Math.max(from, limit - CHARACTER_REACH);
   const around = text.slice(start, limit + CHARACTER_REACH);
-  let border = from;
+  let boundary = from;
   for (const { index } of new Intl.Segmenter().segment(around)) {
-    // The first one may be the rest of a character that begins before.
-    if (index > 0 && start + index <= limit) border = start + index;
+    // The first segment may be the rest of a grapheme that begins before `start`.
+    if (index > 0 && start + index <= limit) boundary = start + index;
   }
-  return border > from ? border : limit;
+  return boundary > from ? boundary : limit;
 }
 
 function isSpace(text: string, at: number): boolean {

@@ -4,7 +4,7 @@ import type { Covered, Part } from '../parts/judge-parts.ts';
 import { type Span, textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
 
-/** A text that is judged piece by piece. Positions are code points. */
+/** A text in windows. Positions are code points. */
 export function windowedText(request: PromptRequest): Windowed {
   const { text } = request;
   return {
@@ -20,10 +20,10 @@ export function windowedText(request: PromptRequest): Windowed {
   };
 }
 
-/** Counts the code points of a text that are in one of its spans, which come in order and may overlap. */
+/** Counts the code points of a text that its spans cover. The spans come in order and may overlap. */
 export class CountedSpans {
   readonly #text: string;
-  /** The next position, in UTF-16 units, whose code points are not counted yet, and those counted before it. */
+  /** A position in UTF-16 units, and the number of code points before it. */
   #seen = 0;
   #seenPoints = 0;
   #judged = 0;
@@ -33,7 +33,7 @@ export class CountedSpans {
     this.#text = text;
   }
 
-  /** Returns the code point at which the span begins. */
+  /** Returns the position of the span in code points. */
   add({ from, to }: Span): number {
     this.#seenPoints += codePoints(this.#text.slice(this.#seen, from));
     this.#seen = from;

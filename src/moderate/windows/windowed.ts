@@ -1,16 +1,15 @@
 import type { Covered, Part } from '../parts/judge-parts.ts';
 
-/** Something that is too long to be judged in one piece. */
+/** Content that is too long to be judged in one piece. */
 export interface Windowed {
-  /** Size of all that is sent of it, in bytes of UTF-8. */
+  /** Size of everything that is sent of it, in bytes of UTF-8. */
   readonly bytes: number;
   /**
-   * Overlapping windows of at most so many bytes, at least `MIN_WINDOW_BYTES`, each cut when it is asked for: one
-   * that holds all of it where there is room. At the end: how much of the whole they were, which counts nothing that
-   * is in none of them.
+   * Generates overlapping windows of at most `maxBytes` (at least `MIN_WINDOW_BYTES`), lazily; a single window if
+   * everything fits. Returns how much of the whole they cover. Content that is in no window does not count.
    */
   cut(maxBytes: number): Generator<Part, Covered>;
 }
 
-/** Smaller windows would hold no sentence: whoever refuses them refuses for another reason. */
+/** Smaller windows would hold no sentence: a guard that refuses this size refuses for another reason. */
 export const MIN_WINDOW_BYTES = 256;

@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = await temporaryFolder();
 });
 
-/** Writes a file of the corpus «uploads» and gives the request for it. */
+/** Writes a file of the corpus "uploads" and returns the request for it. */
 async function media(
   path: string,
   content: string,

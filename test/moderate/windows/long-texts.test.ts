@@ -16,7 +16,7 @@ function textOf(request: GuardRequest): string {
   return 'text' in request ? request.text : '';
 }
 
-/** A guard with a context of so many bytes, whose score is 0.9 for what holds «poison», else 0.1. */
+/** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
 class SmallGuard implements Judge {
   readonly fingerprints = new Map([[MODEL.id, MODEL]]);
   readonly seen: GuardRequest[] = [];
