@@ -4,7 +4,6 @@ import type { MediaRequest } from '../../domain/request.ts';
 import type { Draft } from '../../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from '../sources/corpus-roots.ts';
-import type { FileHash } from '../../files/file-hash.ts';
 import { hashOpenFile, LARGE_BYTES } from '../../files/hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
@@ -23,11 +22,7 @@ export interface MediaTarget {
 }
 
 /** An image or audio file as an item: by reference, with its hash and what describes it. */
-export async function readMediaItem(
-  file: OpenSource,
-  hash: FileHash,
-  target: MediaTarget,
-): Promise<WholeFile> {
+export async function readMediaItem(file: OpenSource, target: MediaTarget): Promise<WholeFile> {
   const { source, manifest, modality, mediaBytes } = target;
   const { bytes } = source;
   const id = manifest?.entry(source)?.id ?? null;
@@ -35,14 +30,13 @@ export async function readMediaItem(
     const draft: Draft = { suffix: '', request: null, modality, requestType: 'prompt', error };
     return { sha256, bytes, draft, id };
   };
-  if (file.isCompressed || bytes > mediaBytes) hash.leave();
   if (file.isCompressed) {
     return refuse(itemError('UNSUPPORTED_TYPE', 'the file is compressed media: unpack it'), null);
   }
   if (bytes > mediaBytes) {
     return refuse(itemError('ITEM_TOO_LARGE', `the file has ${bytes} bytes of at most ${mediaBytes}`), null);
   }
-  const sha256 = await hashOf(file, hash, target);
+  const sha256 = await hashOf(file, target);
   const caption = await captionOf(target);
   if (caption !== null && typeof caption !== 'string') return refuse(caption, sha256);
   const place = { ...placeInCorpus(source), sha256, bytes };
@@ -51,14 +45,9 @@ export async function readMediaItem(
 }
 
 /** A large file is read again by the thread that hashes it; whether it is still the same is looked at afterwards. */
-async function hashOf(file: OpenSource, hash: FileHash, { source, signal }: MediaTarget): Promise<string> {
-  if (source.bytes >= LARGE_BYTES) {
-    hash.leave();
-    return (await hashOpenFile(file.handle, { signal })).sha256;
-  }
-  hash.begin();
-  await file.drain();
-  return hash.digest();
+async function hashOf(file: OpenSource, { source, signal }: MediaTarget): Promise<string> {
+  if (source.bytes < LARGE_BYTES) return file.hashRest(null);
+  return (await hashOpenFile(file.handle, { signal })).sha256;
 }
 
 /** What describes a file: what the manifest says, and the text beside it, which would not be judged otherwise. */

@@ -8,7 +8,6 @@ import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
 import { CorruptGzip, isAsFrozen } from '../sources/file-bytes.ts';
-import { FileHash } from '../../files/file-hash.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
@@ -52,14 +51,9 @@ export async function* readSource(
     firstSeq,
     itemBytes: options.itemBytes,
   });
-  const hash = new FileHash();
-  let bytesRead = 0;
   let file: OpenSource;
   try {
-    file = await OpenSource.open(placeOfSource(source), options.signal, (piece) => {
-      hash.add(piece);
-      options.onBytes?.((bytesRead += piece.length));
-    });
+    file = await OpenSource.open(placeOfSource(source), options.signal, options.onBytes);
   } catch (error) {
     yield [fileProblem(maker, source, error)];
     return;
@@ -71,7 +65,6 @@ export async function* readSource(
     }
     const manifest = await options.frozen.manifestOf(source, options.signal);
     if (source.manifest === source.source) {
-      hash.leave();
       yield* manifestItems(manifest ?? null, maker, options.signal);
       return;
     }
@@ -81,7 +74,7 @@ export async function* readSource(
       path: source.absolute,
       itemBytes: options.itemBytes,
     });
-    yield* examinedItems({ file, head, examined, hash, maker, source, config, manifest, options });
+    yield* examinedItems({ file, head, examined, maker, source, config, manifest, options });
   } catch (error) {
     options.signal.throwIfAborted();
     yield [fileProblem(maker, source, error)];
@@ -94,7 +87,6 @@ interface Reading {
   readonly file: OpenSource;
   readonly head: SourceHead;
   readonly examined: Examined;
-  readonly hash: FileHash;
   readonly maker: ItemMaker;
   readonly source: FrozenSource;
   readonly config: SourceConfig;
@@ -103,7 +95,7 @@ interface Reading {
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
-  const { file, head, examined, hash, maker, source, config, manifest, options } = reading;
+  const { file, head, examined, maker, source, config, manifest, options } = reading;
   const { itemBytes, mediaBytes, signal } = options;
   if (examined.kind === 'text' || examined.kind === 'media') {
     if (manifest === null) {
@@ -119,15 +111,14 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
     }
     const whole =
       examined.kind === 'text'
-        ? await readTextItem(file, head, hash, { source, manifest, itemBytes })
-        : await readMediaItem(file, hash, {
+        ? await readTextItem(file, head, { source, manifest, itemBytes })
+        : await readMediaItem(file, {
             ...{ source, config, manifest, mediaBytes, signal },
             modality: examined.modality,
           });
     yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
-  hash.leave();
   if (examined.kind === 'refused') {
     const { modality, error } = examined;
     const draft = { suffix: '', request: null, modality, requestType: null, error };

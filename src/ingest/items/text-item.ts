@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError } from '../../domain/item-error.ts';
 import { promptDraft, settled, type Draft } from '../../formats/transcripts/draft.ts';
-import type { FileHash } from '../../files/file-hash.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
@@ -11,7 +10,6 @@ import type { FrozenSource } from '../plan/plan-line.ts';
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
-  hash: FileHash,
   target: {
     readonly source: FrozenSource;
     /** What lists the file; undefined when nothing does. */
@@ -20,14 +18,13 @@ export async function readTextItem(
     readonly itemBytes: number;
   },
 ): Promise<WholeFile> {
-  hash.begin();
   let pieces = [head.text];
   let bytes = head.text.length;
-  for await (const piece of file.rest()) {
+  const sha256 = await file.hashRest((piece) => {
     bytes += piece.length;
     if (bytes > target.itemBytes) pieces = [];
     else pieces.push(piece);
-  }
+  });
   const draft =
     bytes > target.itemBytes
       ? settled(
@@ -37,7 +34,7 @@ export async function readTextItem(
         )
       : textDraft(Buffer.concat(pieces));
   const { source, manifest } = target;
-  return { sha256: hash.digest(), bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
+  return { sha256, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
 }
 
 function textDraft(bytes: Buffer): Draft {

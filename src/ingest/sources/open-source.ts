@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { beginsWith } from '../../domain/magic-bytes.ts';
@@ -29,13 +30,20 @@ export interface NamedEncoding {
   readonly ifFitting: boolean;
 }
 
+/** What is gathered from the bytes of a file as it has them, compressed or not, while they are read. */
+interface Stored {
+  isCompressed: boolean;
+  /** Of all bytes so far; null once nobody can ask for the hash of the file. */
+  hash: Hash | null;
+}
+
 /** A file open for reading, once, from its beginning. */
 export class OpenSource {
   readonly handle: FileHandle;
   /** What it was when it was opened: so many bytes of it are read. */
   readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
-  readonly #isCompressed: () => boolean;
+  readonly #stored: Stored;
   readonly #again: () => AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
   /** The head as the file has it, and a decoder to which nothing was given yet. */
@@ -48,32 +56,35 @@ export class OpenSource {
     stats: Stats,
     pieces: AsyncGenerator<Buffer, void>,
     again: () => AsyncGenerator<Buffer, void>,
-    isCompressed: () => boolean,
+    stored: Stored,
   ) {
     this.handle = handle;
     this.stats = stats;
     this.#pieces = pieces;
     this.#again = again;
-    this.#isCompressed = isCompressed;
+    this.#stored = stored;
   }
 
-  /** `observe` is given the bytes of the file as they are read. Rejects as `openPlace` does. */
+  /** `onBytes` is told how many bytes of the file were read so far. Rejects as `openPlace` does. */
   static async open(
     place: FilePlace,
     signal: AbortSignal,
-    observe?: (piece: Buffer) => void,
+    onBytes?: (bytesReadSoFar: number) => void,
   ): Promise<OpenSource> {
     const handle = await openPlace(place);
     const stats = await handle.stat();
-    let isCompressed: boolean | null = null;
-    const look = (piece: Buffer): void => {
-      isCompressed ??= beginsWith(piece, 'gzip');
-      observe?.(piece);
+    const stored: Stored = { isCompressed: false, hash: createHash('sha256') };
+    let bytesRead = 0;
+    const observe = (piece: Buffer): void => {
+      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
+      bytesRead += piece.length;
+      stored.hash?.update(piece);
+      onBytes?.(bytesRead);
     };
-    const raw = () => fileBytes(handle, stats.size, signal);
-    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, look), raw);
-    const again = () => inflateIfGzip(raw(), raw);
-    return new OpenSource(handle, stats, pieces, again, () => isCompressed === true);
+    const unobserved = () => fileBytes(handle, stats.size, signal);
+    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const again = () => inflateIfGzip(unobserved(), unobserved);
+    return new OpenSource(handle, stats, pieces, again, stored);
   }
 
   /**
@@ -106,17 +117,31 @@ export class OpenSource {
 
   /** Whether the file is compressed, as far as its first bytes, which `head` reads, tell. */
   get isCompressed(): boolean {
-    return this.#isCompressed();
+    return this.#stored.isCompressed;
   }
 
-  /** Reads what follows the head and gives nothing of it: for whoever observes the file's bytes. Throws as `head` does. */
-  async drain(): Promise<void> {
-    if (this.#outcome?.failure !== undefined) throw this.#outcome.failure;
-    while ((await this.#pieces.next()).done !== true);
+  /**
+   * Reads what follows the head. Returns the SHA-256 of the whole file as it is stored, in hex. `take` is given what follows
+   * the head, in UTF-8. Throws as `head` does.
+   */
+  async hashRest(take: ((text: Buffer) => void) | null): Promise<string> {
+    const hash = this.#stored.hash!;
+    if (take !== null) {
+      for await (const text of this.#restText()) take(text);
+    } else {
+      if (this.#outcome?.failure !== undefined) throw this.#outcome.failure;
+      while ((await this.#pieces.next()).done !== true);
+    }
+    return hash.digest('hex');
   }
 
   /** What follows the head, in UTF-8. Throws as `head` does. */
-  async *rest(): AsyncGenerator<Buffer, void> {
+  rest(): AsyncGenerator<Buffer, void> {
+    this.#stored.hash = null;
+    return this.#restText();
+  }
+
+  async *#restText(): AsyncGenerator<Buffer, void> {
     if (this.#outcome !== null) {
       if (this.#outcome.failure !== undefined) throw this.#outcome.failure;
       return;
