@@ -3,7 +3,7 @@ import type { OutcomeLine } from '../domain/outcome.ts';
 import { plural } from '../domain/text/plural.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 
-/** What became of the items of one corpus: items, from the plan, equal verdicts + errors, from the log. */
+/** The items of one corpus: `items`, counted from the plan, equals `verdicts + errors`, counted from the log. */
 export interface CorpusAccount {
   /** Index into the configuration's sources. */
   readonly corpus: number;
@@ -12,32 +12,32 @@ export interface CorpusAccount {
   readonly errors: number;
 }
 
-/** Files that hold no item at all: zero bytes, a header alone, an empty list. */
+/** Files without items: zero bytes, only a header, an empty list. */
 export interface EmptySources {
   readonly count: number;
   /** Paths of the first of them, at most `MAX_EMPTY_PATHS`. */
   readonly paths: readonly string[];
 }
 
-/** A folder may hold a million empty files; the summary names a few. */
+/** Paths in the summary: a folder may hold a million empty files. */
 const MAX_EMPTY_PATHS = 20;
 
 const HASH_BYTES = 32;
 
 /**
- * Counts outcomes per corpus. Sources are read in order, so the plan's item counts say which seqs belong to which
- * source; every outcome has to name it. Flat arrays and the paths: a corpus may be a folder of a million files.
+ * Counts outcomes per corpus. Sources are read in order, so the plan's item counts determine the source of each seq,
+ * and every outcome has to name that source. Flat arrays: a corpus may be a folder of a million files.
  */
 export class CorpusAccounts {
   readonly #corpusOf: Uint32Array;
   readonly #paths: readonly string[];
-  /** Sources that describe other files, so that having no item of their own is nothing to mention. */
+  /** Sources that describe other files: they need no items of their own. */
   readonly #manifests: ReadonlySet<number>;
-  /** First seq after each source. */
+  /** Per source, the first seq after it. */
   readonly #ends: Float64Array;
   readonly #verdicts: Float64Array;
   readonly #errors: Float64Array;
-  /** Per source, of items that are whole files: the hash of the file that was judged; zero when there is none. */
+  /** Per source that is one item: the hash of the file as it was judged; zeros for any other. */
   readonly #fileHashes: Buffer;
   #source = 0;
 
@@ -58,7 +58,7 @@ export class CorpusAccounts {
   }
 
   /**
-   * `itemsBySource` from the line that closes pass 1. Failure('internal') when these are not as many as the sources.
+   * `itemsBySource` is from the closing line of pass 1. Failure('internal') when its length is not the number of sources.
    */
   static async open(
     sourcesPath: string,
@@ -89,14 +89,14 @@ export class CorpusAccounts {
   }
 
   /**
-   * Takes the outcomes in ascending seq. Failure('internal') when one names another source than its seq belongs to.
+   * To be called in ascending seq. Failure('internal') when an outcome names another source than its seq belongs to.
    */
   add(line: OutcomeLine): void {
     while (this.#source < this.#ends.length - 1 && line.seq >= this.#ends[this.#source]!) this.#source++;
     if (line.source.path !== this.#paths[this.#source]) {
       throw new Failure(
         'internal',
-        `plan.jsonl does not fit the log: item ${line.seq} stands under another source than the one it was planned in`,
+        `plan.jsonl does not fit the log: item ${line.seq} names another source than the one it was planned in`,
       );
     }
     const corpus = this.#corpusOf[this.#source]!;
@@ -106,7 +106,7 @@ export class CorpusAccounts {
     if (row === null && sha256 !== null) this.#fileHashes.write(sha256, this.#source * HASH_BYTES, 'hex');
   }
 
-  /** One account a corpus, in the order of the configuration. */
+  /** One account per corpus, in the order of the configuration. */
   accounts(): CorpusAccount[] {
     const items = new Float64Array(this.#verdicts.length);
     let begin = 0;
@@ -122,7 +122,7 @@ export class CorpusAccounts {
     }));
   }
 
-  /** Sources that were read to their end without yielding an item. */
+  /** Sources without items, except manifests. */
   emptySources(): EmptySources {
     const paths: string[] = [];
     let count = 0;

@@ -97,7 +97,7 @@ describe('exit status', () => {
     expect(done.stdout).toMatch(/^Judged 0 of 0 items; 0 not judged\nEMPTY: /);
     const name = basename(cwd);
     const named = ['b.jsonl', 'header.csv', 'list.json', 'zero.csv'].map((file) => `${name}/${file}`);
-    expect(done.stdout).toContain(`Files without an item: ${named.join(', ')}\n`);
+    expect(done.stdout).toContain(`Files without items: ${named.join(', ')}\n`);
     const run = await onlyRun(join(cwd, 'runs'));
     expect((await guardsweep(['verify', run])).status).toBe(0);
     expect((await guardsweep(['resume', run])).status).toBe(5);

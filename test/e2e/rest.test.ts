@@ -26,7 +26,7 @@ test('a run at a guard over REST has verdicts without a fingerprint, and says wh
   expect(status).toBe(5);
   expect(stdout).toContain('Judged 3 of 4 items; 1 not judged');
   expect(stdout).toContain('PROBE_NOT_LOADED');
-  expect(stdout).toContain('Over REST a guard does not tell which model it runs');
+  expect(stdout).toContain('Over REST a guard does not report its model');
   const lines = (await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).trimEnd().split('\n');
   const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(records.slice(0, 3)).toMatchObject(

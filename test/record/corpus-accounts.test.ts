@@ -12,7 +12,7 @@ import { claim, finishedRun, newRun, planLine, openPlan, resultOf, shardOf, sign
 
 const SOURCES = ['a.csv', 'empty.csv', 'b.csv'];
 const ANOTHER_SOURCE =
-  'plan.jsonl does not fit the log: item 2 stands under another source than the one it was planned in';
+  'plan.jsonl does not fit the log: item 2 names another source than the one it was planned in';
 
 /** Two shards, of the first and the last source; the item in the middle may name another one. */
 function results(path = 'a.csv'): ShardResult[] {
@@ -33,7 +33,7 @@ describe('the accounts of the sources', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it.each(['b.csv', 'empty.csv', 'none.csv'])('refuse an item that stands under %s', async (path) => {
+  it.each(['b.csv', 'empty.csv', 'none.csv'])('refuse an item that names %s', async (path) => {
     const run = await newRun({ sources: SOURCES });
     const log = await claim(run);
     const plan = await openPlan(run.dir, log);

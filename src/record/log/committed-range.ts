@@ -7,7 +7,7 @@ import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { CommittedRange } from './commit-table.ts';
 
-/** Of one shard's outcome lines: a string of Node takes no more. */
+/** Of one shard's outcome lines: the longest string that Node can hold. */
 const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
 /** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
@@ -15,7 +15,7 @@ export class RangeReader {
   readonly #logDir: string;
   #segment: string | null = null;
   #handle: FileHandle | null = null;
-  /** Bytes that the open segment is known to have. */
+  /** Known size of the open segment, in bytes. */
   #size = 0;
 
   constructor(runDir: string) {
@@ -27,10 +27,7 @@ export class RangeReader {
     const bytes = await this.#checked(range);
     if (bytes === null) {
       const place = `${range.offset} to ${range.offset + range.length}`;
-      throw new Failure(
-        'internal',
-        `log/${range.segment}: bytes ${place} are not the ones that were committed`,
-      );
+      throw new Failure('internal', `log/${range.segment}: bytes ${place} are not those that were committed`);
     }
     return bytes;
   }

@@ -8,40 +8,40 @@ import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import type { Summary } from './summary.ts';
 
-/** Most lines about guards and models, and most reasons for leaving files out. */
+/** Max lines about guards and models, and max reasons for leaving files out. */
 const MAX_LISTED = 20;
 
 /** What to do about items that were not judged, by code. */
 const ADVICE: Readonly<Record<ItemCode, string>> = {
-  MISSING_PAYLOAD: 'nothing was there to judge; check the export',
+  MISSING_PAYLOAD: 'no content to judge; check the export',
   INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
   INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',
-  EMPTY_CONTENT: 'blank text or an empty file; nothing to do unless there should be some',
+  EMPTY_CONTENT: 'blank text or an empty file; check the export if it should have content',
   UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
-  SEQUENCE_OVERFLOW: 'longer than the guard reads; split it, or judge it in windows (--long-text)',
+  SEQUENCE_OVERFLOW: "longer than the guard's context; split it, or judge it in windows (--long-text)",
   UNSUPPORTED_TYPE:
-    'a kind of file, content or column this version does not judge; convert it, name the column (--text-column) or judge it by hand',
+    'a type of file, content or column that is not supported; convert it, name the column (--text-column) or review it by hand',
   MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
   INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
-  ITEM_TOO_LARGE: 'larger than the bound for one item; split it',
+  ITEM_TOO_LARGE: 'larger than the limit for one item; split it',
   CORRUPT_MEDIA: 'cannot be decoded; get the original again',
   MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
   UNREADABLE_SOURCE:
-    'the file is not there or could not be read to its end; check it, its permissions or the manifest, then run again (media that were found, but could not be opened to be judged: retry)',
+    'the file is missing or could not be read completely; check it, its permissions or the manifest, then start a new run (media that could not be opened when they were judged: retry)',
   SOURCE_CHANGED: 'the file changed during the run; start a new run on it',
-  GUARD_REJECTED: 'the guard refused it; judge it by hand',
+  GUARD_REJECTED: 'the guard rejected it; review it by hand',
   PROBE_NOT_LOADED: 'this guard cannot judge this kind of content; use one that can',
   INVALID_REPLY: "the guard's reply was unusable; check the guard",
   GUARD_UNAVAILABLE: 'the guard could not be reached',
-  GUARD_OVERLOADED: 'the guard had no room',
-  GUARD_INTERNAL: 'the guard failed',
+  GUARD_OVERLOADED: 'the guard was overloaded',
+  GUARD_INTERNAL: 'the guard had an internal error',
   TIMEOUT: 'the guard did not answer, or a file was not decoded, in time',
-  INTERNAL: 'a fault of this program or its machine; errors.jsonl says which',
+  INTERNAL: 'an error in guardsweep or on its machine; errors.jsonl has the details',
 };
 
 /**
- * The summary for people at a terminal, line by line: what was judged and what was not; then decisions and
- * categories; then who judged, the head of the chain and the files.
+ * The summary for people, as lines: what was judged and what was not; then decisions and categories; then the guards,
+ * the chain head and the files.
  */
 export function summaryLines(summary: Summary): string[] {
   return [
@@ -61,18 +61,19 @@ function headlines(summary: Summary): string[] {
   if (models > 1)
     lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
   if (models > 0 && fingerprints.has(null))
-    lines.push('ATTENTION: part of the verdicts do not say which model judged; see the guards below');
+    lines.push('ATTENTION: some verdicts do not name the model that judged; see the guards below');
   if (summary.lost_to_damage > 0) {
-    const outcomes = plural(summary.lost_to_damage, 'outcome');
+    const lost = number(summary.lost_to_damage);
+    const what = plural(summary.lost_to_damage, 'outcome was', 'outcomes were');
     lines.push(
-      `ATTENTION: ${number(summary.lost_to_damage)} ${outcomes} on record had been damaged and the items were judged again; manifest.json says where`,
+      `ATTENTION: ${lost} recorded ${what} damaged and judged again; ${RUN_FILES.manifest} says where`,
     );
   }
   if (summary.status === 'incomplete') {
-    lines.push('INCOMPLETE: the run has not been finished; what has no verdict must not be taken for clean');
+    lines.push('INCOMPLETE: the run is not finished; items without a verdict must not be taken for clean');
   }
   if (summary.status === 'finished' && summary.items === 0) {
-    lines.push('EMPTY: the sources hold no item, so nothing was judged');
+    lines.push('EMPTY: the sources hold no items, so nothing was judged');
   }
   return lines;
 }
@@ -84,7 +85,7 @@ function notJudged(summary: Summary): string[] {
     return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
   });
   const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
-  if (kinds.length > 0) lines.push('Files of kinds that are not judged:');
+  if (kinds.length > 0) lines.push('Files of unsupported types:');
   for (const [extension, count] of kinds) {
     const help = helpWith(extension);
     const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
@@ -96,10 +97,8 @@ function notJudged(summary: Summary): string[] {
     lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
   }
   if (summary.without_ffmpeg > 0) {
-    const clips = number(summary.without_ffmpeg);
-    lines.push(
-      `ffmpeg is missing: ${clips} of the items above are audio; install it (${INSTALL_FFMPEG}), then retry`,
-    );
+    const clips = `${number(summary.without_ffmpeg)} of the items above ${plural(summary.without_ffmpeg, 'is', 'are')} audio`;
+    lines.push(`ffmpeg is missing: ${clips}; install it (${INSTALL_FFMPEG}), then retry`);
   }
   const open = summary.items - summary.verdicts - summary.errors;
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
@@ -116,7 +115,7 @@ function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
   if (count === 0) return [];
   const named = paths.map((path) => shownName(path)).join(', ');
   const more = count > paths.length ? ` and ${number(count - paths.length)} more` : '';
-  return [`Files without an item: ${named}${more}`];
+  return [`Files without items: ${named}${more}`];
 }
 
 function decisions(summary: Summary): string[] {
@@ -130,7 +129,7 @@ function decisions(summary: Summary): string[] {
   if (summary.thresholds_unapplied > 0) {
     const count = number(summary.thresholds_unapplied);
     lines.push(
-      `Thresholds: for ${count} ${plural(summary.thresholds_unapplied, 'verdict')} the guard gave no score that a category's threshold could be applied to`,
+      `Thresholds: ${count} ${plural(summary.thresholds_unapplied, 'verdict')} had no score for a category with a threshold`,
     );
   }
   return lines;
@@ -144,10 +143,10 @@ function guards(summary: Summary): string[] {
     }),
   );
   if (summary.guards.some(({ kind }) => kind === 'rest')) {
-    lines.push('Over REST a guard does not tell which model it runs: those verdicts have no fingerprint.');
+    lines.push('Over REST a guard does not report its model: those verdicts have no fingerprint.');
   }
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
-    lines.push('This is the demonstration guard: «allow» is not evidence that nothing is there.');
+    lines.push('This is the demonstration guard: "allow" is not evidence that content is harmless.');
   }
   return lines;
 }

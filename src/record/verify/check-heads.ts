@@ -3,20 +3,20 @@ import { Failure } from '../../domain/failure.ts';
 import type { Chain } from '../log/chain.ts';
 import { readNotedHeads } from '../head-file.ts';
 
-/** Failure('internal') unless the chain ends in this head, which was noted elsewhere. */
+/** Failure('internal') unless the chain ends in this head, which was kept elsewhere. */
 export function checkHead(chain: Chain, expected: string): void {
   const { head } = chain.position;
   if (expected.toLowerCase() === head) return;
   const earlier = chain.closings.find(({ position }) => position.head === expected.toLowerCase());
   if (earlier === undefined) throw broken(`the chain head is ${head}, not the expected one`);
   throw broken(
-    `the chain head is ${head}: the log goes on after the expected head, with which pass ${earlier.closes} was finished at ${earlier.at}`,
+    `the chain head is ${head}: the expected head is that of pass ${earlier.closes}, finished at ${earlier.at}, and the log goes on after it`,
   );
 }
 
 /**
- * Checks a chain against all heads of the run in a head file: it has to end in the last of them, and to hold the others.
- * Failure('internal') when it does not, or none is there; Failure('usage') when the file cannot be read.
+ * Checks a chain against the run's heads in a head file: it must end in the newest and contain the others.
+ * Failure('internal') when it does not, or there is no head; Failure('usage') when the file cannot be read.
  */
 export async function checkNotedHeads(
   chain: Chain,

@@ -6,12 +6,12 @@ import { readFully } from '../../files/read-fully.ts';
 
 const NEWLINE = 0x0a;
 
-/** Holds a file against the text it should consist of, piece by piece. */
+/** Compares a file with the text it should consist of, piece by piece. */
 export class FileComparison {
   readonly #name: string;
   readonly #handle: FileHandle;
   #position = 0;
-  /** Lines that were found equal. */
+  /** Lines found equal so far. */
   #lines = 0;
 
   private constructor(name: string, handle: FileHandle) {
@@ -23,7 +23,7 @@ export class FileComparison {
     return new FileComparison(name, await openFile(join(runDir, name), 'refuse'));
   }
 
-  /** Failure('internal') naming the line when the file goes on with anything else. */
+  /** Compares the next piece. Failure('internal') names the first line that differs. */
   async write(content: string | Buffer | readonly string[]): Promise<void> {
     const expected = Buffer.isBuffer(content)
       ? content
@@ -39,7 +39,7 @@ export class FileComparison {
     this.#lines += newlines(expected);
   }
 
-  /** Failure('internal') when the file goes on after its text. May be called again. */
+  /** Failure('internal') when the file is longer than its text. Idempotent. */
   async complete(): Promise<void> {
     if ((await this.#handle.stat()).size > this.#position) {
       throw new Failure('internal', `${this.#name} line ${this.#lines + 1} is not in the verdict log`);

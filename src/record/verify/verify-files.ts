@@ -8,13 +8,13 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../../files/run-files.ts';
 import type { Chain } from '../log/chain.ts';
 
-/** What a desktop leaves in a folder somebody looked into. */
+/** Left by desktops in folders that were opened in a file manager. */
 const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', 'Thumbs.db', 'desktop.ini']);
 
-/** A file that NFS keeps under such a name because it was deleted while it was open. */
+/** NFS "silly rename": a file that was deleted while it was open. */
 const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
 
-/** They vouch for the rest and are not listed themselves. */
+/** They vouch for the other files and are not listed themselves. */
 const MANIFEST_FILES: ReadonlySet<string> = new Set([
   RUN_FILES.manifest,
   RUN_FILES.manifestHash,
@@ -24,8 +24,8 @@ const MANIFEST_FILES: ReadonlySet<string> = new Set([
 const LOG_PREFIX = `${RUN_FILES.log}/`;
 
 /**
- * Checks that the files of a run directory are those its manifest lists, in size. To the plan and to the log of an
- * older epoch a writer that was overtaken may have appended what does not count.
+ * Checks that a run directory holds exactly the files its manifest lists, with the listed sizes. The plan and logs of
+ * older epochs may be longer: an overtaken writer may have appended what does not count.
  * Failure('internal') names the first file that is missing, of another size, or not listed.
  */
 export async function checkListing(runDir: string, manifest: Manifest): Promise<void> {
@@ -43,7 +43,7 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     const size = await sizeOf(runDir, path);
     if (size === null) throw broken(`${path} is missing`);
     if (size < bytes || (size > bytes && !mayGrow(path, manifest))) {
-      throw broken(`${path} has ${size} ${plural(size, 'byte')}, but ${bytes} when the run was finished`);
+      throw broken(`${path} has ${size} ${plural(size, 'byte')}, but had ${bytes} when the run was finished`);
     }
   }
   for (const name of await listFolder(runDir)) {
@@ -62,12 +62,12 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
 }
 
 /**
- * Whether a file that no manifest lists has a name that systems give to files of their own, or one under which a final
- * file was being written when its writer ended. `folder` ends in a slash, or is empty for the run directory itself.
+ * Whether a file that the manifest does not list is one of the system's own, or the temporary file of a writer that
+ * died. `folder` ends in a slash, or is empty for the run directory itself.
  */
 function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>): boolean {
   if (DESKTOP_FILES.has(name) || DELETED_ON_NFS.test(name)) return true;
-  // macOS keeps attributes so beside a file, where the file system has no place for them.
+  // AppleDouble: macOS keeps attributes beside a file where the file system cannot.
   const beside = name.startsWith('._') ? name.slice(2) : null;
   if (beside !== null)
     return DESKTOP_FILES.has(beside) || MANIFEST_FILES.has(beside) || listed.has(folder + beside);
@@ -75,7 +75,7 @@ function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>)
   return folder === '' && final !== null && (MANIFEST_FILES.has(final) || listed.has(final));
 }
 
-/** Checks that the manifest lists every file the record cannot do without. */
+/** Checks that the manifest lists every file that a record needs. */
 export function checkCoverage(chain: Chain, manifest: Manifest): void {
   const listed = new Set(manifest.files.map(({ path }) => path));
   const needed: string[] = [
@@ -104,7 +104,7 @@ export async function checkHashes(runDir: string, manifest: Manifest, signal: Ab
 }
 
 function mayGrow(path: string, manifest: Manifest): boolean {
-  // Without an earlier epoch there is no writer that could have been overtaken.
+  // In the first epoch there is no earlier writer that could have been overtaken.
   if (path === RUN_FILES.plan) return manifest.epoch > 1;
   const epoch = path.startsWith(LOG_PREFIX) ? epochOf(path.slice(LOG_PREFIX.length)) : null;
   return epoch !== null && epoch < manifest.epoch;

@@ -8,13 +8,10 @@ import { manifestBegin, manifestEnd, manifestSources, type Manifest } from '../m
 import type { RunTotals } from '../outcomes/read-run-outcomes.ts';
 import { damageOf, type Chain, type Closing } from '../log/chain.ts';
 
-/** Sources whose text is made at a time. */
+/** Sources rendered at once. */
 const SOURCES_AT_A_TIME = 1000;
 
-/**
- * Checks a manifest against the closing line that the chain ends in. Failure('internal') says what of the manifest is
- * not what that line holds.
- */
+/** Checks a manifest against the closing line at the end of the chain. Failure('internal') names what differs. */
 export function checkClosing(closing: Closing, manifest: Manifest): void {
   const { epoch, lines } = closing.position;
   const say = (what: string): Failure =>
@@ -38,8 +35,8 @@ export interface ManifestOrigin {
 }
 
 /**
- * Makes the text of the manifest again, from everything it is determined by; its lists were checked against the closing
- * line. Failure('internal') names the first line that differs.
+ * Renders the manifest again from what determines it, and compares; its lists were checked against the closing line.
+ * Failure('internal') names the first line that differs.
  */
 export async function checkManifest(
   runDir: string,

@@ -4,12 +4,12 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { readRunFile } from '../read-run-file.ts';
 import { checkSignature, parseSignature } from '../manifest/manifest-signature.ts';
 
-/** What is known of a record's signature: there is none, it was not checked, or it is by the key that was given. */
+/** A record's signature: absent, present but not checked, or valid for the given key. */
 export type SignatureState = 'none' | 'unchecked' | 'valid';
 
 /**
- * Checks the signature of a manifest, which a public key makes necessary; without one, only its form. Failure('internal')
- * when it is missing or does not hold.
+ * Checks the signature of a manifest: with a public key there must be a valid one, without a key only its form is
+ * checked. Failure('internal') when it is missing or invalid.
  */
 export async function verifySignature(runDir: string, publicKey: KeyObject | null): Promise<SignatureState> {
   const bytes = await readIfThere(runDir);

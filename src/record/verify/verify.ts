@@ -26,16 +26,16 @@ import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 
 export interface VerifyOptions {
-  /** Chain head that was kept elsewhere: 64 hex digits. */
+  /** Chain head kept elsewhere: 64 hex digits. */
   readonly head?: string;
-  /** Path of a file with chain heads that were kept elsewhere, as `--head-file` writes it. */
+  /** Path of a file with chain heads, as `--head-file` writes it. */
   readonly headFile?: string;
-  /** Ed25519 public key by whose owner the manifest has to be signed. */
+  /** Ed25519 public key; the manifest must be signed with its private key. */
   readonly publicKey?: KeyObject;
   readonly signal?: AbortSignal;
 }
 
-/** Whether a run's record holds; else the first thing that does not, in one line with file and position. */
+/** Whether a run's record holds; else the first thing that does not, as one line with file and position. */
 export type VerifyReport =
   | {
       readonly ok: true;
@@ -45,7 +45,7 @@ export type VerifyReport =
       readonly items: number;
       readonly verdicts: number;
       readonly errors: number;
-      /** Outcomes that had been committed, were found damaged, and were judged again. */
+      /** Outcomes that were committed, found damaged, and judged again. */
       readonly lostToDamage: number;
       readonly signature: SignatureState;
     }
@@ -54,9 +54,8 @@ export type VerifyReport =
 /**
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
- * accounting per source; everything that is made from the log, by making it again; the
- * signature, and heads that were kept elsewhere, where they are given.
- * Failure('usage') when the directory is none of a run; the signal's reason when aborted.
+ * accounting per source; every file made from the log, by rendering it again; where given, the signature and heads kept
+ * elsewhere. Failure('usage') when the directory is not a run directory; rejects with the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
@@ -129,7 +128,7 @@ async function verify(
   };
 }
 
-/** Checks that the chain ends where the manifest says; gives its closing line. */
+/** Checks that the chain ends where the manifest says; returns its closing line. */
 function checkChain(chain: Chain, manifest: Manifest): Closing {
   if (chain.endsBefore !== null) {
     const { epoch, line } = chain.endsBefore;
@@ -152,7 +151,7 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
   );
 }
 
-/** Before the log is read, so that numbers in it that no plan has take no memory. */
+/** Counted before the log is read, so that shard numbers beyond the plan cannot take memory. */
 async function countPlanned(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<number> {
   const path = join(runDir, RUN_FILES.plan);
   const bytes = planBytes(manifest);
@@ -218,7 +217,7 @@ async function checkSources(
   }
 }
 
-/** Makes the text of the final files that consist of outcomes again. */
+/** Renders the final files that consist of outcomes again, and compares. */
 async function checkOutcomeFiles(
   input: RunOutcomesInput,
 ): Promise<{ files: readonly string[]; totals: RunTotals }> {
@@ -239,7 +238,7 @@ async function checkOutcomeFiles(
   }
 }
 
-/** Makes the text of the summary again. */
+/** Renders the summary again, and compares. */
 async function checkSummary(runDir: string, input: SummaryInput): Promise<void> {
   const file = await FileComparison.open(runDir, RUN_FILES.summary);
   try {

@@ -13,7 +13,7 @@ const OURS = [
   /^Judged [\d,]+ of [\d,]+ items?; [\d,]+ not judged$/,
   /^ATTENTION: /,
   /^ +[\d,]+ {2}\S/,
-  /^Files (of kinds that are not judged:|in |without an item: )/,
+  /^Files (of unsupported types:|in |without items: )/,
   /^1 of the files above has no column/,
   /^Left out: /,
   /^Decisions: /,

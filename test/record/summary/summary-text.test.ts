@@ -58,7 +58,7 @@ describe('the summary for people', () => {
     }
   });
 
-  it('counts the kinds of files that are not judged, the most frequent first, with what would help', () => {
+  it('counts files of unsupported types by extension, the most frequent first, with what would help', () => {
     const text = summaryText({
       ...SUMMARY,
       by_error_code: { UNSUPPORTED_TYPE: 9 },
@@ -66,20 +66,23 @@ describe('the summary for people', () => {
     });
     expect(text).toContain(
       [
-        'Files of kinds that are not judged:',
+        'Files of unsupported types:',
         '          5  .pdf: convert it to text, and its pages to images',
         '          2  .heic: convert it to JPEG',
         '          1  others',
         '          1  .xyz',
       ].join('\n'),
     );
-    expect(summaryText(SUMMARY)).not.toContain('kinds');
+    expect(summaryText(SUMMARY)).not.toContain('unsupported');
   });
 
   it('says what to install where ffmpeg was missing', () => {
     const text = summaryText({ ...SUMMARY, by_error_code: { INTERNAL: 3 }, without_ffmpeg: 2 });
     expect(text).toContain(
       '\nffmpeg is missing: 2 of the items above are audio; install it (Debian and Ubuntu: ',
+    );
+    expect(summaryText({ ...SUMMARY, without_ffmpeg: 1 })).toContain(
+      '\nffmpeg is missing: 1 of the items above is audio;',
     );
     expect(summaryText(SUMMARY)).not.toContain('ffmpeg');
   });
@@ -89,7 +92,7 @@ describe('the summary for people', () => {
     expect(text).toContain(
       '\n1 of the files above has no column that is recognised as text: name it with --text-column',
     );
-    expect(text).not.toContain('kinds that are not judged');
+    expect(text).not.toContain('unsupported types');
   });
 
   it('says that a demonstration guard proves nothing', () => {
@@ -111,7 +114,7 @@ describe('the summary for people', () => {
     );
     expect(alone).not.toContain('ATTENTION');
     const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');
-    expect(mixed[1]).toMatch(/^ATTENTION: part of the verdicts do not say which model judged/);
+    expect(mixed[1]).toMatch(/^ATTENTION: some verdicts do not name the model that judged/);
     expect(mixed.join()).not.toContain('different models');
   });
 
@@ -129,7 +132,7 @@ describe('the summary for people', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(6000);
     expect(lines).toContain('and 980 more');
     expect(lines).toContain('          1  "Judged 999 of 999 items"');
-    expect(lines).toContain('Files without an item: "a\\x1b b"');
+    expect(lines).toContain('Files without items: "a\\x1b b"');
   });
 
   it('makes several models, and an incomplete run, headlines', () => {

@@ -113,7 +113,7 @@ describe('the closing line', () => {
     };
     expect(await verifyRun(dir, { head })).toEqual({
       ok: false,
-      problem: `the chain head is ${log.head}: the log goes on after the expected head, with which pass 1 was finished at ${finished_at}`,
+      problem: `the chain head is ${log.head}: the expected head is that of pass 1, finished at ${finished_at}, and the log goes on after it`,
     });
   });
 });

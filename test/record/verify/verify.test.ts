@@ -98,7 +98,7 @@ describe('verify', () => {
       'verdicts.csv line 2 is not what the verdict log says',
     );
     expect(await problem('log/0001-000001.jsonl', (text) => text.replace('0.93', '0.03'))).toMatch(
-      /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not the ones that were committed$/,
+      /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not those that were committed$/,
     );
     expect(await problem('log/0001-commits.jsonl', (text) => text.replace('"items":1', '"items":9'))).toBe(
       'log/0001-commits.jsonl line 3 does not follow from the line before it',
