@@ -1,7 +1,7 @@
 import { Failure } from '../src/domain/failure.ts';
 import { standardError } from '../src/terminal/standard-streams.ts';
 
-/** Runs a command of this folder: a Failure becomes one line on stderr and its exit status. */
+/** Runs a training command. A Failure becomes one line on stderr and its exit status. */
 export async function runTool(command: () => Promise<void>): Promise<void> {
   try {
     await command();

@@ -4,7 +4,7 @@ import { corporaFolder, readCorpus } from './corpora/corpus.ts';
 import { runTool } from './command.ts';
 import { evaluate } from './measure/evaluation.ts';
 
-/** Prints the evaluation of the shipped model, as training does, without training. */
+/** Prints the evaluation of the shipped model, without training. */
 await runTool(async () => {
   const folder = corporaFolder();
   const dev = await readCorpus(folder, 'dev');

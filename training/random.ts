@@ -1,7 +1,7 @@
-/** Uniform numbers in 0 … 1, 1 excluded. */
+/** Uniform numbers from 0 to 1, 1 excluded. */
 export type Random = () => number;
 
-/** Tommy Ettinger's mulberry32 (public domain): the same sequence for the same seed, everywhere. */
+/** Tommy Ettinger's mulberry32 (public domain): the same sequence for the same seed on every machine. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

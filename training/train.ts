@@ -22,7 +22,7 @@ import { OUTPUTS, encodeWeights } from '../src/guard-server/lite/weights-file.ts
 
 const SEED = 20261121;
 
-/** What training writes, relative to the project's folder. */
+/** The files that training writes, relative to the project's root. */
 const WEIGHTS = 'src/guard-server/weights/lite.bin';
 const RULES = 'src/guard-server/weights/lite.json';
 const MODEL_CARD = 'docs/embedded-model.md';
@@ -31,13 +31,13 @@ function say(line: string): void {
   standardError().line(line);
 }
 
-async function writeBelowProject(path: string, data: string | Buffer): Promise<void> {
+async function writeInProject(path: string, data: string | Buffer): Promise<void> {
   const file = join(projectFolder(), path);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, data);
 }
 
-/** Calibration and thresholds from texts the judging networks had not seen. */
+/** Calibration and thresholds, from logits of networks that had not seen the texts. */
 function learnRules(rows: readonly LabelledText[], logits: readonly (readonly number[])[]) {
   const calibration = Array.from({ length: OUTPUTS }, (_, output) =>
     calibrate(
@@ -64,7 +64,7 @@ async function train(): Promise<void> {
   ]);
   const started = performance.now();
   const rules = learnRules(rows, heldOutLogits(rows, SEED, say));
-  say('training on all');
+  say('training on all texts');
   const extractor = new FeatureExtractor();
   const weights = encodeWeights(quantise(trainNetwork(rows, extractor, seededRandom(SEED))));
   const rulesFile = encodeRules({ features: featureFingerprint(extractor), ...rules });
@@ -81,9 +81,9 @@ async function train(): Promise<void> {
     unspecified,
     evaluation,
   });
-  await writeBelowProject(WEIGHTS, weights);
-  await writeBelowProject(RULES, rulesFile);
-  await writeBelowProject(MODEL_CARD, card);
+  await writeInProject(WEIGHTS, weights);
+  await writeInProject(RULES, rulesFile);
+  await writeInProject(MODEL_CARD, card);
   standardOutput().lines(evaluation.trimEnd().split('\n'));
   for (const [name, hash] of Object.entries(model.artifacts)) say(`${name} ${hash}`);
 }

@@ -15,37 +15,37 @@ import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
-/** A share of the lock: a worker is known to be dead before others get its shards. */
+/** Share of the lock's time: a dead worker disappears from the fleet before others get its shards. */
 const FORGOTTEN_SHARE = 0.5;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
-  /** Of the fleet; null: jobs and results are not sealed. */
+  /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;
-  /** How long Redis may take to be there, in milliseconds. */
+  /** How long Redis may take to answer at the start, in milliseconds. */
   readonly startWaitMs: number;
-  /** Connects to the guards, once Redis is known to be there. */
+  /** Connects to the guards; called once Redis has answered. */
   readonly openGuards: (signal: AbortSignal) => Promise<Guards>;
   readonly lanes: readonly Lane[];
-  /** By the name of a corpus, the absolute folder in which its media are on this machine. */
+  /** Absolute folder of a corpus's media on this machine, by the name of the corpus. */
   readonly roots: ReadonlyMap<string, string>;
-  /** Shards of one lane that are judged at a time. */
+  /** Shards judged concurrently per lane. */
   readonly concurrency: number;
-  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  /** A worker that does not renew its locks for this time loses its shards to others. */
   readonly lockMs: number;
-  /** Null: none are served. */
+  /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly say: (message: string) => void;
 }
 
 export interface Guards {
   readonly pool: GuardPool;
-  /** Aborts with a Failure when the guards cannot be used any more. */
+  /** Aborts with a Failure when the guards are lost for good. */
   readonly died: AbortSignal;
   close(): Promise<void>;
 }
 
-/** A GPU-facing worker: takes shards of any run through its guards until it is drained. */
+/** A worker next to GPUs: judges shards of any run with its guards until it is drained. */
 export const moderate: Service<ModerateOptions> = async (options, { drain, stop }) => {
   const { say, lockMs } = options;
   const opened = new Opened();

@@ -1,16 +1,13 @@
-/**
- * What a process has opened so far, so that all of it is closed again: when the process ends, and when one of its
- * steps fails before it has begun.
- */
+/** What a process has opened so far, to close it when the process ends or a step of its start fails. */
 export class Opened {
   readonly #closes: (() => unknown)[] = [];
 
-  /** Notes how something that was just opened is closed. */
+  /** Registers how to close what was just opened. */
   closedBy(close: () => unknown): void {
     this.#closes.push(close);
   }
 
-  /** Closes what was opened last first; each, whatever becomes of the others. Rejects with the first failure. */
+  /** Closes everything in reverse order, even when some closes fail. Rejects with the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.#closes.reverse()) {

@@ -2,9 +2,10 @@ import { Gauge, type Registry } from 'prom-client';
 import type { RedisLink } from '../src/queue/redis/link.ts';
 import { readDepths } from '../src/fleet/redis/depths.ts';
 
+/** For Redis to answer a scrape. */
 const ANSWER_WITHIN_MS = 1000;
 
-/** Adds how much waits in the fleet's queues, and whether Redis can be reached. */
+/** Adds gauges for the depth of the fleet's queues and for the connection to Redis. */
 export function addQueueMetrics(registry: Registry, link: RedisLink): void {
   const registers = [registry];
   new Gauge({

@@ -2,14 +2,14 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { errorsOf } from '../src/domain/shard.ts';
 import type { SinkObserver } from '../src/fleet/sink/fleet-sink.ts';
 
-export interface SinkMetrics {
+interface SinkMetrics {
   readonly registry: Registry;
   readonly observer: SinkObserver;
-  /** Runs that wait for room on their disk. */
+  /** Runs that wait for space on their disk. */
   readonly fullDisks: ReadonlySet<string>;
 }
 
-/** What a sink counts: runs it holds, shards and items it committed, runs it finished, disks that are full. */
+/** A sink's metrics: runs held, shards and items committed, runs finished, full disks. */
 export function sinkMetrics(): SinkMetrics {
   const registry = new Registry();
   const registers = [registry];

@@ -16,19 +16,19 @@ const FORGOTTEN_AFTER_MS = 10_000;
 
 export interface SinkOptions {
   readonly redis: RedisAddress;
-  /** Of the fleet; null: jobs and results are not sealed. */
+  /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;
-  /** How long Redis may take to be there, in milliseconds. */
+  /** How long Redis may take to answer at the start, in milliseconds. */
   readonly startWaitMs: number;
-  /** Absolute folders in which run directories are. */
+  /** Absolute folders that contain run directories. */
   readonly roots: readonly string[];
-  /** Null: none are served. */
+  /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly afterFinish: SinkAfterFinish;
   readonly say: (message: string) => void;
 }
 
-/** A sink: commits what workers return and finishes runs until it is drained. */
+/** A sink: commits results and finishes runs until it is drained. */
 export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
   const { say, roots, afterFinish } = options;
   const opened = new Opened();

@@ -4,17 +4,17 @@ import { errorsOf } from '../src/domain/shard.ts';
 import type { WorkerObserver } from '../src/fleet/worker/fleet-worker.ts';
 import type { GuardPool } from '../src/guard/pool/pool.ts';
 
-/** Items of a shard, as bucket bounds. */
-const ITEMS_OF_A_SHARD = [1, 8, 32, 64, 128, 192, 256];
+/** Histogram buckets for the items of a shard. */
+const SHARD_ITEM_BUCKETS = [1, 8, 32, 64, 128, 192, 256];
 
-export interface WorkerMetrics {
+interface WorkerMetrics {
   readonly registry: Registry;
   readonly observer: WorkerObserver;
 }
 
 /**
- * What a worker counts: items by outcome, how full shards and batches are, what is in flight, retries by cause, the
- * state of its guards, and how long they had too little to do although the worker ran.
+ * A worker's metrics: items by outcome, fill of shards and batches, what is in flight, retries by cause, the state of its
+ * guards and their idle time.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
   const registry = new Registry();
@@ -29,7 +29,7 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
     name: 'guardsweep_shard_items',
     help: 'Items of the shards judged',
     labelNames: ['lane'],
-    buckets: ITEMS_OF_A_SHARD,
+    buckets: SHARD_ITEM_BUCKETS,
     registers,
   });
   const inFlight = new Gauge({

@@ -13,11 +13,11 @@ export interface LabelledText {
   readonly source: string;
   /** ISO 639 code. */
   readonly language: string;
-  /** 1 for each output that should answer, else 0. */
+  /** Per output: 1 if it applies, otherwise 0. */
   readonly targets: Float32Array;
 }
 
-export type CorpusFile = 'train' | 'dev' | 'unsafe_unspecified';
+type CorpusFile = 'train' | 'dev' | 'unsafe_unspecified';
 
 const rowShape = z.object({
   text: z.string(),
@@ -26,13 +26,13 @@ const rowShape = z.object({
   lang: z.string(),
 });
 
-/** The label of harmless text, and of hazards that fit none of the thirteen categories. */
+/** Labels of harmless text, and of hazards outside the 13 categories. */
 const BENIGN = 'benign';
 const UNSPECIFIED = 'unspecified';
 
 /**
- * The corpora's folder: the first argument, else TRAIN_CORPORA, both from where the user stands (INIT_CWD under npm),
- * else shared/corpora beside the project.
+ * The folder of the corpora: the first argument or TRAIN_CORPORA, relative to the user's folder (INIT_CWD under npm), or
+ * shared/corpora next to the project.
  */
 export function corporaFolder(): string {
   const named = process.argv[2] ?? process.env['TRAIN_CORPORA'];
@@ -40,7 +40,7 @@ export function corporaFolder(): string {
   return resolve(projectFolder(), '../shared/corpora');
 }
 
-/** Reads a corpus file; a Failure (usage) says what is needed when it is not there or not of the expected form. */
+/** Reads a corpus file. Failure('usage') when it is missing or malformed. */
 export async function readCorpus(folder: string, file: CorpusFile): Promise<LabelledText[]> {
   const path = join(folder, `${file}.jsonl.gz`);
   let lines: string[];

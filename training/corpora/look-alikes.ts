@@ -1,7 +1,7 @@
 import { OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from './corpus.ts';
 
-/** Sources whose benign texts speak of hazards, or sound like requests that should be refused. */
+/** Sources whose benign texts mention hazards, or resemble requests that should be refused. */
 export const LOOK_ALIKE_SOURCES: readonly string[] = [
   'coconot-contrast',
   'cyberseceval-frr',
@@ -10,7 +10,7 @@ export const LOOK_ALIKE_SOURCES: readonly string[] = [
   'toxigen-neutral',
 ];
 
-/** Whether a text is benign and merely uses alarming words. */
+/** Whether a text is benign but uses alarming words. */
 export function isLookAlike(row: LabelledText): boolean {
   return row.targets[OVERALL] === 0 && LOOK_ALIKE_SOURCES.includes(row.source);
 }

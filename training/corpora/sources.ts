@@ -1,12 +1,13 @@
-/** A published data set the model learns from or is measured on. */
+/** A published data set that the model is trained or measured on. */
 export interface DataSource {
-  /** Names in the corpora's `source` field; a trailing `*` stands for any ending. */
+  /** Values of the corpora's `source` field; a trailing `*` matches any ending. */
   readonly names: readonly string[];
-  /** What it is called where it is published; the repository is on github.com. */
+  /** Its published name. */
   readonly title: string;
+  /** On github.com. */
   readonly repository: string;
   readonly licence: string;
-  /** arXiv number or venue of the paper to credit. */
+  /** arXiv number or venue of the paper to cite. */
   readonly paper: string | null;
 }
 
@@ -115,7 +116,7 @@ export const DATA_SOURCES: readonly DataSource[] = TABLE.map(
   }),
 );
 
-/** The published data set that a row's `source` belongs to; undefined for an unknown one. */
+/** The data set of a row's `source`; undefined for an unknown source. */
 export function dataSourceOf(source: string): DataSource | undefined {
   return DATA_SOURCES.find(({ names }) =>
     names.some((name) => (name.endsWith('*') ? source.startsWith(name.slice(0, -1)) : source === name)),

@@ -4,13 +4,13 @@ export interface Calibration {
   readonly offset: number;
 }
 
-/** Newton's method comes to the minimum of this convex loss long before. */
+/** Newton's method converges on this convex loss long before. */
 const ITERATIONS = 50;
 
-/** Step halvings after which no better point is to be had, which is the minimum. */
+/** Step halvings without improvement after which the minimum is reached. */
 const HALVINGS = 30;
 
-/** Keeps the second derivative invertible. */
+/** Keeps the Hessian invertible. */
 const RIDGE = 1e-6;
 
 /** ln(1 + e^x) without overflow. */
@@ -49,9 +49,8 @@ function newtonStep(at: Calibration, logits: readonly number[], targets: readonl
 }
 
 /**
- * Fits slope and offset to logits of texts the model has not learnt from and their labels (0 or 1), by maximum
- * likelihood with Platt's smoothed targets (Platt 1999). A Newton step that would overshoot is halved until the loss
- * falls (Lin, Lin, Weng 2007).
+ * Fits slope and offset to logits of held-out texts and their labels (0 or 1) by maximum likelihood with Platt's smoothed
+ * targets (Platt 1999). A Newton step that overshoots is halved until the loss falls (Lin, Lin, Weng 2007).
  */
 export function calibrate(logits: readonly number[], labels: readonly number[]): Calibration {
   const positives = labels.reduce((sum, label) => sum + label, 0);

@@ -2,14 +2,14 @@ import { normalise } from '../../src/guard-server/lite/normalise.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 import { shuffle, type Random } from '../random.ts';
 
-/** Texts that share this many words in a row, or characters where words are not spaced, are kin. */
+/** Near-duplicates share this many consecutive words, or characters in unspaced scripts. */
 const SHARED_WORDS = 4;
 const SHARED_CHARACTERS = 10;
 
-/** A passage in more texts than this is a turn of phrase, not kinship. */
+/** A passage in more texts than this is a common phrase, not a sign of near-duplicates. */
 const COMMON_PASSAGE = 8;
 
-/** Groups do not grow beyond this, so that chains of kin do not swallow the corpus. */
+/** Max texts of a group, so that chains of near-duplicates do not merge the whole corpus. */
 const MAX_GROUP = 400;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -29,7 +29,7 @@ function passages(text: string): Set<string> {
   return found;
 }
 
-/** The group of each text, as the index of one member: texts that share an uncommon passage are in one. */
+/** The group of each text, as the index of one member: texts that share an uncommon passage are grouped. */
 function groups(rows: readonly LabelledText[]): number[] {
   const parent = rows.map((_, index) => index);
   const size = new Int32Array(rows.length).fill(1);
@@ -60,8 +60,8 @@ function groups(rows: readonly LabelledText[]): number[] {
 }
 
 /**
- * The fold of each row, 0 … folds - 1. Near-alike texts come into one fold, so that what is measured on a fold by a
- * model trained on the others is not memory.
+ * The fold of each row, 0 to folds - 1. Near-duplicates share a fold, so that a model is never measured on copies of its
+ * training texts.
  */
 export function assignFolds(rows: readonly LabelledText[], folds: number, random: Random): number[] {
   const groupOf = groups(rows);

@@ -1,13 +1,12 @@
 import { OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 
-/** A benign text counts for at most this many. */
+/** Max weight of a benign text. */
 const MAX_WEIGHT = 6;
 
 /**
- * How much a benign text of each language counts in training. Some languages have mostly hazards in the corpora, and a
- * model would learn that the language is the hazard; there, benign texts count for more, until the share of hazards is
- * as it is overall. They never count for less than one.
+ * Training weight of a benign text per language, at least 1. In some languages most texts are hazardous, and a model
+ * would learn the language as a hazard: there benign texts weigh more, to match the overall share of hazards.
  */
 export function benignWeights(rows: readonly LabelledText[]): ReadonlyMap<string, number> {
   const counts = new Map<string, { benign: number; hazardous: number }>();

@@ -1,13 +1,10 @@
 import { HIDDEN, type LiteWeights } from '../../src/guard-server/lite/weights-file.ts';
 import type { FloatWeights } from './trainer.ts';
 
-/** Largest step either way that fits a byte. */
+/** Max steps in either direction that fit a signed byte. */
 const STEPS = 127;
 
-/**
- * Rounds the table to whole steps, each hidden unit with a step size of its own such that its largest value just
- * fits. The other weights stay as they are.
- */
+/** Rounds the table to 8-bit steps, with a step size per hidden unit that fits its largest value. */
 export function quantise(weights: FloatWeights): LiteWeights {
   const { table, ...dense } = weights;
   const scale = new Float32Array(HIDDEN);

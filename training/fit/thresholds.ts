@@ -2,11 +2,11 @@ import { OUTPUTS, OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import { isLookAlike } from '../corpora/look-alikes.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 
-/** At most this share of benign look-alikes is flagged, and of benign text altogether, where thresholds are chosen. */
+/** Max share of benign look-alikes, and of all benign text, that is flagged on the texts thresholds are chosen on. */
 export const LOOK_ALIKE_FLAG_RATE = 0.1;
 export const BENIGN_FLAG_RATE = 0.04;
 
-/** Thresholds are kept to four decimals. */
+/** Decimals of a threshold. */
 const DECIMALS = 4;
 
 /** The lowest threshold at which at most `rate` of the scores reach it. */
@@ -34,9 +34,8 @@ function roundUp(threshold: number): number {
 }
 
 /**
- * The default thresholds by output, from probabilities of texts the model has not learnt from. The overall one
- * bounds how much harmless text is flagged, above all text that only sounds alarming; a category's balances
- * precision and recall.
+ * The default thresholds per output, from probabilities of held-out texts. The overall threshold bounds how much benign
+ * text is flagged, look-alikes in particular; a category's has the best F1.
  */
 export function chooseThresholds(
   rows: readonly LabelledText[],

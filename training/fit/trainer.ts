@@ -4,39 +4,39 @@ import type { LabelledText } from '../corpora/corpus.ts';
 import { benignWeights } from './language-balance.ts';
 import { shuffle, type Random } from '../random.ts';
 
-/** A part of a text, as the network sees it while it learns. */
+/** A part of a text as a training example. */
 interface Example {
   readonly buckets: Int32Array;
   readonly targets: Float32Array;
   readonly weight: number;
 }
 
-/** The network in floating point, before its table is rounded to steps. */
+/** The network in floating point, before its table is quantised. */
 export interface FloatWeights {
-  /** Row by bucket, HIDDEN wide. */
+  /** One row per bucket, HIDDEN wide. */
   readonly table: Float32Array;
   readonly hiddenBias: Float32Array;
-  /** Row by output, HIDDEN wide. */
+  /** One row per output, HIDDEN wide. */
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 }
 
 /** Passes over the data. */
 const EPOCHS = 14;
-/** Step size of AdaGrad for the table, falling linearly to a tenth over the passes, and its share for the rest. */
+/** AdaGrad's learning rate for the table, falling linearly to a tenth over the epochs, and its share for the rest. */
 const RATE = 0.5;
 const RATE_FALL = 0.9;
 const DENSE_SHARE = 0.1;
-/** Starting value of AdaGrad's sums. */
+/** Initial value of AdaGrad's sums. */
 const SMOOTHING = 0.01;
-/** Share of features left out at random each time a text is seen, so that no single word is relied upon. */
+/** Share of features dropped at random each time a text is seen, so that no single word dominates. */
 const DROPOUT = 0.6;
-/** Pull of the table's values towards zero, where a text touches them. */
+/** Weight decay of the table rows that a text uses. */
 const SHRINKAGE = 1e-4;
-/** Width of the range the table's values start in. */
+/** Width of the range of the table's initial values. */
 const TABLE_START = 0.1;
 
-/** The features of a text's passages, and of its windows, as the network judges them. */
+/** The features of a text's passages and windows, as the network judges them. */
 function partsOf(
   text: string,
   extractor: FeatureExtractor,
@@ -54,8 +54,8 @@ function partsOf(
 }
 
 /**
- * Every part of a benign text is benign. Of a hazardous one it is not known which part is meant: its windows share
- * one weight, and its passages are left out.
+ * Every part of a benign text is benign. Which part of a hazardous text is hazardous is unknown: its windows share one
+ * weight, and its passages are left out.
  */
 function examplesOf(
   row: LabelledText,
@@ -76,9 +76,9 @@ function uniform(length: number, width: number, random: Random): Float32Array {
 }
 
 /**
- * Learns the network from labelled texts: one logistic loss per output, back-propagated through the hidden layer,
- * one text at a time with AdaGrad (Duchi, Hazan, Singer 2011). The same rows and random numbers give the same
- * weights. Takes about half a minute for 30 000 short texts.
+ * Trains the network on labelled texts: one logistic loss per output, back-propagated through the hidden layer, one
+ * example at a time with AdaGrad (Duchi, Hazan, Singer 2011). Deterministic for the same rows and random numbers. Takes
+ * about half a minute for 30,000 short texts.
  */
 export function trainNetwork(
   rows: readonly LabelledText[],

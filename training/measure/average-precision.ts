@@ -1,6 +1,6 @@
 /**
  * Area under the precision-recall curve as average precision: the sum over thresholds of precision times the gain in
- * recall, equal scores being one threshold. Labels are 0 or 1; NaN when there is no positive.
+ * recall. Equal scores are one threshold; labels are 0 or 1; NaN without a positive.
  */
 export function averagePrecision(scores: readonly number[], labels: readonly number[]): number {
   const order = scores.map((_, index) => index).sort((a, b) => scores[b]! - scores[a]!);

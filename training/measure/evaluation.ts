@@ -6,19 +6,19 @@ import type { LabelledText } from '../corpora/corpus.ts';
 import { LOOK_ALIKE_SOURCES, isLookAlike } from '../corpora/look-alikes.ts';
 import { markdownTable } from '../model-card/markdown-table.ts';
 
-/** Digits after the point, in all figures. */
+/** Decimals of all figures. */
 const DIGITS = 3;
 
-/** Languages with fewer benign texts in dev are left out of the table: their rate would mean nothing. */
+/** Languages with fewer benign texts in dev are left out of the table as not significant. */
 const MIN_TEXTS = 30;
 
-/** Headings of columns that hold numbers. */
+/** Headings of numeric columns. */
 const NUMERIC = ['texts', 'value', 'AUPRC', 'precision', 'recall', 'flagged'];
 
-/** Passages put one after another to make a long text. */
+/** Texts joined into a long text. */
 const LONG_TEXT_PASSAGES = 40;
 
-/** Step through the hazards put into long texts, so that all of dev has a share in the few that are needed. */
+/** Stride through the hazards inserted into long texts, to sample all of dev. */
 const HAZARD_STRIDE = 17;
 
 interface Judged {
@@ -41,7 +41,7 @@ function overallPrecision(judged: readonly Judged[]): number {
   );
 }
 
-/** Evaluates a model on labelled texts it has not seen, as Markdown: what is printed is what the model card says. */
+/** Evaluates a model on labelled texts it has not seen, as Markdown for the terminal and the model card. */
 export function evaluate(
   model: LiteModel,
   dev: readonly LabelledText[],
@@ -133,7 +133,7 @@ function languageTable(judged: readonly Judged[]): string {
   return markdownTable(['benign text by language', 'texts', 'flagged'], rows, NUMERIC);
 }
 
-/** Long texts made of dev's benign texts of one source each, without and with one hazardous text in the middle. */
+/** Long texts joined from benign texts of one source, without and with a hazardous text in the middle. */
 function longTextTable(model: LiteModel, dev: readonly LabelledText[]): string {
   const bySource = new Map<string, LabelledText[]>();
   for (const row of dev) {

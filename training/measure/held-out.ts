@@ -6,12 +6,12 @@ import { quantise } from '../fit/quantise.ts';
 import { seededRandom } from '../random.ts';
 import { trainNetwork } from '../fit/trainer.ts';
 
-/** Each fold is judged by a network trained on the others. */
+/** Each fold is judged by a network trained on the other folds. */
 const FOLDS = 4;
 
 /**
- * Logits of every row, by output, from a network that has not seen it or its kin: what calibration and thresholds
- * are chosen on, so that the dev set stays untouched until the end. Trains FOLDS networks.
+ * Logits of every row per output, from a network that has not seen the row or its near-duplicates. Calibration and
+ * thresholds are fitted to them, so that the dev set stays unused until the evaluation. Trains FOLDS networks.
  */
 export function heldOutLogits(
   rows: readonly LabelledText[],

@@ -1,11 +1,11 @@
 type Cell = string | number;
 
-/** Shortest rule under a heading that Markdown takes for one. */
+/** Min length of a delimiter cell under a heading. */
 const MIN_RULE = 3;
 
 /**
- * A Markdown table with columns padded to one width, as formatters want it: the first column and columns of words
- * aligned left, columns of numbers right. A column is one of numbers when its heading is among `numeric`.
+ * A Markdown table with padded columns, as Prettier formats it. Columns whose heading is in `numeric` are aligned right,
+ * the others left.
  */
 export function markdownTable(
   head: readonly string[],

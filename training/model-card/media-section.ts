@@ -1,4 +1,4 @@
-/** What the card says of images and audio, which are not trained here: Markdown. */
+/** The model card's section on images and audio, which are not trained here, as Markdown. */
 export const MEDIA_SECTION = `## Images and audio
 
 **An image** is brought into normal form as for any guard and looked at by the MobileNetV2 network of

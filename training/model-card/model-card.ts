@@ -9,15 +9,15 @@ import { MEDIA_SECTION } from './media-section.ts';
 import { DATA_SOURCES, dataSourceOf, type DataSource } from '../corpora/sources.ts';
 import { BENIGN_FLAG_RATE, LOOK_ALIKE_FLAG_RATE } from '../fit/thresholds.ts';
 
-/** What the card says of one training. */
-export interface TrainingRecord {
+/** The facts of one training. */
+interface TrainingRecord {
   readonly seed: number;
   readonly weightsBytes: number;
   readonly artifacts: Readonly<Record<string, string>>;
   readonly train: readonly LabelledText[];
   readonly dev: readonly LabelledText[];
   readonly unspecified: readonly LabelledText[];
-  /** Markdown, as printed. */
+  /** As Markdown. */
   readonly evaluation: string;
 }
 
@@ -52,7 +52,7 @@ function sourceTable(record: TrainingRecord): string {
   );
 }
 
-/** The model card, as Markdown; a Failure (usage) when a row comes from a source without a known licence. */
+/** The model card as Markdown. Failure('usage') when a row's source is not in DATA_SOURCES. */
 export function modelCard(record: TrainingRecord): string {
   const artifacts = Object.entries(record.artifacts).map(([name, hash]) => `- \`${name}\` ${hash}\n`);
   return `# The embedded model
@@ -70,7 +70,7 @@ On \`dev\`, and on hazards that fit none of the thirteen categories, most of whi
 the training data at all. Weights, calibration and thresholds were fitted to the training texts alone. Some choices of
 design were made with figures on dev in view, though: how long texts are cut and scored, that benign texts of some
 languages count for more, and how many false positives the overall threshold aims at. So take these figures as
-somewhat better than what unseen text of the same kinds would give. AUPRC is average precision. «Flagged» means at the
+somewhat better than what unseen text of the same kinds would give. AUPRC is average precision. "Flagged" means at the
 default thresholds; a category counts as flagged only where the text is flagged as well, as on the wire.
 
 ${record.evaluation}
@@ -126,7 +126,7 @@ npm run train -- [folder]
 \`\`\`
 
 The folder (else TRAIN_CORPORA, else \`../shared/corpora\`) holds \`train.jsonl.gz\`, \`dev.jsonl.gz\` and
-\`unsafe_unspecified.jsonl.gz\`, one JSON object a line with text, labels and source. It takes some minutes on one core
+\`unsafe_unspecified.jsonl.gz\`, one JSON object per line with text, labels and source. It takes some minutes on one core
 and ends with the evaluation above. The seed is ${record.seed}: the same data give the same weights, byte for byte.
 \`node dist/training/evaluate.js [folder]\` evaluates what is shipped without training.
 `;
