@@ -6,7 +6,7 @@ const WATCH_MS = 1000;
  */
 const MAX_RETURNS = 25;
 
-export interface ProgressWatchOptions {
+interface ProgressWatchOptions {
   /** How long to go on without progress, in milliseconds. */
   readonly maxWaitMs: number;
   /** Whether verdicts can be expected from any endpoint. */

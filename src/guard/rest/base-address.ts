@@ -2,18 +2,18 @@ import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 
-/** Where the REST endpoints of a guard are. */
+/** Base URL of a guard's REST endpoints. */
 export interface BaseAddress {
   /** Without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
   readonly loopback: boolean;
-  /** Goes before `/v1/…`; empty, or beginning with a slash and not ending with one. */
+  /** Prefix of `/v1/...`: empty, or with a leading slash and no trailing one. */
   readonly path: string;
 }
 
-/** Reads the address of an endpoint over REST. Failure('usage') when it is not a plain http:// or https:// URL. */
+/** Parses the address of a REST endpoint. Failure('usage') unless it is an http:// or https:// URL without user or query. */
 export function parseBaseAddress({ name, address }: GuardEndpoint): BaseAddress {
   const url = URL.canParse(address) ? new URL(address) : null;
   const plain =

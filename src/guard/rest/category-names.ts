@@ -3,20 +3,20 @@ import { CATEGORIES, type CategoryKey } from '../../domain/taxonomy.ts';
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Letters and digits of any script, single spaces, and the signs that names are made with. Nothing that a terminal, a
- * spreadsheet or a web page acts on, and nothing that cannot be seen: names are printed and kept.
+ * Letters and digits of any script, single spaces, and common punctuation. Nothing invisible, and nothing that a terminal,
+ * a spreadsheet or a web page interprets, because names are printed and recorded.
  */
 const NAME = /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}](?: ?[\p{L}\p{M}\p{N}_&/,.:()'+-])*$/u;
 
-/** Whether a key of `subcategory_flags` looks like the name of a category, known or not. */
+/** Whether a key of `subcategory_flags` is a plausible category name, known or not. */
 export function isCategoryName(key: string): boolean {
   return key.length <= MAX_NAME_LENGTH && NAME.test(key);
 }
 
 /**
- * The category that a key of `subcategory_flags` names, in whatever spelling: the contract does not show its keys.
- * Case, separators, «and» or «&», and what stands in parentheses make no difference: `violent_crimes`,
- * `Violent Crimes`, `violentCrimes`, `Suicide and Self-Harm`. Null for any other name.
+ * The category named by a key of `subcategory_flags`; null for an unknown name. The contract does not show the keys, so
+ * case, separators, "and" or "&", and text in parentheses do not matter: `violent_crimes`, `Violent Crimes`,
+ * `violentCrimes`, `Suicide and Self-Harm`.
  */
 export function categoryOf(name: string): CategoryKey | null {
   const plain = plainName(name);

@@ -11,9 +11,9 @@ import type { CallOptions } from '../protocol/connection.ts';
 import type { BaseAddress } from './base-address.ts';
 import { connectionFault } from './http-fault.ts';
 
-/** Longest reply that is read, in bytes: a verdict takes a few hundred. */
+/** Max size of a reply, in bytes. A verdict has a few hundred. */
 const MAX_REPLY_BYTES = 256 * 1024;
-/** A connection idle for so long is closed: well before most servers close it, which could meet the next request. */
+/** Idle timeout of a kept connection, in milliseconds: shorter than that of most servers, which could hit a new request. */
 const IDLE_MS = 1500;
 
 export interface HttpBody {
@@ -21,27 +21,27 @@ export interface HttpBody {
   readonly chunks: readonly Buffer[];
 }
 
-export interface HttpReply {
+interface HttpReply {
   readonly status: number;
   readonly contentType: string;
-  /** As sent; null without one. */
+  /** The header as received; null without one. */
   readonly retryAfter: string | null;
-  /** Null when it is longer than a guard's reply can be. */
+  /** Null when it exceeds MAX_REPLY_BYTES. */
   readonly body: Buffer | null;
 }
 
 /**
- * Keep-alive connections to one host, and a key for that host. Redirects are not followed and proxies are not used,
- * so that the key and the content go nowhere else.
+ * Keep-alive connections to one host, with the key for it. Does not follow redirects or use proxies, so that the key and
+ * the content go nowhere else.
  */
 export class HttpClient {
   readonly #base: BaseAddress;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: HttpAgent;
-  /** Its connections serve one request each. */
+  /** Opens a new connection per request. */
   readonly #freshAgent: HttpAgent;
 
-  /** Nothing is connected until the first request. */
+  /** Does not connect before the first request. */
   constructor(base: BaseAddress, key: string | null, maxConnections: number) {
     this.#base = base;
     this.#headers = {
@@ -56,8 +56,8 @@ export class HttpClient {
   }
 
   /**
-   * Posts below the base address; once more when the server had closed the kept connection meanwhile. Rejects with `CallError`
-   * without a reply, and with the signal's reason when aborted.
+   * Posts to a path below the base URL. Retries once on a new connection when the server closed a kept one
+   * without answering. Rejects with `CallError` without a reply, and with the signal's reason when aborted.
    */
   post(path: string, body: HttpBody, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
@@ -72,7 +72,7 @@ export class HttpClient {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
-      // The first reason to end the request is the one that counts; what follows from ending it is not looked at.
+      // The first reason counts; errors caused by destroying the request are ignored.
       const fail = (error: Error): void => {
         settle();
         reject(error);
@@ -96,7 +96,7 @@ export class HttpClient {
         };
         sent.on('error', lost);
         sent.on('response', (response) => {
-          // From here on the response tells how it ends: a guard may answer before it has taken in all of the body.
+          // A guard may answer before it has read the whole body: from here on only errors of the response count.
           sent.off('error', lost).on('error', () => {});
           readBody(response).then(
             (bytes) => {
@@ -135,14 +135,14 @@ export class HttpClient {
     });
   }
 
-  /** Drops every connection. */
+  /** Closes all connections. */
   close(): void {
     this.#agent.destroy();
     this.#freshAgent.destroy();
   }
 }
 
-/** The whole body, or null when it is too long; rejects when the connection ends before it does. */
+/** The body; null when it is too large. Rejects when the connection ends early. */
 async function readBody(response: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -154,12 +154,12 @@ async function readBody(response: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** Whether the server closed the connection: one that had been kept may have been closed before the request came. */
+/** Whether the server closed the connection. */
 function isClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
-/** The foreign error is not kept: what it says of the connection is in the fault. */
+/** The original error is not kept: the fault says what it means. */
 function connectionLost(error: Error): CallError {
   const code = 'code' in error ? String(error.code) : '';
   return new CallError('the connection failed', connectionFault(code));

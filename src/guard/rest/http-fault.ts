@@ -3,31 +3,31 @@ import type { Modality } from '../../domain/request.ts';
 import type { Fault } from '../protocol/call-error.ts';
 import { namedError } from '../protocol/named-errors.ts';
 
-/** Statuses with which a guard answers for one request; only there can a body name a failure of the contract. */
+/** Statuses a guard uses for one request. Only with these can a body name one of the contract's failures. */
 const REQUEST_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422, 500, 501]);
-/** Longest wait that is believed, in milliseconds. */
+/** Max Retry-After that is honored, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 const REJECTED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
 
-/** What a 415 says of each kind of content. */
+/** Meaning of 415 (Unsupported Media Type) by modality. */
 const UNSUPPORTED: Readonly<Record<Modality, ItemCode>> = {
   text: 'GUARD_REJECTED',
   image: 'UNSUPPORTED_TYPE',
   audio: 'UNSUPPORTED_AUDIO_TYPE',
 };
 
-export interface HttpFailure {
-  /** Any but 200 … 299. */
+interface HttpFailure {
+  /** Not 2xx. */
   readonly status: number;
-  /** The header as sent. */
+  /** The Retry-After header as received. */
   readonly retryAfter: string | null;
   readonly body: string;
-  /** Which of the paths was asked. */
+  /** Of the path that was called. */
   readonly modality: Modality;
 }
 
-/** Classifies an HTTP status and what comes with it (RFC 9110); the body is read here and nowhere else. */
+/** Classifies an error reply by RFC 9110. Its body is not used anywhere else. */
 export function classifyHttp({ status, retryAfter, body, modality }: HttpFailure): Fault {
   const named = REQUEST_STATUSES.has(status) ? namedError(body.trim()) : null;
   if (named !== null) return { kind: 'refused', code: named, named: true };
@@ -41,7 +41,7 @@ export function classifyHttp({ status, retryAfter, body, modality }: HttpFailure
     case 404:
     case 405:
     case 410:
-      // The contract has one path for each kind of content, and no guard is without that of texts.
+      // The contract has one path per modality, and every guard has the one for texts.
       return modality === 'text'
         ? { kind: 'endpoint', reason: 'unknown path', reached: false }
         : { kind: 'refused', code: 'PROBE_NOT_LOADED', named: false };
@@ -67,16 +67,16 @@ export function classifyHttp({ status, retryAfter, body, modality }: HttpFailure
   }
 }
 
-/** Milliseconds that a Retry-After header asks for, in seconds or as a date; null when it says neither. */
+/** A Retry-After header, seconds or an HTTP date, in milliseconds from now. Null when it is missing or malformed. */
 export function retryAfterMs(header: string | null, now: number = Date.now()): number | null {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** Codes of Node and OpenSSL for a certificate that does not hold. */
+/** Error codes of Node and OpenSSL for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
-/** A connection that was never there; with any other code the request may have been running. */
+/** Error codes before a connection exists. With any other code the request may have been running. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -91,7 +91,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 
 /** Classifies the code of a Node error that ended a request without a reply. */
 export function connectionFault(code: string): Fault {
-  // What came back is not HTTP, or has headers beyond all bounds.
+  // Node's HTTP parser: the reply is not HTTP, or its headers are too large.
   if (code.startsWith('HPE_')) return { kind: 'refused', code: 'INVALID_REPLY', named: false };
   if (CERTIFICATE.test(code)) {
     return { kind: 'endpoint', reason: 'certificate not trusted', reached: false };

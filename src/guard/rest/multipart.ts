@@ -24,8 +24,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, type: FileType])[] = [
 const UNKNOWN: FileType = { extension: 'bin', type: 'application/octet-stream' };
 
 /**
- * A form (RFC 7578) with one file in the field `file`. The file's name is made from what its bytes are, since guards
- * may go by the extension; the user's own name for it stays here.
+ * A multipart/form-data body (RFC 7578) with one file in the field `file`. Its file name comes from the magic bytes, since
+ * guards may go by the extension. The user's file name is never sent.
  */
 export function fileForm(bytes: Buffer): HttpBody {
   const { extension, type } = byMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN;

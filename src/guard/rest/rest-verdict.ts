@@ -3,7 +3,7 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Answer } from '../protocol/answer.ts';
 import { categoryOf, isCategoryName } from './category-names.ts';
 
-/** Most keys of `subcategory_flags` that are believed: thirteen names are known. */
+/** Max keys of `subcategory_flags` in a valid reply. The taxonomy has 13. */
 const MAX_KEYS = 64;
 
 const verdict = z.object({
@@ -14,9 +14,9 @@ const verdict = z.object({
 });
 
 /**
- * The answer in a REST verdict; null when the body is not one. Probabilities of categories it has none. Set flags
- * count, also of something that is not flagged altogether; under a key that is not the taxonomy's in any spelling they
- * stay as given, as long as they look like names.
+ * The answer in a REST verdict; null when the body is not one. It has no scores of categories. Flags that are set count
+ * even if the content as a whole is not flagged. A key that is not of the taxonomy in any spelling is kept as received, if
+ * it is a plausible name.
  */
 export function decodeVerdict(body: Buffer): Answer | null {
   let json: unknown;
@@ -40,7 +40,7 @@ export function decodeVerdict(body: Buffer): Answer | null {
   };
 }
 
-/** A record of zod's would leave out the key `__proto__`, and with it a flag. */
+/** Not `z.record`, which drops the key `__proto__` and with it a flag. */
 function areFlags(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const entries = Object.entries(value);
@@ -50,7 +50,7 @@ function areFlags(value: unknown): boolean {
   );
 }
 
-/** Known keys in the order of the taxonomy, then the others as they came. */
+/** Known keys in the order of the taxonomy, then the others in the order received. */
 function inOrder(keys: ReadonlySet<string>): string[] {
   const known: readonly string[] = CATEGORY_KEYS;
   return [...known.filter((key) => keys.has(key)), ...[...keys].filter((key) => !known.includes(key))];

@@ -10,14 +10,21 @@ const INT32_BYTES = 4;
 const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const;
 
 /**
- * The answers in a reply to a request of `rows` rows, answer i being row i's; null in place of an answer whose
- * numbers are not a verdict (a score that is not finite or outside 0 … 1). Null altogether when the reply cannot
- * be assigned to rows: an output is missing, doubled, or of the wrong data type, shape or length.
+ * The answers in a reply to a request of `rows` rows; answer i is that of row i. An answer is null if its scores are
+ * not probabilities (not finite, or outside 0 to 1). The result is null if the reply cannot be mapped to rows: an output
+ * is missing, duplicated, or has the wrong data type, shape or length. Shapes for N rows, batched:
  *
- * Subcategories are absent, which is not zero, unless the guard populated them: an answer that is not flagged has
- * none whatever its tensors hold; neither has one whose scores are missing, all zero or all NaN. A NaN among
- * numbers is one absent probe. A set flag always counts. CACHE_USAGE, which says something of conversations only, is checked
- * in any case and kept with `withUsage`.
+ *   SCORE               FP32   [N,1]    required
+ *   FLAGGED             BOOL   [N,1]    required
+ *   SUBCATEGORY_SCORES  FP32   [N,13]   in the order of the taxonomy
+ *   SUBCATEGORY_FLAGS   BOOL   [N,13]   in the order of the taxonomy
+ *   CACHE_USAGE         INT32  [N,8]    conversations only; kept with `withUsage`, checked always
+ *
+ * Not batched they have no first dimension: [1], [13], [8]. An optional output may also be empty: [N,0] or [0].
+ *
+ * Trap: absent subcategories are not zeros. The contract populates them only for flagged requests whose probe is loaded,
+ * so they count as absent when the answer is not flagged, and when its scores are missing, all zero or all NaN. One NaN
+ * among numbers is one probe that is not loaded. A flag that is set always counts.
  */
 export function decodeReply(
   reply: InferResponse,
@@ -97,7 +104,7 @@ function populatedFlags(flags: Buffer | null, from: number, scoresPopulated: boo
   return set.length > 0 || scoresPopulated ? set : null;
 }
 
-/** Finds outputs by name and checks them; `valid` turns false with the first that is not as declared. */
+/** Finds outputs by name and checks them. `valid` becomes false with the first that does not match its declaration. */
 class OutputReader {
   readonly #reply: InferResponse;
   readonly #rows: number;
@@ -117,8 +124,8 @@ class OutputReader {
   }
 
   /**
-   * The raw elements, `width` for each row, each BOOL 0 or 1; null when the output is missing, or empty as a tensor without
-   * elements.
+   * The raw elements, `width` per row, a BOOL being 0 or 1. Null when the output is missing or has no elements, or when
+   * it is invalid.
    */
   read(name: string, datatype: keyof typeof ELEMENT_BYTES, width: number): Buffer | null {
     const index = this.#indices.get(name);

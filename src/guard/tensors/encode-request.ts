@@ -10,12 +10,12 @@ import {
 import { MODEL_NAME, type InferRequest, type WireTensor } from './protocol.ts';
 import { base64Length, encodeBase64, encodeBooleans, encodeStrings } from './raw.ts';
 
-/** The input that carries the prompt of a `response` request: the contract leaves it open. */
+/** Input with the prompt of a `response` request. The contract does not say which one it is. */
 const PROMPT_OF_RESPONSE_INPUT = 'TEXT';
 
 /**
- * The kinds of request by the set of inputs they send. A server merges only requests of one set into a batch, so
- * a kind always sends all of its inputs, also where one holds a default.
+ * The kinds of request, by the set of inputs they send. Triton's dynamic batcher merges only requests with the same
+ * inputs, so a kind always sends all of its inputs, even those with their default value.
  */
 export type Signature =
   | 'prompt'
@@ -28,8 +28,8 @@ export type Signature =
   | 'audio-with-transcript';
 
 /**
- * Kinds that travel in batches. The rows of a conversation differ in shape; images and clips are large, and the
- * server joins single requests by itself.
+ * Kinds that are sent in batches. Not conversations, whose MESSAGES differ in shape; nor images and clips, which are
+ * large: the server's dynamic batcher combines their requests.
  */
 export function isBatchable(signature: Signature): boolean {
   return signature === 'prompt' || signature === 'response' || signature === 'response-with-prompt';
@@ -58,7 +58,7 @@ export function signatureOf(request: GuardRequest): Signature {
   }
 }
 
-/** Bytes that the content of a request takes in a message: texts in UTF-8, images and clips in base64. */
+/** Size of a request's content in a message, in bytes: texts in UTF-8, images and clips in base64. */
 export function contentBytes(request: GuardRequest): number {
   const bytes = requestBytes(request);
   if (request.modality === 'text') return bytes;
@@ -66,20 +66,27 @@ export function contentBytes(request: GuardRequest): number {
   return bytes - media.length + base64Length(media.length);
 }
 
-/** Whether tensors have a first dimension for the batch: when the model's max_batch_size is at least 1. */
+/** Whether tensors have a leading batch dimension: they do when `max_batch_size` in the model's configuration is above 0. */
 export interface TensorLayout {
   readonly batched: boolean;
 }
 
-/** One request and the cache session it belongs to, which reaches the guard, and need not be empty, with conversations only. */
+/** One request, and its cache session: sent as SESSION_ID with conversations only, else empty. */
 export interface RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
 }
 
 /**
- * One ModelInfer request for rows of one signature, row i of every tensor being `rows[i]`. More than one row
- * needs the batched layout, and only batchable signatures may have more than one.
+ * One ModelInfer request for rows of one signature. Row i of every tensor is `rows[i]`. More than one row needs the
+ * batched layout and a batchable signature. Shapes for N rows, batched:
+ *
+ *   REQUEST_TYPE, MODALITY, TEXT, RESPONSE_TEXT, SESSION_ID   BYTES  [N,1]
+ *   CACHE_WRITE                                               BOOL   [N,1]
+ *   IMAGE, AUDIO                                              BYTES  [1,1], base64
+ *   MESSAGES                                                  BYTES  [1,turns,2], a row being [role, content]
+ *
+ * Not batched they have no first dimension: [1], and [turns,2].
  */
 export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout): InferRequest {
   const tensors = new TensorList(rows.length, layout);
@@ -98,14 +105,14 @@ export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout)
     case 'multiturn':
       tensors.conversation(request);
       tensors.constant('SESSION_ID', sessionId);
-      // A conversation that is judged once leaves nothing worth keeping in the guard's cache.
+      // A conversation that is judged once would fill the guard's KV cache for nothing.
       tensors.flag('CACHE_WRITE', request.conversation !== null);
       break;
   }
   return tensors.request();
 }
 
-/** The request that asks which model is deployed; it moderates nothing. */
+/** The `version` request: asks for the hashes of the deployed artifacts, and moderates nothing. */
 export function encodeVersionRequest(layout: TensorLayout): InferRequest {
   const tensors = new TensorList(1, layout);
   tensors.constant('REQUEST_TYPE', 'version');

@@ -1,12 +1,12 @@
 /**
- * Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields filled in. No library
+ * Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields set to defaults. No library
  * here: the contract of the embedded guard's server shares these with every transport.
  */
 
-/** The name the guard's contract gives its model. */
+/** Model name in the guard's contract. */
 export const MODEL_NAME = 'guard';
 
-/** Counts per row in CACHE_USAGE, whose shape is [N, 8]. */
+/** Counts per row in CACHE_USAGE, whose shape is [N,8]. The contract does not give their order. */
 export const CACHE_USAGE_WIDTH = 8;
 
 export interface WireTensor {
@@ -15,18 +15,18 @@ export interface WireTensor {
   readonly shape: readonly number[];
   /** Values are InferParameter; only the names matter. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Typed contents, from clients that do not send raw ones. */
+  /** Typed contents, the alternative to raw ones. */
   readonly contents?: WireContents | null;
 }
 
-export interface WireContents {
+interface WireContents {
   readonly bool_contents?: readonly boolean[];
   readonly int_contents?: readonly number[];
   readonly fp32_contents?: readonly number[];
   readonly bytes_contents?: readonly Buffer[];
 }
 
-/** An output that is asked for. */
+/** A requested output. */
 export interface WireOutput {
   readonly name: string;
   /** Values are InferParameter; only the names matter. */
@@ -37,7 +37,7 @@ export interface InferRequest {
   readonly model_name: string;
   readonly model_version: string;
   readonly id: string;
-  /** Values are InferParameter; only the names matter so far. */
+  /** Values are InferParameter; only the names matter. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly inputs: readonly WireTensor[];
   readonly outputs?: readonly WireOutput[];

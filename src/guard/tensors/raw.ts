@@ -1,9 +1,9 @@
 /**
- * Raw tensor contents of the KServe v2 protocol: little-endian, row-major, unpadded. An element of a BYTES tensor
- * is a uint32 length and that many bytes; a BOOL is one byte, 0 or 1.
+ * Raw tensor contents of the KServe v2 protocol ("Tensor Data", raw representation): little-endian, row-major, without
+ * padding. An element of a BYTES tensor is a uint32 length followed by its bytes. A BOOL is one byte, 0 or 1.
  */
 
-/** One BYTES tensor from strings, in UTF-8. */
+/** A BYTES tensor of strings, in UTF-8. */
 export function encodeStrings(values: readonly string[]): Buffer {
   let size = 0;
   for (const value of values) size += 4 + Buffer.byteLength(value);
@@ -17,7 +17,7 @@ export function encodeStrings(values: readonly string[]): Buffer {
   return raw;
 }
 
-/** A BYTES tensor of one element: the base64 (RFC 4648, padded, without line breaks) of the bytes. */
+/** A BYTES tensor of one element: the bytes in base64 (RFC 4648, padded, without line breaks). */
 export function encodeBase64(bytes: Buffer): Buffer {
   const length = base64Length(bytes.length);
   const raw = Buffer.allocUnsafe(4 + length);
@@ -26,12 +26,12 @@ export function encodeBase64(bytes: Buffer): Buffer {
   return raw;
 }
 
-/** Length of the base64 of so many bytes. */
+/** Length of the base64 of this number of bytes. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** How many elements a BYTES tensor has, without making a list of them; null when the framing does not hold. */
+/** Number of elements in a BYTES tensor, without building a list of them. Null when the framing is invalid. */
 export function countBytes(raw: Buffer): number | null {
   let count = 0;
   let at = 0;
@@ -43,7 +43,7 @@ export function countBytes(raw: Buffer): number | null {
   return at === raw.length ? count : null;
 }
 
-/** The elements of a BYTES tensor as views into `raw`; null when the framing does not hold. */
+/** The elements of a BYTES tensor, as views into `raw`. Null when the framing is invalid. */
 export function decodeBytes(raw: Buffer): Buffer[] | null {
   const elements: Buffer[] = [];
   let at = 0;

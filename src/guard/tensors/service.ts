@@ -5,9 +5,9 @@ import { loadSync } from '@grpc/proto-loader';
 import { decodeInferResponse } from './wire/infer-messages.ts';
 
 /**
- * The service definition of `inference.GRPCInferenceService`, for a client or a server. Reads the proto files of
- * the package; the result is not cached, since each process needs it once. The reply of ModelInfer is read within bounds
- * (wire/infer-messages.ts): what it decodes to has no contents but raw ones, and no parameters.
+ * The definition of the service `inference.GRPCInferenceService` of KServe v2, for a client or a server. Reads the proto
+ * files of this package. Not cached, since each process needs it once. A ModelInfer reply is decoded within bounds
+ * (wire/infer-messages.ts): of its contents only the raw ones, and no parameters.
  */
 export function loadService(): ServiceDefinition {
   const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');

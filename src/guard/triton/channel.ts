@@ -18,7 +18,7 @@ import { classify } from './grpc-fault.ts';
 import { MAX_REPLY_BYTES } from './reply-bounds.ts';
 import { SeverableCredentials } from './severable.ts';
 
-/** The calls we make, by request and reply. */
+/** The calls in use, with the types of request and reply. */
 interface Calls {
   ServerLive: [request: object, reply: object];
   ServerReady: [request: object, reply: { readonly ready: boolean }];
@@ -27,16 +27,16 @@ interface Calls {
   ModelInfer: [request: InferRequest, reply: InferResponse];
 }
 
-/** Longest wait for a sign of life on a new connection. */
+/** Timeout of a liveness call, in milliseconds. */
 const ALIVE_TIMEOUT_MS = 5000;
-/** Statuses that a call ends with when the server has said nothing. */
+/** Statuses that a call can end with although the server sent nothing. */
 const UNANSWERED: ReadonlySet<number> = new Set([
   status.DEADLINE_EXCEEDED,
   status.UNAVAILABLE,
   status.CANCELLED,
 ]);
 
-/** One connection to one guard. Calls fail with `CallError`, or with the signal's reason once it is aborted. */
+/** One connection to one guard. Calls reject with `CallError`, or with the signal's reason once it is aborted. */
 export class GuardChannel {
   readonly #connect: (credentials: ChannelCredentials) => Client;
   readonly #connection: SeverableCredentials;
@@ -53,7 +53,7 @@ export class GuardChannel {
   readonly #metadata = new Metadata();
   #isStuck = false;
 
-  /** `token` goes along as `authorization: Bearer`. Nothing is connected until the first call. */
+  /** `token` is sent as `authorization: Bearer`. Does not connect before the first call. */
   constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
     this.#service = service;
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
@@ -62,13 +62,13 @@ export class GuardChannel {
       new Client(address.target, creds, {
         'grpc.max_receive_message_length': MAX_REPLY_BYTES,
         'grpc.max_send_message_length': -1,
-        // Of its own, so that closing this channel closes its connection and a new one begins afresh. Keepalive
-        // stays off: deadlines notice a dead connection as well, and a server that drains still finishes our
-        // requests, while a keepalive that finds it draining would drop the connection with them.
+        // Not shared, so that closing this channel closes its connection and the next channel opens a new one. Keepalive
+        // stays off: deadlines detect a dead connection as well, and a draining server still finishes our requests,
+        // while a keepalive ping that it does not answer would drop the connection and the requests with it.
         'grpc.use_local_subchannel_pool': 1,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 1000,
-        // As over REST: what the environment names as proxy for something else gets neither content nor tokens.
+        // As over REST: a proxy named in the environment for other purposes gets neither content nor tokens.
         'grpc.enable_http_proxy': 0,
         ...(address.authority === null
           ? {}
@@ -81,11 +81,11 @@ export class GuardChannel {
     this.#client = this.#connect(this.#connection.credentials);
   }
 
-  /** `mostBytes`: the longest reply that can be right. A longer one is none, and is not decoded. */
+  /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
   call<M extends keyof Calls>(
     method: M,
     request: Calls[M][0],
-    mostBytes: number,
+    maxReplyBytes: number,
     options: CallOptions,
   ): Promise<Calls[M][1]> {
     const { signal } = options;
@@ -96,24 +96,24 @@ export class GuardChannel {
       }
       const abort = (): void => call.cancel();
       this.#watch.sent();
-      let hasBegun = false;
-      const call = this.#ask(this.#client, method, request, options.timeoutMs, (error, message) => {
+      let hasStarted = false;
+      const call = this.#unary(this.#client, method, request, options.timeoutMs, (error, message) => {
         this.#watch.ended(error === null || !UNANSWERED.has(error.code));
         signal.removeEventListener('abort', abort);
         if (signal.aborted) reject(signal.reason as Error);
-        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error, hasBegun));
+        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error, hasStarted));
         else {
-          const reply = message!.length > mostBytes ? null : this.#decode(method, message!);
+          const reply = message!.length > maxReplyBytes ? null : this.#decode(method, message!);
           if (reply === null) reject(unreadable());
           else resolve(reply);
         }
       });
-      call.once('metadata', () => (hasBegun = true));
+      call.once('metadata', () => (hasStarted = true));
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
-  #ask<M extends keyof Calls>(
+  #unary<M extends keyof Calls>(
     client: Client,
     method: M,
     request: Calls[M][0],
@@ -132,12 +132,12 @@ export class GuardChannel {
     );
   }
 
-  /** Null for what is not such a reply. */
+  /** Null for a malformed reply. */
   #decode<M extends keyof Calls>(method: M, message: Buffer): Calls[M][1] | null {
     try {
       return this.#definition(method).responseDeserialize(message);
     } catch {
-      // What the error says could quote the message.
+      // The error is dropped: its text could quote the message.
       return null;
     }
   }
@@ -150,13 +150,13 @@ export class GuardChannel {
     return this.#secure ? credentials.createSsl() : credentials.createInsecure();
   }
 
-  /** Any answer is a sign of life. */
+  /** Any status sent by the server counts. */
   #isAlive(on: 'this connection' | 'a new connection', signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     const client = on === 'this connection' ? this.#client : this.#connect(this.#credentials());
     return new Promise((resolve) => {
       const abort = (): void => call.cancel();
-      const call = this.#ask(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
+      const call = this.#unary(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
         signal.removeEventListener('abort', abort);
         if (client !== this.#client) client.close();
         resolve(error === null || !UNANSWERED.has(error.code));
@@ -165,7 +165,7 @@ export class GuardChannel {
     });
   }
 
-  /** Drops the connection. Calls still in flight must have been aborted by their callers. */
+  /** Closes the connection. The callers must have aborted their calls in flight. */
   close(): void {
     this.#watch.stop();
     this.#client.close();
@@ -180,6 +180,6 @@ function unreadable(): CallError {
   return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }
 
-function failed({ code, details }: ServiceError, hasBegun: boolean): CallError {
-  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details, hasBegun));
+function failed({ code, details }: ServiceError, hasStarted: boolean): CallError {
+  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details, hasStarted));
 }

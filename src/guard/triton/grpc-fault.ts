@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { Fault, OutReason } from '../protocol/call-error.ts';
 import { namedError } from '../protocol/named-errors.ts';
 
-/** Triton's and Python backends' prefix to an error of one request. */
+/** Prefix of an error of one request, by Triton and its Python backend. */
 const REQUEST_ID_PREFIX = /^\[request id: [^\]]*\]\s*/;
 
 const REFUSED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
@@ -13,10 +13,13 @@ function out(reason: OutReason, reached: boolean): Fault {
   return { kind: 'endpoint', reason, reached };
 }
 
-/** A row: the status, the texts it applies to (none: any), the class. The first row that fits decides. */
+/** Status, message pattern (null: any), class. The first matching row decides. */
 type Row = readonly [code: number, text: RegExp | null, fault: Fault];
 
-/** Texts are those of Triton's core and of grpc-js 1.14, which give several conditions one status. */
+/**
+ * Statuses by their meaning in https://grpc.io/docs/guides/status-codes/. Triton's core and grpc-js 1.14 use one status
+ * for several conditions, so those are told apart by their message texts.
+ */
 const TABLE: readonly Row[] = [
   [status.UNAVAILABLE, /exceeds maximum queue size|request timeout expired/i, OVERLOAD],
   [
@@ -25,7 +28,7 @@ const TABLE: readonly Row[] = [
     out('shutting down', false),
   ],
   [status.UNAVAILABLE, /not at ready state|server not ready/i, out('not ready', false)],
-  // As OpenSSL and Node say it of the server's certificate; an alert is the server's word on ours.
+  // OpenSSL and Node rejecting the server's certificate. An alert would be the server rejecting ours.
   [
     status.UNAVAILABLE,
     /no connection established(?!.*\balert\b).*certificate/is,
@@ -43,7 +46,7 @@ const TABLE: readonly Row[] = [
   [status.PERMISSION_DENIED, null, { kind: 'fatal', reason: 'not authorised' }],
   [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
   [status.RESOURCE_EXHAUSTED, null, OVERLOAD],
-  // Node's HTTP/2 client gave the connection up, with everything on it: it met something that it cannot take.
+  // Node's HTTP/2 client closed the connection because of a protocol error; all calls on it fail.
   [status.INTERNAL, /internal client error/i, out('connection lost', true)],
   [status.INTERNAL, /stub process .*is not healthy/is, out('model process unhealthy', true)],
   [status.INTERNAL, /failed to process the request\(s\) for model/i, { kind: 'execution' }],
@@ -60,7 +63,7 @@ const TABLE: readonly Row[] = [
   [status.UNIMPLEMENTED, null, REFUSED],
 ];
 
-/** Statuses with which a model answers for one request; only there can a text name a failure of the contract. */
+/** Statuses a model uses for one request. Only with these can a message name one of the contract's failures. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([
   status.INVALID_ARGUMENT,
   status.FAILED_PRECONDITION,
@@ -70,16 +73,16 @@ const MODEL_STATUSES: ReadonlySet<number> = new Set([
   status.UNIMPLEMENTED,
 ]);
 
-/** What grpc-js, on either side, says of a message that is longer than it takes. */
+/** How grpc-js, client or server, reports a message over its size limit. */
 const OVER_LIMIT_STATUS: number = status.RESOURCE_EXHAUSTED;
 const OVER_LIMIT = /^Received message (larger than max|that decompresses to a size larger than)/;
 
 /**
- * Classifies a gRPC status and its message; the message is read here and nowhere else. `hasBegun`: the guard had begun a
- * reply, so that a message over the limit was its own and not ours.
+ * Classifies a gRPC status and its message, which is not used anywhere else. `hasStarted`: the guard had started to reply,
+ * so a message over the size limit was its reply and not our request.
  */
-export function classify(code: number, details: string, hasBegun = false): Fault {
-  if (hasBegun && code === OVER_LIMIT_STATUS && OVER_LIMIT.test(details)) {
+export function classify(code: number, details: string, hasStarted = false): Fault {
+  if (hasStarted && code === OVER_LIMIT_STATUS && OVER_LIMIT.test(details)) {
     return { kind: 'refused', code: 'INVALID_REPLY', named: false };
   }
   if (MODEL_STATUSES.has(code)) {

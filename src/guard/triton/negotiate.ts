@@ -6,26 +6,26 @@ import { CACHE_USAGE_WIDTH, MODEL_NAME, type WireModelConfig } from '../tensors/
 import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { GuardChannel } from './channel.ts';
 import {
-  CONFIG_REPLY_BYTES,
+  MAX_CONFIG_REPLY_BYTES,
   MAX_REPLY_BYTES,
-  MAX_ROWS_OF_REQUEST,
-  READINESS_REPLY_BYTES,
+  MAX_ROWS_PER_REQUEST,
+  MAX_READINESS_REPLY_BYTES,
 } from './reply-bounds.ts';
 
-/** What the endpoint's model takes, as its configuration says. */
-export interface Negotiated extends TensorLayout {
-  /** Most rows in one request; 0: the model does not batch, and tensors have no batch dimension. */
+/** What the model takes, from its configuration (ModelConfig of Triton's model configuration extension). */
+interface Negotiated extends TensorLayout {
+  /** Max rows per request. 0: the model does not batch, and tensors have no batch dimension. */
   readonly maxBatchSize: number;
-  /** How many requests the server can work on at the same time, 1 or more. */
+  /** Model instances, 1 or more: how many executions the server can run at a time. */
   readonly instances: number;
-  /** Which of IMAGE and AUDIO it declares. */
+  /** Which of the inputs IMAGE and AUDIO it declares. */
   readonly mediaInputs: ReadonlySet<string>;
 }
 
 type DeclaredTensor = readonly [name: string, dataType: string, dims: readonly number[]];
 
-/** The inputs no guard can do without, and those of images and audio, which a guard for texts may lack. */
-const NEEDED_INPUTS: readonly DeclaredTensor[] = [
+/** Inputs every guard must declare; IMAGE and AUDIO may be missing in a guard for texts. */
+const REQUIRED_INPUTS: readonly DeclaredTensor[] = [
   ['REQUEST_TYPE', 'TYPE_STRING', [1]],
   ['MODALITY', 'TYPE_STRING', [1]],
   ['TEXT', 'TYPE_STRING', [1]],
@@ -39,31 +39,35 @@ const MEDIA_INPUTS: readonly DeclaredTensor[] = [
   ['IMAGE', 'TYPE_STRING', [1]],
   ['AUDIO', 'TYPE_STRING', [1]],
 ];
-const INPUTS = [...NEEDED_INPUTS, ...MEDIA_INPUTS];
+const INPUTS = [...REQUIRED_INPUTS, ...MEDIA_INPUTS];
 
-/** The outputs no verdict can do without, and those that may be missing. */
-const NEEDED_OUTPUTS: readonly DeclaredTensor[] = [
+/** Outputs every verdict needs; the optional ones may be missing. */
+const REQUIRED_OUTPUTS: readonly DeclaredTensor[] = [
   ['SCORE', 'TYPE_FP32', [1]],
   ['FLAGGED', 'TYPE_BOOL', [1]],
 ];
-const OTHER_OUTPUTS: readonly DeclaredTensor[] = [
+const OPTIONAL_OUTPUTS: readonly DeclaredTensor[] = [
   ['SUBCATEGORY_SCORES', 'TYPE_FP32', [CATEGORY_COUNT]],
   ['SUBCATEGORY_FLAGS', 'TYPE_BOOL', [CATEGORY_COUNT]],
   ['CACHE_USAGE', 'TYPE_INT32', [CACHE_USAGE_WIDTH]],
 ];
 
 /**
- * Asks an endpoint whether server and model are ready, and how the model wants its tensors. Throws `NotUsable`:
- * fatal when the model is unknown to a server that is ready, the key is refused, or a tensor is not as the
- * contract has it.
+ * Asks an endpoint whether server and model are ready, and how the model declares its tensors. Throws `NotUsable`: fatal
+ * when a ready server does not know the model, the key is refused, or a tensor does not match the contract.
  */
 export async function negotiate(channel: GuardChannel, options: CallOptions): Promise<Negotiated> {
   try {
-    const server = await channel.call('ServerReady', {}, READINESS_REPLY_BYTES, options);
+    const server = await channel.call('ServerReady', {}, MAX_READINESS_REPLY_BYTES, options);
     if (!server.ready) throw new NotUsable('not ready', false);
-    const model = await channel.call('ModelReady', { name: MODEL_NAME }, READINESS_REPLY_BYTES, options);
+    const model = await channel.call('ModelReady', { name: MODEL_NAME }, MAX_READINESS_REPLY_BYTES, options);
     if (!model.ready) throw new NotUsable('not ready', false, `its model ${MODEL_NAME} is not ready`);
-    const { config } = await channel.call('ModelConfig', { name: MODEL_NAME }, CONFIG_REPLY_BYTES, options);
+    const { config } = await channel.call(
+      'ModelConfig',
+      { name: MODEL_NAME },
+      MAX_CONFIG_REPLY_BYTES,
+      options,
+    );
     if (config === null) throw new NotUsable('not a guard', true, 'it answers without a model configuration');
     return readConfig(config);
   } catch (error) {
@@ -71,10 +75,10 @@ export async function negotiate(channel: GuardChannel, options: CallOptions): Pr
   }
 }
 
-/** Longest version of a model that is believed; Triton's are whole numbers. */
+/** Max length of a model version. Triton's are integers. */
 const MAX_MODEL_VERSION = 256;
 
-/** Asks which model is deployed. Throws `NotUsable`, or `CallError` when the guard was merely busy. */
+/** Asks which model is deployed. Throws `NotUsable` when the reply has no version, and `CallError` when the call fails. */
 export async function readVersion(
   channel: GuardChannel,
   layout: TensorLayout,
@@ -92,19 +96,21 @@ export async function readVersion(
 function readConfig(config: WireModelConfig): Negotiated {
   const mismatch =
     config.input.map((input) => tensorMismatch('input', input, INPUTS)).find(Boolean) ??
-    missing('input', NEEDED_INPUTS, config.input) ??
-    missing('output', NEEDED_OUTPUTS, config.output) ??
+    missing('input', REQUIRED_INPUTS, config.input) ??
+    missing('output', REQUIRED_OUTPUTS, config.output) ??
     config.output
-      .map((output) => tensorMismatch('output', output, [...NEEDED_OUTPUTS, ...OTHER_OUTPUTS]))
+      .map((output) => tensorMismatch('output', output, [...REQUIRED_OUTPUTS, ...OPTIONAL_OUTPUTS]))
       .find(Boolean) ??
     config.input
       .filter((input) => !input.optional && !INPUTS.some(([name]) => name === input.name))
       .map((input) => `input ${plainName(input.name)} is required`)[0] ??
-    (config.model_transaction_policy?.decoupled === true ? 'it answers in streams only' : undefined);
+    (config.model_transaction_policy?.decoupled === true
+      ? 'its model is decoupled: it answers in streams only'
+      : undefined);
   if (mismatch !== undefined) throw new NotUsable('not a guard', true, `tensor mismatch: ${mismatch}`);
   const instances = config.instance_group.reduce((sum, group) => sum + Math.max(1, group.count), 0);
   return {
-    maxBatchSize: Math.min(MAX_ROWS_OF_REQUEST, Math.max(0, config.max_batch_size)),
+    maxBatchSize: Math.min(MAX_ROWS_PER_REQUEST, Math.max(0, config.max_batch_size)),
     batched: config.max_batch_size > 0,
     instances: Math.max(1, instances),
     mediaInputs: new Set(
@@ -115,10 +121,10 @@ function readConfig(config: WireModelConfig): Negotiated {
 
 function missing(
   side: string,
-  needed: readonly DeclaredTensor[],
+  required: readonly DeclaredTensor[],
   declared: readonly { readonly name: string }[],
 ): string | undefined {
-  const absent = needed.find(([name]) => !declared.some((tensor) => tensor.name === name));
+  const absent = required.find(([name]) => !declared.some((tensor) => tensor.name === name));
   return absent && `${side} ${absent[0]} is missing`;
 }
 
@@ -137,7 +143,7 @@ function tensorMismatch(
   return fits ? undefined : `${side} ${name} does not have the shape [${dims.join(', ')}]`;
 }
 
-/** A tensor's name as far as it can be shown: names come from the server and may be anything. */
+/** A tensor's name, safe to print: names come from the server and can be anything. */
 function plainName(name: string): string {
   return /^\w{1,64}$/.test(name) ? name : '(unprintable)';
 }

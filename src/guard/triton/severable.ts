@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 
 /**
- * Credentials as given, and a way to cut the connections made with them. Closing a gRPC client waits for what is under way
- * on its connections, which on one that is stuck never ends: the socket would stay open for as long as the process runs.
+ * Wraps credentials so that the connections made with them can be cut. Closing a gRPC client waits for the calls on its
+ * connections; on a stuck one that never ends, and the socket would stay open for the life of the process.
  */
 export class SeverableCredentials {
   readonly credentials: ChannelCredentials;

@@ -8,16 +8,16 @@ import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
 import { GuardChannel } from './channel.ts';
 import { negotiate, readVersion } from './negotiate.ts';
-import { verdictReplyBytes } from './reply-bounds.ts';
+import { maxVerdictReplyBytes } from './reply-bounds.ts';
 
-/** Longest wait for an answer to a question of readiness. */
+/** Timeout of readiness and configuration calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
 
-/** A guard behind the KServe v2 protocol over gRPC, as Triton serves it. */
+/** A guard behind Triton, over the gRPC form of the KServe v2 protocol. */
 export class TritonConnection implements Connection {
   readonly #channel: GuardChannel;
 
-  /** Nothing is connected until it is opened. */
+  /** Does not connect before `open`. */
   constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
     this.#channel = new GuardChannel(address, service, token);
   }
@@ -43,7 +43,7 @@ export class TritonConnection implements Connection {
         const reply = await channel.call(
           'ModelInfer',
           encodeRequest(rows, model),
-          verdictReplyBytes(rows.length),
+          maxVerdictReplyBytes(rows.length),
           callOptions,
         );
         const isConversation = rows[0]!.request.requestType === 'multiturn';

@@ -1,10 +1,10 @@
-/** What is read is not a protobuf message, or holds more values than are taken. */
+/** The bytes are not a protobuf message, or hold more values than allowed. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** How many more fields and packed numbers one message may hold, over all messages embedded in it. */
-export interface ValueBudget {
+/** How many more fields and packed numbers a message may hold, including all embedded messages. */
+interface ValueBudget {
   left: number;
 }
 
@@ -13,17 +13,17 @@ const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
-/** Seven bits a byte, 64 bits. */
+/** Max bytes of a varint: 64 bits, 7 per byte. */
 const MAX_VARINT = 10;
 
-/** Longest name or id, in bytes. */
+/** Max size of a name or id, in bytes. */
 const MAX_TEXT = 1024 * 1024;
 
 /**
- * Reads the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding) where they lie, without
- * building anything: two bytes can stand for a whole embedded message, so a message of some megabytes could otherwise
- * become gigabytes of objects. Takes time linear in the bytes. Every method throws MalformedMessage for what is not
- * well formed, and once the budget is spent.
+ * Reads the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding) in place, without building
+ * objects. Trap: two bytes can encode a whole embedded message, so a message of a few megabytes could otherwise become
+ * gigabytes of objects. Linear in the size of the message. Every method throws MalformedMessage for malformed input and
+ * once the budget is used up.
  */
 export class FieldReader {
   readonly #bytes: Buffer;
@@ -37,12 +37,12 @@ export class FieldReader {
     this.#budget = budget;
   }
 
-  /** Number of the field that `next` has come to. */
+  /** Number of the current field. */
   get number(): number {
     return this.#number;
   }
 
-  /** Goes to the next field, whose value one of the methods below must then read; false at the end. */
+  /** Moves to the next field; one of the methods below must then read or skip its value. False at the end. */
   next(): boolean {
     if (this.#at >= this.#bytes.length) return false;
     const tag = this.#varint();
@@ -69,7 +69,7 @@ export class FieldReader {
     return new FieldReader(this.bytes(), this.#budget);
   }
 
-  /** Appends the values of a repeated int64 field, packed or one by one; beyond 2^53 they are approximate. */
+  /** Appends the values of a repeated int64 field, packed or not. Values beyond 2^53 are approximate. */
   integers(into: number[]): void {
     if (this.#wireType === VARINT) {
       into.push(this.#signed());
@@ -113,20 +113,20 @@ export class FieldReader {
     this.#at += bytes;
   }
 
-  /** Two's complement of 64 bits: the complement is taken before anything can be rounded. */
+  /** 64-bit two's complement. The complement is taken before any rounding. */
   #signed(): number {
     const last = this.#at + MAX_VARINT - 1;
     const isNegative = this.#bytes[last] === 1 && this.#isLongVarint(last);
     return isNegative ? -1 - this.#varint(0x7f) : this.#varint();
   }
 
-  /** Whether the varint here has its last byte at `last`. */
+  /** Whether the varint at the current position reaches up to `last`. */
   #isLongVarint(last: number): boolean {
     for (let at = this.#at; at < last; at++) if (this.#bytes[at]! < 0x80) return false;
     return true;
   }
 
-  /** Unsigned; with `flip` 0x7f, of a varint of ten bytes, the complement of its 63 lower bits. */
+  /** Unsigned. With `flip` 0x7f, for a varint of ten bytes: the complement of its lower 63 bits. */
   #varint(flip = 0): number {
     let value = 0;
     let unit = 1;

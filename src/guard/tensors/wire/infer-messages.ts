@@ -2,18 +2,18 @@ import type { InferResponse, WireTensor } from '../protocol.ts';
 import { FieldReader } from './field-reader.ts';
 
 /**
- * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto, as somebody else sent them. They are read here
- * rather than by the library, which builds an object for every two bytes before anything can be checked.
+ * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto, as received. Decoded here and not by the library,
+ * which may build an object per two bytes before anything can be checked.
  */
 
-/** Fields and numbers in one message: more than twice what the longest conversation in a context window takes. */
+/** Max fields and numbers in one message: more than twice those of the longest conversation that fits a context window. */
 export const MAX_VALUES = 65_536;
 
 /** Typed contents of a tensor. */
-export interface ReceivedContents {
+interface ReceivedContents {
   readonly booleans: readonly boolean[];
   readonly bytes: readonly Buffer[];
-  /** Whether there are any of a type that no tensor of the guard's contract has. */
+  /** Whether there are contents of a type that no tensor of the guard's contract has. */
   readonly hasOthers: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface ReceivedRequest {
   readonly raw_input_contents: readonly Buffer[];
 }
 
-/** Throws MalformedMessage for what is not such a message, or holds more than MAX_VALUES values. */
+/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
 export function decodeInferRequest(message: Buffer): ReceivedRequest {
   const fields = reader(message);
   const request = {
@@ -61,7 +61,7 @@ export function decodeInferRequest(message: Buffer): ReceivedRequest {
   return request;
 }
 
-/** Throws MalformedMessage for what is not such a message, or holds more than MAX_VALUES values. */
+/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
 export function decodeInferResponse(message: Buffer): InferResponse {
   const fields = reader(message);
   const response = {
@@ -131,7 +131,7 @@ function outputOf(fields: FieldReader): { name: string; parameters: string[] } {
   return { name, parameters };
 }
 
-/** The key of an entry of a map; its value is not looked at. */
+/** The key of a map entry. Its value is not read. */
 function keyOf(entry: FieldReader): string {
   let key = '';
   while (entry.next()) {
