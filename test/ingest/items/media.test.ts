@@ -102,7 +102,7 @@ describe('media files', () => {
     const [item] = await readItems([corpus(join(root, 'uploads'))], 1000, 1000);
     expect(item).toMatchObject({
       source: { sha256: null, bytes: JPEG.length + 1000 },
-      error: { code: 'ITEM_TOO_LARGE' },
+      settled: { error: { code: 'ITEM_TOO_LARGE' } },
     });
   });
 
