@@ -6,15 +6,15 @@ import { isPresent } from './presence.ts';
 import { withKey } from '../../queue/redis/keys/own-type.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
-/** What is known of the workers that did not come to the end of a shard. */
+/** How many workers did not finish a shard. */
 export interface Deaths {
   /** Workers that died, or failed, while they had the shard. */
   readonly ofShard: number;
-  /** By seq: workers in a row that died while the item was among the few they had noted. */
+  /** By seq: workers in a row that died while they had noted the item. */
   readonly ofItem: ReadonlyMap<number, number>;
 }
 
-/** Notes outlive the jobs they are about, which a later feeder names anew; they end with shard or run, or after a day. */
+/** Notes outlive the jobs they are about, since a later feeder uses other job ids. They end with shard or run, or after a day. */
 const KEPT_SECONDS = 86_400;
 
 /** Of a shard: four deaths for each of its 256 items, as many of the shard itself, and a few dozen workers. */
@@ -23,7 +23,7 @@ const MAX_FIELD = 128;
 /** An id and 64 seqs, sealed. */
 const MAX_NOTE = 2048;
 
-/** All fields and values; null where there are more, or larger ones, than there can be. */
+/** All fields and values; null when there are more, or larger ones, than workers can have written. */
 const READ = `
 if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then return false end
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -38,21 +38,21 @@ const DEATH = 'death:';
 const ID_BYTES = 12;
 
 /**
- * Notes of which worker has which shard, and which items of it, in hand. A worker that is gone without having crossed
- * out its note died of something: that is how an item that kills workers is found. What somebody judged and lived
- * is cleared of every death before, so that those count that come one upon the other.
+ * Notes of which worker is judging which shard, and which items of it. A worker that is gone without having removed its
+ * note died while judging: that is how an item that crashes workers is found. When a worker survives an item, the item's
+ * earlier deaths are removed, so that only consecutive ones count.
  */
 export class DeathNotes {
   readonly #link: RedisLink;
   readonly #worker: string;
 
-  /** `worker` is the id under which the process announces itself (`Presence`). */
+  /** `worker`: the id under which this process announces itself (`Presence`). */
   constructor(link: RedisLink, worker: string) {
     this.#link = link;
     this.#worker = worker;
   }
 
-  /** Takes a shard in hand: settles the notes of the dead, then adds its own. */
+  /** Begins a shard: turns the notes of dead workers into deaths, then adds this worker's note. */
   async begin(shard: string, signal: AbortSignal): Promise<Deaths> {
     const notes = await this.#read(shard, signal);
     for (const note of notes.inHand) await this.#settle(shard, note, signal);
@@ -66,31 +66,31 @@ export class DeathNotes {
     await this.#write(shard, [[ITEMS + this.#worker, `${newId()} ${seqs.join(',')}`]], signal);
   }
 
-  /** The items did no harm: no earlier death was theirs either. */
+  /** The worker survived the items: earlier deaths are not theirs either, and are removed. */
   async endItems(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
     const { deaths } = await this.#read(shard, signal);
     const cleared = deaths.filter(({ seq }) => seq !== null && seqs.includes(seq));
     await this.#remove(shard, [ITEMS + this.#worker, ...cleared.map(({ field }) => field)], signal);
   }
 
-  /** Gives the shard back without blame. */
+  /** Removes this worker's notes without counting a death. */
   async release(shard: string, signal: AbortSignal): Promise<void> {
     await this.#remove(shard, [HAS + this.#worker, ITEMS + this.#worker], signal);
   }
 
-  /** Counts a failure of this worker like a death; for the items that it had noted, too. */
+  /** Counts a failure of this worker as a death, also of the items that it had noted. */
   async blame(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
     await this.release(shard, signal);
     const id = newId();
     await this.#write(shard, [deathOf(id, null), ...seqs.map((seq) => deathOf(id, seq))], signal);
   }
 
-  /** The shard is done: nothing of it is remembered. */
+  /** The shard is done: removes all its notes. */
   async forget(shard: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(() => this.#link.redis.del(this.#key(shard)), signal);
   }
 
-  /** Turns the note of a worker that is gone into a death; whoever removes the note counts it. */
+  /** Turns the note of a worker that is gone into a death. Of several workers, the one that removes the note counts it. */
   async #settle(shard: string, { field, worker, id, seqs }: InHand, signal: AbortSignal): Promise<void> {
     if (worker === this.#worker || (await isPresent(this.#link, 'worker', worker, signal))) return;
     if ((await this.#remove(shard, [field], signal)) === 0) return;
@@ -98,7 +98,7 @@ export class DeathNotes {
     await this.#write(shard, deaths, signal);
   }
 
-  /** All notes of a shard. What no worker can have written makes all of them worthless: they are removed. */
+  /** All notes of a shard. If one of them cannot be a worker's, none is trusted, and all are removed. */
   async #read(shard: string, signal: AbortSignal): Promise<Notes> {
     const key = this.#key(shard);
     const ask = (): Promise<unknown> => this.#link.redis.eval(READ, 1, key, MAX_NOTES, MAX_FIELD, MAX_NOTE);
@@ -110,7 +110,7 @@ export class DeathNotes {
     return { inHand: [], deaths: [] };
   }
 
-  /** Fields with what they say, from fields and values in turn; a null stands for what does not open. */
+  /** Fields with their plaintext, from alternating fields and values; null for a value that does not open. */
   #opened(shard: string, read: readonly string[]): [field: string, text: string | null][] {
     const { seal } = this.#link;
     return Array.from({ length: read.length / 2 }, (_, at) => {
@@ -119,7 +119,7 @@ export class DeathNotes {
     });
   }
 
-  /** Whatever is written gives the key its end again: another worker may have removed it meanwhile. */
+  /** Each write also sets the key's expiry: another worker may have removed the key meanwhile. */
   async #write(
     shard: string,
     notes: readonly (readonly [field: string, text: string])[],
@@ -138,7 +138,7 @@ export class DeathNotes {
     );
   }
 
-  /** Gives how many of the fields were there. */
+  /** Returns how many of the fields existed. */
   #remove(shard: string, fields: readonly string[], signal: AbortSignal): Promise<number> {
     const key = this.#key(shard);
     return this.#ask(key, () => this.#link.redis.hdel(key, ...fields), signal);
@@ -153,38 +153,38 @@ export class DeathNotes {
   }
 }
 
-/** Name of a shard in the notes, whoever feeds it. */
+/** Name of a shard in the notes, the same for every feeder. */
 export function notedShard(run: string, { pass, shard }: Pick<Shard, 'pass' | 'shard'>): string {
   return `${run}:${pass}-${shard}`;
 }
 
-/** A note opens only in its shard and field. */
+/** Binds a sealed note to its shard and field. */
 function placeOf(shard: string, field: string): SealedPlace {
   return { run: shard.slice(0, shard.lastIndexOf(':')), folder: FOLDER, name: `${shard} ${field}` };
 }
 
-/** Names one note, and the death that comes of it: put back by somebody, it counts once all the same. */
+/** Id of one note, and of the death it becomes: a note that is replayed still counts once. */
 function newId(): string {
   return randomBytes(ID_BYTES).toString('hex');
 }
 
-/** The note of a death: of an item, or with a null of the shard. */
+/** The note of a death: of an item, or with null, of the shard. */
 function deathOf(id: string, seq: number | null): readonly [field: string, text: string] {
   return [seq === null ? DEATH + id : `${DEATH}${id}:${seq}`, ''];
 }
 
-/** A worker's note of what it has in hand. */
+/** A worker's note of what it is judging. */
 interface InHand {
   readonly field: string;
   readonly worker: string;
   readonly id: string;
-  /** Items that it judges by themselves; null: it has the shard. */
+  /** The items of the piece that it judges; null: the note is about the shard. */
   readonly seqs: readonly number[] | null;
 }
 
 interface Death {
   readonly field: string;
-  /** Null: of the shard. */
+  /** Null: the shard's. */
   readonly seq: number | null;
 }
 
@@ -198,7 +198,7 @@ const WORKER_NOTE = /^(has|items):([\w-]{1,64})$/;
 const DEATH_NOTE = /^death:[0-9a-f]{24}(?::(\d{1,15}))?$/;
 const IN_HAND = /^([0-9a-f]{24})(?: (\d{1,15}(?:,\d{1,15}){0,255}))?$/;
 
-/** Null when there is a note that no worker writes. */
+/** Null when one of them is not the note of a worker. */
 function parseNotes(fields: readonly (readonly [field: string, text: string | null])[]): Notes | null {
   const inHand: InHand[] = [];
   const deaths: Death[] = [];

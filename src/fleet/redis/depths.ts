@@ -6,18 +6,18 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
 
 export interface NamedDepth extends QueueDepth {
-  /** `text`, `chat`, … for shards of a lane; `results` for those of all runs. */
+  /** `text`, `chat`, … for shards of a lane; `results` for the results of all runs. */
   readonly queue: string;
 }
 
 /**
- * How much waits in the fleet's queues. Asks for the lengths of BullMQ's own lists, because making a queue only to
- * look at it would also write its settings.
+ * The depths of the fleet's queues. Reads the lengths of BullMQ's own lists, because creating a queue object also writes
+ * the queue's settings.
  */
 export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<NamedDepth[]> {
   const runs = await new FleetRuns(link).list(signal);
   const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
-  // Waited for together: each wait of its own would add a listener to the signal.
+  // One wait for all: each would add a listener to the signal.
   const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
   const depths = await retryWhileTransient(ask, signal);
   const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));
@@ -39,7 +39,7 @@ async function depthOf(link: RedisLink, queue: string): Promise<QueueDepth> {
   return { waiting, active, delayed };
 }
 
-/** One list that holds something else must not hide how long the others are. */
+/** A key of the wrong type counts as empty, so that the other lengths are still shown. */
 async function lengthOr0(length: Promise<number>): Promise<number> {
   try {
     return await length;

@@ -7,21 +7,21 @@ import { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { sinkJobCodec, type SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../jobs/shard-job.ts';
 
-/** Results of one run that may wait for its sink; workers then hold theirs back. */
+/** Maximum number of results of one run that wait for its sink; beyond it workers hold theirs back. */
 const WAITING_RESULTS = 64;
-/** Feeders bound what they have outstanding themselves, each for its own run. */
+/** Each feeder bounds what its own run has outstanding. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
-/** A sink that died loses its results to the next one after so long, in milliseconds; it commits in far less. */
+/** After this long without a sign of life a sink loses its results to the next one, in milliseconds; a commit takes far less. */
 const SINK_LOCK_MS = 10_000;
 
 export interface FleetQueueOptions {
-  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  /** After this long without a sign of life a worker loses its shards to others, in milliseconds. */
   readonly lockMs: number;
-  /** Told of what is dropped, for those who take something out. */
+  /** Counts dropped jobs, for consumers. */
   readonly dropped: DroppedJobs;
 }
 
-/** For processes that only put something into a queue, or look at it: their lock is never taken. */
+/** For processes that only put jobs into a queue, or look at it: they never take a lock. */
 export const NOTHING_TAKEN: FleetQueueOptions = {
   lockMs: 30_000,
   dropped: new DroppedJobs(
@@ -39,7 +39,7 @@ export function shardQueue(
   return make(link, `shards-${lane}`, shardJobCodec, UNBOUNDED, options);
 }
 
-/** What waits for the sink of a run. Each run has its own, so that one without a sink holds up no other. */
+/** What waits for the sink of a run. Each run has its own queue, so that a run without a sink does not block others. */
 export function sinkQueue(
   link: RedisLink,
   run: string,

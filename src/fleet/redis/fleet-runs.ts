@@ -10,10 +10,10 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
-/** Version of the form of all jobs: a process of another one gives them back rather than drop them. */
+/** Version of the form of all jobs. A process of another version requeues them rather than drop them. */
 export const JOB_FORM = 8;
 
-/** A run that somebody feeds, as workers and sinks need to know it. */
+/** A run that is being fed, as far as workers and sinks need to know it. */
 export interface FleetRun {
   readonly run: string;
   /** Absolute path of the run directory, for the feeder and the sink, which share its file system. */
@@ -22,11 +22,11 @@ export interface FleetRun {
   readonly epoch: number;
 }
 
-/** A run as its feeder announced it, with what its jobs look like. */
+/** A run as its feeder announced it, with the form of its jobs. */
 export interface AnnouncedRun extends FleetRun {
-  /** Version of the form of its jobs; 0: from before it was told. */
+  /** Version of the form of its jobs; 0: its feeder is too old to announce one. */
   readonly form: number;
-  /** Id of the fleet key that its jobs are sealed under; null: they are not. */
+  /** Id of the fleet key that its jobs are sealed with; null: they are not sealed. */
   readonly key: string | null;
 }
 
@@ -39,7 +39,7 @@ const ANNOUNCED_RUN = z.object({
   epoch: z.int().min(1),
   form: z.int().default(0),
   key: z.string().max(64).nullable().default(null),
-  /** With a key: the rest, sealed, which shows that a feeder of this fleet said it. */
+  /** With a key: the other fields, sealed, which proves that a feeder of this fleet wrote them. */
   proof: z.string().max(16_384).nullable().default(null),
 });
 
@@ -47,7 +47,7 @@ function sealedPlace(folder: 'run' | 'problem', run: string): SealedPlace {
   return { run, folder, name: run };
 }
 
-/** What the proof of an announcement holds. */
+/** The plaintext of an announcement's proof. */
 function proven({ run, dir, epoch, form }: AnnouncedRun): string {
   return JSON.stringify([run, dir, epoch, form]);
 }
@@ -55,7 +55,7 @@ function proven({ run, dir, epoch, form }: AnnouncedRun): string {
 /** Longest JSON text of a problem, in bytes. */
 const MAX_PROBLEM = 16 * 1024;
 
-/** Takes a text away; null when there is none, or what is there is longer or none. */
+/** Reads a string and removes the key; null when there is no string, or a longer one. */
 const TAKE = `
 local text = false
 if redis.call('TYPE', KEYS[1]).ok == 'string' and redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[1]) then
@@ -68,15 +68,15 @@ return text`;
 const MAX_REPORT = 1000;
 
 /**
- * For so long the fleet knows of a run whose feeder is gone, in milliseconds; what it judged until then is committed.
- * Afterwards its jobs are dropped wherever they turn up.
+ * How long a run stays registered after its feeder is gone, in milliseconds. What is judged until then is committed;
+ * after that its jobs are dropped wherever they turn up.
  */
 const KNOWN_MS = 600_000;
 
-/** For so long an obstacle is shown after it was met, in milliseconds: longer than until it is met again. */
+/** How long an obstacle is shown, in milliseconds: longer than the interval at which it recurs. */
 const OBSTACLE_MS = 15_000;
 
-/** The runs that are fed at the moment. A cache: feeders say again and again what is true. */
+/** The runs that are being fed. A cache: feeders register their runs again and again. */
 export class FleetRuns {
   readonly #link: RedisLink;
 
@@ -84,7 +84,7 @@ export class FleetRuns {
     this.#link = link;
   }
 
-  /** Says that a run is fed. To be repeated: it is forgotten after ten minutes, or with Redis. */
+  /** Announces that a run is fed. Must be repeated: it expires after ten minutes, and Redis can lose it. */
   async register(run: FleetRun, signal: AbortSignal): Promise<void> {
     const { redis, seal } = this.#link;
     const announced: AnnouncedRun = { ...run, form: JOB_FORM, key: seal?.keyId ?? null };
@@ -101,14 +101,14 @@ export class FleetRuns {
     await withKey(this.#link, this.#names, (names) => redis.srem(names, run), signal);
   }
 
-  /** Whether a run is known, even if what is said of it cannot be read. */
+  /** Whether a run is registered, even if its announcement cannot be read. */
   async isRegistered(run: string, signal: AbortSignal): Promise<boolean> {
     return (await this.find(run, signal)) !== 'absent';
   }
 
   /**
-   * A run as its feeder last announced it. `absent`: nobody feeds it. `unreadable`: somebody may, and whoever asks knows
-   * more when its feeder has announced it again.
+   * A run as its feeder last announced it. `absent`: no feeder feeds it. `unreadable`: one may; ask again after its next
+   * announcement.
    */
   async find(run: string, signal: AbortSignal): Promise<AnnouncedRun | Unread> {
     if (!isRunId(run)) return 'absent';
@@ -123,7 +123,7 @@ export class FleetRuns {
     return 'unreadable';
   }
 
-  /** What was announced under another key cannot be told apart from what was forged: nobody acts on it. */
+  /** An announcement under another key cannot be told from a forged one; callers check the key before they act on it. */
   #isProven(announced: AnnouncedRun, proof: string | null): boolean {
     const { seal } = this.#link;
     if (seal === null || announced.key !== seal.keyId) return true;
@@ -135,8 +135,8 @@ export class FleetRuns {
   }
 
   /**
-   * The runs that are fed, and the names of those that nobody has fed for long: what they left is to be swept. Those of
-   * which neither can be told are in neither list. `known` are asked for whether they are still on the list or not.
+   * The runs that are fed, and the names of those that have expired, whose keys are to be swept. A run whose announcement
+   * is unreadable is in neither list. `known` runs are looked up even if they are not registered any more.
    */
   async listAll(
     known: Iterable<string>,
@@ -154,14 +154,14 @@ export class FleetRuns {
     return { fed, forgotten };
   }
 
-  /** Strikes off a run as one feeder announced it, unless a later one has announced it since. */
+  /** Removes a run as one feeder announced it, unless a later feeder has announced it since. */
   async strikeOff({ run, epoch }: FleetRun, signal: AbortSignal): Promise<void> {
     const now = await this.find(run, signal);
     if (now === 'unreadable') return;
     if (now === 'absent' || now.epoch === epoch) await this.remove(run, signal);
   }
 
-  /** Leaves word of why a run cannot go on, for its feeder; in our own words. */
+  /** Tells the run's feeder why the run cannot continue. The message must not quote foreign text. */
   async reportProblem(run: string, problem: RunProblem, signal: AbortSignal): Promise<void> {
     const text = JSON.stringify(problem);
     const { seal } = this.#link;
@@ -173,8 +173,8 @@ export class FleetRuns {
   }
 
   /**
-   * What was reported since this was last called of the work of one feeder. What an earlier one left behind may still
-   * meet what was mended since.
+   * Takes the problem that was last reported about one feeder's jobs. Jobs of an earlier feeder can still meet a problem
+   * that has been fixed since, so reports about those are discarded.
    */
   async takeProblem(run: string, epoch: number, signal: AbortSignal): Promise<RunProblem | null> {
     const key = this.#problemKey(run);
@@ -187,7 +187,7 @@ export class FleetRuns {
     return problem?.epoch === epoch ? { ...problem, message: shown(problem.message, MAX_REPORT) } : null;
   }
 
-  /** Says what holds the run up at a worker, though others may go on with it; in our own words, for a short time. */
+  /** Notes why one worker cannot judge the run, for a short time; others may. The text must not quote foreign text. */
   async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(
       () => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_MS),
@@ -195,7 +195,7 @@ export class FleetRuns {
     );
   }
 
-  /** What was noted last, as long as it is true, to be shown; null when nothing is. */
+  /** The obstacle that was noted last, for display; null when there is none, or it has expired. */
   async obstacle(run: string, signal: AbortSignal): Promise<string | null> {
     const key = this.#obstacleKey(run);
     const read = await readText(this.#link, key, signal);
@@ -224,9 +224,9 @@ export class FleetRuns {
 const PROBLEM = z.object({
   kind: z.enum(['internal', 'service']),
   message: z.string().max(MAX_REPORT),
-  /** Of the feeder whose work met it. */
+  /** Epoch of the feeder whose jobs met it. */
   epoch: z.int().min(1),
 });
 
-/** Why a run cannot go on: the kind of failure, and one line for people. */
+/** Why a run cannot continue: the kind of failure, and one line for people. */
 export type RunProblem = z.output<typeof PROBLEM>;

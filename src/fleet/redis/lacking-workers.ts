@@ -5,12 +5,12 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
 
-/** For so long a worker's word that it lacks a shard's files holds, in milliseconds: files may be mounted meanwhile. */
+/** How long a note that a worker lacks a shard's files counts, in milliseconds: files may be mounted meanwhile. */
 const REMEMBERED_MS = 600_000;
 
 const WORKER = z.looseObject({ lanes: z.array(z.string()) });
 
-/** Which workers lack media files of a shard, so that the last of those alive knows that nobody has them. */
+/** Which workers lack media files of a shard, so that the last live one knows that no worker has them. */
 export class LackingWorkers {
   readonly #link: RedisLink;
   readonly #worker: string;
@@ -21,7 +21,7 @@ export class LackingWorkers {
     this.#worker = worker;
   }
 
-  /** Notes that this worker lacks files of a shard; whether all workers of its lane that live do by now. */
+  /** Notes that this worker lacks files of a shard; returns whether by now all live workers of its lane do. */
   async note(shard: string, lane: Lane, signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
     const key = this.#link.key('lacking', shard);
@@ -33,14 +33,14 @@ export class LackingWorkers {
       present.map(({ id }) => id),
       signal,
     );
-    // A worker of another version may say other things of itself; it may have the files.
+    // The details of a worker of another version may be unreadable; it may have the files.
     return present.every(({ id, details }) => {
       const worker = WORKER.safeParse(details).data;
       return lacking.has(id) || worker?.lanes.includes(lane) === false;
     });
   }
 
-  /** Those of the workers that the set holds: it is asked for these alone, however many others are in it. */
+  /** The workers that are in the set, asked for by id: the set may hold any number of others. */
   async #among(key: string, workers: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
     if (workers.length === 0) return new Set();
     const ask = (): Promise<number[]> => this.#link.redis.smismember(key, ...workers);

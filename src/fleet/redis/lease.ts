@@ -3,12 +3,12 @@ import { readText, type Unread } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
-/** Giving a lease up may take so long, in milliseconds; then it runs out by itself. */
+/** Timeout for releasing a lease, in milliseconds; after that it expires. */
 const RELEASE_MS = 2000;
 
 /**
- * A right that one process has at a time, as long as it renews it. A matter of politeness: it can be lost with
- * Redis, so what must not happen twice is secured by epochs.
+ * A right that one process holds at a time, as long as it renews it. It is advisory: Redis can lose it, so epochs guard
+ * what must not happen twice.
  */
 export class Lease {
   readonly #link: RedisLink;
@@ -23,7 +23,7 @@ export class Lease {
     this.#lastsMs = lastsMs;
   }
 
-  /** Takes or renews the lease; gives whether this process has it now. */
+  /** Takes or renews the lease; returns whether this process holds it now. */
   async take(signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
     const taken = await retryWhileTransient(
@@ -39,7 +39,7 @@ export class Lease {
     return true;
   }
 
-  /** Gives the lease up, if this process has it. */
+  /** Releases the lease, if this process holds it. */
   async release(): Promise<void> {
     if (this.#link.away) return;
     const signal = AbortSignal.timeout(RELEASE_MS);
@@ -47,12 +47,12 @@ export class Lease {
       const holder = holderOf(await readText(this.#link, this.#key, signal));
       if (holder === this.#holder) await retryWhileTransient(() => this.#link.redis.del(this.#key), signal);
     } catch {
-      // It runs out by itself.
+      // It expires.
     }
   }
 }
 
-/** Who has a lease; null when nobody does that can be told. */
+/** Who holds a lease; null when nobody does, or it cannot be read. */
 export async function leaseHolder(
   link: RedisLink,
   name: string,

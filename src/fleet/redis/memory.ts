@@ -1,18 +1,18 @@
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
-/** How full a server is. */
+/** Memory use of a server. */
 export interface Memory {
   readonly usedBytes: number;
-  /** `maxmemory`; null: it has no bound. */
-  readonly mostBytes: number | null;
+  /** `maxmemory`; null: unlimited. */
+  readonly maxBytes: number | null;
 }
 
-/** Asks a server how full it is. From `mostBytes` on it refuses whatever would need more. */
+/** Reads a server's memory use. At `maxBytes` it refuses commands that need more. */
 export async function readMemory(link: RedisLink, signal: AbortSignal): Promise<Memory> {
   const info = await retryWhileTransient(() => link.redis.info('memory'), signal);
-  const mostBytes = valueOf(info, 'maxmemory');
-  return { usedBytes: valueOf(info, 'used_memory'), mostBytes: mostBytes === 0 ? null : mostBytes };
+  const maxBytes = valueOf(info, 'maxmemory');
+  return { usedBytes: valueOf(info, 'used_memory'), maxBytes: maxBytes === 0 ? null : maxBytes };
 }
 
 function valueOf(info: string, name: string): number {

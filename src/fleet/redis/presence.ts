@@ -11,11 +11,11 @@ export type Role = 'worker' | 'sink';
 
 export interface Present {
   readonly id: string;
-  /** What the process says of itself. */
+  /** What the process announces about itself. */
   readonly details: unknown;
 }
 
-/** Says in Redis, again and again, that a process lives; its silence tells the others that it does not. */
+/** Announces in Redis, at intervals, that a process is alive; without the announcement it counts as dead. */
 export class Presence {
   readonly id: string;
   readonly #link: RedisLink;
@@ -25,7 +25,7 @@ export class Presence {
   #timer: NodeJS.Timeout | null = null;
   #endListening: () => void = () => {};
 
-  /** `forgottenAfterMs`: after so long without a sign the process counts as dead. */
+  /** `forgottenAfterMs`: after this long without an announcement the process counts as dead. */
   constructor(
     link: RedisLink,
     role: Role,
@@ -46,7 +46,7 @@ export class Presence {
     await this.#beat();
   }
 
-  /** Ends the beat and takes the process off the list. */
+  /** Stops announcing, and removes the process from the list. */
   async stop(): Promise<void> {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -58,7 +58,7 @@ export class Presence {
   }
 
   async #beat(): Promise<void> {
-    // What waits for a Redis that is away would all be sent at once when it is back.
+    // Commands for a Redis that is away would queue up and all be sent when it is back.
     if (this.#link.away || this.#timer === null) return;
     const { redis } = this.#link;
     const key = presenceKey(this.#link, this.#role, this.id);
@@ -71,45 +71,45 @@ export class Presence {
   }
 }
 
-/** The processes of a role that live. */
+/** The live processes of a role. */
 export async function listPresent(link: RedisLink, role: Role, signal: AbortSignal): Promise<Present[]> {
   const set = link.key(`${role}s`);
   const present: Present[] = [];
   for (const id of await readMembers(link, set, isProcessId, signal)) {
-    const said = await saidBy(link, role, id, signal);
-    if (said === null) await retryWhileTransient(() => link.redis.srem(set, id), signal);
-    else present.push({ id, details: said.details });
+    const announced = await announcedBy(link, role, id, signal);
+    if (announced === null) await retryWhileTransient(() => link.redis.srem(set, id), signal);
+    else present.push({ id, details: announced.details });
   }
   return present;
 }
 
-/** Whether a process lives. */
+/** Whether a process is alive. */
 export async function isPresent(
   link: RedisLink,
   role: Role,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return isProcessId(id) && (await saidBy(link, role, id, signal)) !== null;
+  return isProcessId(id) && (await announcedBy(link, role, id, signal)) !== null;
 }
 
 function isProcessId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }
 
-/** Longest time that a process may ask for, in milliseconds. */
+/** Longest time a process can ask to count as alive, in milliseconds. */
 const MAX_MS = 86_400_000;
-/** A process that does not say counts as alive for so long after a sign of life, in milliseconds. */
-const UNSAID_MS = 60_000;
+/** How long a process counts as alive that does not announce a time, in milliseconds. */
+const DEFAULT_LASTS_MS = 60_000;
 
-/** What every version says of itself: for how long it counts as alive after a sign of life, in milliseconds. */
+/** What every version announces: how long it counts as alive after the announcement, in milliseconds. */
 const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(MAX_MS) });
 
 /**
- * What a process last said of itself; null when it is gone. One of which that cannot be read is alive, and may be of
- * another version: then its details are null.
+ * What a process last announced; null when it is gone. A process whose announcement cannot be read is alive and may be
+ * of another version: its details are null.
  */
-async function saidBy(
+async function announcedBy(
   link: RedisLink,
   role: Role,
   id: string,
@@ -119,7 +119,7 @@ async function saidBy(
   const read = await readValue(link, key, SIGN, signal);
   if (read === 'absent') return null;
   const details = read === 'unreadable' ? null : read.value;
-  await endInTime(link, key, details?.lastsMs ?? UNSAID_MS, signal);
+  await endInTime(link, key, details?.lastsMs ?? DEFAULT_LASTS_MS, signal);
   return { details };
 }
 

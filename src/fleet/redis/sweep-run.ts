@@ -4,13 +4,13 @@ import { escapeGlob } from '../../queue/redis/keys/glob.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
-/** Keys that Redis looks at for one answer, and that are removed by one command. */
+/** Keys per SCAN, and keys that one command removes. */
 const AT_A_TIME = 1000;
 
 /**
- * Removes what runs that are over have left in Redis: shards that nobody has in hand, outcomes, notes of deaths. To be
- * struck off the list of runs before, so that workers add nothing to it: one that does nevertheless clears the queue of
- * outcomes itself. Looks once at every key of the database, some at a time, however many runs there are.
+ * Removes what runs that are over have left in Redis: shards that no worker is judging, results, death notes. Remove a
+ * run from the registry first, so that workers add nothing to it; a worker that does so all the same clears the result
+ * queue itself. Scans the keys of the database once, however many runs there are.
  */
 export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal: AbortSignal): Promise<void> {
   const over = new Set(runs);
@@ -42,12 +42,12 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
   }
 }
 
-/** What a run that is over has left, as `sweepRuns`. */
+/** `sweepRuns` for one run. */
 export function sweepRun(link: RedisLink, run: string, signal: AbortSignal): Promise<void> {
   return sweepRuns(link, [run], signal);
 }
 
-/** The job of a shard, by the parts of its key; null when it is none. */
+/** The shard job that a key holds, from the parts of the key; null when it holds none. */
 function shardOf([queue = '', id = '', ...more]: readonly string[]): {
   lane: Lane;
   id: string;
@@ -59,8 +59,8 @@ function shardOf([queue = '', id = '', ...more]: readonly string[]): {
 }
 
 /**
- * The run that a key other than of a shard's job is about, by its parts: its outcomes, notes of its shards, the right to
- * commit it, and what is kept beside a job. Null when it is none.
+ * The run that a key belongs to, unless it is a shard job, from the parts of the key: results, notes of shards, the
+ * sink's lease, and what BullMQ keeps beside a job. Null when it belongs to none.
  */
 function runOf([folder = '', name = '']: readonly string[]): string | null {
   if (folder.startsWith(RESULTS)) return folder.slice(RESULTS.length);
@@ -72,7 +72,7 @@ function runOf([folder = '', name = '']: readonly string[]): string | null {
 const RESULTS = 'results-';
 const SINK = 'sink-';
 const OF_SHARDS: ReadonlySet<string> = new Set(['deaths', 'lacking']);
-/** Name of a shard's job: run, pass, shard, epoch. */
+/** Id of a shard job: run, pass, shard, epoch. */
 const SHARD = /^s-(.+?)(?:-\d{1,16}){3}$/;
 
 async function removeShards(

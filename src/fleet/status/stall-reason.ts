@@ -6,19 +6,19 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { readMemory } from '../redis/memory.ts';
 import { listPresent } from '../redis/presence.ts';
 
-/** What a worker says of itself, as far as it tells why work stands still. */
+/** The details that a worker announces, as far as they explain a stall. */
 const WORKER = z.looseObject({
   lanes: z.array(z.string()),
   guards: z.array(z.looseObject({ state: z.string() })),
 });
 
 /**
- * A server counts what it is just being told, so it refuses a large command before it is full: a shard of 1 MiB, with as
- * much again for its form.
+ * A server counts the command that it is receiving, so it refuses a large one before it is full: a shard of 1 MiB, and as
+ * much again for its encoding.
  */
 const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
-/** What a sink says of itself, as far as it tells why work stands still. */
+/** The details that a sink announces, as far as they explain a stall. */
 const SINK = z.looseObject({ diskFull: z.array(z.string()) });
 
 /** Name of the lease that the sink of a run holds. */
@@ -27,21 +27,21 @@ export function sinkLease(run: string): string {
 }
 
 /**
- * What a run waits for: its oldest shard that is not committed, of this lane; when all are, its end; or neither, while
- * its feeder reads on.
+ * What a run waits for: the lane of its oldest shard that is not committed; `end` when all shards are; null while there
+ * is nothing to wait for, because its feeder is still reading.
  */
 export type WaitsFor = Lane | 'end' | null;
 
-/** What a run lacks to go on, in a few words; null when nothing does. */
+/** Why a run is stalled, in a few words; null when it is not. */
 export async function stallReason(
   link: RedisLink,
   { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
   signal: AbortSignal,
 ): Promise<string | null> {
   if (link.away) return 'waiting for Redis';
-  const { usedBytes, mostBytes } = await readMemory(link, signal);
-  if (mostBytes !== null && usedBytes + LARGE_COMMAND_BYTES > mostBytes) {
-    return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(mostBytes)} MiB that maxmemory allows`;
+  const { usedBytes, maxBytes } = await readMemory(link, signal);
+  if (maxBytes !== null && usedBytes + LARGE_COMMAND_BYTES > maxBytes) {
+    return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(maxBytes)} MiB that maxmemory allows`;
   }
   if (waitsFor === null) return null;
   if (waitsFor === 'end') return sinkLacks(link, run, signal);
@@ -56,7 +56,7 @@ export async function stallReason(
   }
   const lacks = await sinkLacks(link, run, signal);
   if (lacks !== null) return lacks;
-  // A worker of another version may say other things of itself; then nothing is known against it.
+  // The details of a worker of another version may be unreadable; then it counts as able.
   const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
   if (down) return 'waiting for a guard: none of the workers has one that is ready';
   return new FleetRuns(link).obstacle(run, signal);

@@ -8,8 +8,8 @@ const MIB = 1024 * 1024;
 
 it('feeding has half of the memory that Redis may use', async () => {
   const link = await linkForTest(await redisForTest({ settings: ['--maxmemory', '32mb'] }));
-  const { mostBytes } = await readMemory(link, never);
-  expect(mostBytes).toBe(32 * MIB);
+  const { maxBytes } = await readMemory(link, never);
+  expect(maxBytes).toBe(32 * MIB);
   const memory = new RedisHeadroom(link);
   let fed = 0;
   // What was fed is counted before Redis shows it.
