@@ -4,7 +4,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 
 const MIB = 1024 * 1024;
 
-/** The most that one of these files is read with. A manifest has some 200 bytes for each source. */
+/** Max sizes, in bytes. A manifest has some 200 bytes per source. */
 const MAX_BYTES = new Map<string, number>([
   [RUN_FILES.run, 64 * MIB],
   [RUN_FILES.summary, 16 * MIB],
@@ -14,8 +14,8 @@ const MAX_BYTES = new Map<string, number>([
 const MAX_MANIFEST_BYTES = 256 * MIB;
 
 /**
- * All of a file of a run directory that is read at once: run.json, summary.json, a manifest, its hash or its signature. Links are not
- * followed. Rejects with NotAnOrdinaryFile, FileTooLarge, or the system's error.
+ * Reads a file of a run directory as a whole: run.json, summary.json, a manifest, its hash or its signature. Links are
+ * not followed. Rejects with NotAnOrdinaryFile, FileTooLarge, or the system's error.
  */
 export function readRunFile(runDir: string, name: string): Promise<Buffer> {
   const maxBytes = MAX_BYTES.get(name) ?? MAX_MANIFEST_BYTES;

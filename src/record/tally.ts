@@ -6,7 +6,7 @@ import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxono
 import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
 
-/** A guard that judged, with one of the models it judged with. */
+/** A guard, and one of the models that it judged with. */
 export interface GuardShare {
   readonly endpoint: string;
   readonly kind: 'embedded' | 'triton' | 'rest';
@@ -14,38 +14,38 @@ export interface GuardShare {
   readonly verdicts: number;
 }
 
-/** What the outcomes of a run add up to. */
+/** Sums over the outcomes of a run. */
 export interface Counts {
   readonly items: number;
   readonly verdicts: number;
   readonly errors: number;
-  /** Verdicts decided review or block. */
+  /** Verdicts with the decision `review` or `block`. */
   readonly flagged: number;
   readonly by_decision: Readonly<Record<Decision, number>>;
-  /** Verdicts by category flagged; one verdict may count in several. */
+  /** Verdicts by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
   readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
-  /** Items by modality; `unknown` for what could not be recognised. */
+  /** Items by modality; `unknown` for content that was not recognised. */
   readonly by_modality: Readonly<Record<string, number>>;
-  /** Files of kinds that are not judged, by extension. */
+  /** Files of unsupported types, by extension. */
   readonly unsupported_files: Readonly<Record<string, number>>;
   readonly guards: readonly GuardShare[];
   readonly reused: number;
-  /** Verdicts for which a category threshold of the policy had no score to be applied to. */
+  /** Verdicts without a score for a category that has a threshold in the policy. */
   readonly thresholds_unapplied: number;
-  /** Clips that were not judged because ffmpeg was missing; they are among the errors with the code INTERNAL. */
+  /** Errors with the reason `ffmpeg_missing`. */
   readonly without_ffmpeg: number;
-  /** Tables of which no column is recognised as their text; they are among the errors with the code UNSUPPORTED_TYPE. */
+  /** Errors with the reason `no_text_column`. */
   readonly without_text_column: number;
 }
 
-/** Extensions that are counted by themselves: names of files can be anything. */
+/** Extensions with a count of their own: file names can be anything. */
 const MAX_EXTENSIONS = 100;
 
-/** Categories beyond the taxonomy that are counted by themselves: a guard may flag any name. */
+/** Categories outside the taxonomy with a count of their own: a guard may flag any name. */
 const MAX_UNKNOWN_CATEGORIES = 20;
 
-/** Adds outcomes up. */
+/** Adds up outcomes. */
 export class Tally {
   readonly #policy: Policy;
   #items = 0;
@@ -67,7 +67,7 @@ export class Tally {
     this.#policy = policy;
   }
 
-  /** Whether the decision on record is the one the policy gives; counted either way. */
+  /** Counts an outcome; returns whether its decision is the one that the policy gives. */
   add(line: OutcomeLine): boolean {
     this.#items++;
     increment(this.#modalities, line.modality ?? 'unknown');
@@ -144,7 +144,7 @@ export class Tally {
   }
 }
 
-/** Whether an outcome is that of a file of a kind that is not judged, rather than of something within a file. */
+/** Whether an outcome is of a whole file of an unsupported type, rather than of a record in a file. */
 function isUnsupportedFile({ source, error }: OutcomeLine): boolean {
   const isKind = error?.code === 'UNSUPPORTED_TYPE' || error?.code === 'UNSUPPORTED_AUDIO_TYPE';
   return isKind && source.row === null;
@@ -154,7 +154,7 @@ function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Counts as a record: known keys in their own order, then the others by name. */
+/** Counts as an object: `keys` in their order, then the others by name. */
 function ordered(counts: ReadonlyMap<string, number>, keys: readonly string[]): Record<string, number> {
   const others = [...counts.keys()].filter((key) => !keys.includes(key)).sort();
   return Object.fromEntries(

@@ -3,46 +3,46 @@ import { z } from 'zod';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { withCheck, withoutCheck } from '../../files/line-check.ts';
 
-/** A place in the chain: after so many lines of an epoch's commits. Epoch 0 is the genesis, which has no lines. */
+/** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
 export interface ChainPosition {
   readonly epoch: number;
-  /** Lines of that epoch's commits that count, its claim included. */
+  /** Lines of that epoch's commits file that count, including its claim. */
   readonly lines: number;
   /** Hash of the last of them; for the genesis, SHA-256 of run.json. */
   readonly head: string;
 }
 
-/** First line of an epoch's commits: whose work it continues. What the earlier epochs hold beyond that is void. */
+/** First line of an epoch's commits file: what it continues. What earlier epochs hold beyond that position is void. */
 export interface ClaimLine {
   readonly claim: number;
   readonly continues: ChainPosition;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** When the work began that its commits come from, where that was before the claim. ISO 8601, UTC. */
+  /** When the work on its commits began, if before the claim. ISO 8601, UTC. */
   readonly since?: string | undefined;
-  /** What was found damaged when the epoch was claimed. */
+  /** Damage that was found when the epoch was claimed. */
   readonly damage?: Damage | undefined;
 }
 
-/** What had been committed, and does not hold any more: it is judged again. */
+/** Committed outcomes that no longer hold; they are judged again. */
 export interface Damage {
   /** The first place where something does not hold: `log/0001-commits.jsonl line 5`. */
   readonly at: string;
   /** Outcomes that are lost. */
   readonly outcomes: number;
-  /** Shards of which the commits in the chain up to here are void. */
+  /** Shards whose commits earlier in the chain are void. */
   readonly shards: readonly number[];
 }
 
 export interface ShardCounts {
   readonly items: number;
   readonly errors: number;
-  /** Verdicts by decision; the rest of `items - errors` is allowed. */
+  /** Verdicts by decision; the rest of `items - errors` is `allow`. */
   readonly review: number;
   readonly block: number;
 }
 
-/** One committed shard: where its outcome lines are, and their hash. */
+/** A committed shard: where its outcome lines are, and their hash. */
 export interface CommitLine extends ShardCounts {
   readonly shard: number;
   readonly pass: number;
@@ -64,11 +64,11 @@ export interface FingerprintLine {
 }
 
 /**
- * The last line of a finished pass. It holds what manifest.json and summary.json say and the rest of the log does not,
- * so that the hash of this line, the chain head, stands for all of the record.
+ * The last line of a finished pass. It holds everything in manifest.json and summary.json that cannot be derived from
+ * the rest of the log, so its hash, the chain head, covers the whole record.
  */
 export interface ClosingLine {
-  /** The pass. */
+  /** Number of the pass. */
   readonly closes: number;
   /** ISO 8601, UTC: when the pass was finished. */
   readonly at: string;
@@ -127,22 +127,22 @@ const CLOSING = z.strictObject({
 
 const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CLOSING]);
 
-/** A line of a commits file, without its line end. Its check holds for as long as no other line names its hash. */
+/** The text of a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
 export function encodeChainLine(line: ClaimLine | ChainLine): string {
   return withCheck(JSON.stringify(line));
 }
 
-/** The hash that the next line names: SHA-256 of a line's bytes, its check included and its newline excluded. */
+/** The hash that the next line names: SHA-256 of a line's bytes, including its check, without its newline. */
 export function lineHash(bytes: Uint8Array | string): string {
   return hash('sha256', bytes);
 }
 
-/** A claim from its bytes; null when they are none, or not as they were written. */
+/** Parses a claim; null when the bytes are not one, or do not fit their check. */
 export function parseClaim(bytes: Buffer): ClaimLine | null {
   return parse(CLAIM, bytes);
 }
 
-/** A line after the claim from its bytes; null when they are none, or not as they were written. */
+/** Parses a line after the claim; null when the bytes are not one, or do not fit their check. */
 export function parseChainLine(bytes: Buffer): ChainLine | null {
   return parse(CHAIN_LINE, bytes);
 }

@@ -17,21 +17,21 @@ import { readChain } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-/** Taken in at one look. The rest comes with the next. */
+/** Read per poll; the rest comes with the next one. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Between two looks at a log that is being taken over, in milliseconds. */
+/** Poll interval while the log is being taken over, in milliseconds. */
 const SETTLE_MS = 50;
 
 /**
- * Follows a verdict log that another process writes. It takes a line for committed under the same rule as the
- * writer: after reading it no later epoch was there, so that whoever takes over will see it.
+ * Follows a verdict log that another process writes. A line counts as committed by the same rule as for the writer: no
+ * later epoch existed after it was read, so a later writer will see it.
  */
 export class ChainTail {
   readonly #runDir: string;
   readonly #signal: AbortSignal;
   #commits: CommitTable;
   #position: ChainPosition;
-  /** Bytes of the current epoch's commits that were taken in. */
+  /** Bytes read of the current epoch's commits file. */
   #bytes: number;
 
   private constructor(runDir: string, signal: AbortSignal, read: WholeChain) {
@@ -42,7 +42,7 @@ export class ChainTail {
     this.#bytes = read.bytes;
   }
 
-  /** Reads the chain as it is. Failure('internal') when it does not hold. */
+  /** Reads the chain, waiting for a claim that is being written. Failure('internal') when it does not hold. */
   static async open(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     for (;;) {
       const highest = (await listEpochs(runDir)).at(-1) ?? 0;
@@ -54,10 +54,7 @@ export class ChainTail {
     }
   }
 
-  /**
-   * The same for whoever only looks: does not wait for an epoch that was taken to say what it continues. Its taker may
-   * have died over that.
-   */
+  /** The same without waiting for the newest epoch's claim: its writer may have died before writing it. */
   static async glance(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     return new ChainTail(runDir, signal, await readWhole(runDir, signal));
   }
@@ -76,12 +73,12 @@ export class ChainTail {
     return this.#commits.counts(pass);
   }
 
-  /** Takes in what was committed since; gives whether there was anything. */
+  /** Reads what was committed since; returns whether there was anything. */
   async poll(): Promise<boolean> {
     const before = this.#commits.shards;
     const highest = (await listEpochs(this.#runDir)).at(-1) ?? 0;
     if (highest > this.#position.epoch) {
-      // Whoever takes over checks all that is committed first, which may take minutes.
+      // Before it writes its claim, a new writer checks everything committed, which may take minutes.
       if ((await readClaim(this.#runDir, highest, this.#signal)) === null) return false;
       const read = await readWhole(this.#runDir, this.#signal);
       if (!read.settled) return false;
@@ -122,7 +119,7 @@ interface WholeChain {
   readonly commits: CommitTable;
   readonly position: ChainPosition;
   readonly bytes: number;
-  /** False while a later epoch was taken that has not said yet what it continues. */
+  /** False while a later epoch was taken whose claim is not written yet. */
   readonly settled: boolean;
 }
 
@@ -132,7 +129,7 @@ async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChai
   return { commits, position, bytes: parts.at(-1)?.bytes ?? 0, settled: highest === position.epoch };
 }
 
-/** The lines of a file from a byte on, without one that has no newline yet; of much that was added, the beginning. */
+/** The complete lines of a file from a byte on; of more than `MAX_BYTES`, those in the first part. */
 async function completeLines(path: string, from: number): Promise<Buffer[]> {
   const file = await openFile(path, 'refuse');
   try {

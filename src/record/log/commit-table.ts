@@ -12,7 +12,7 @@ export interface CommittedRange {
 const PAGE_SHARDS = 1024;
 const HASH_BYTES = 32;
 
-/** Flat arrays for neighbouring shard numbers. */
+/** Flat arrays for a range of shard numbers. */
 class Page {
   /** Index of the segment plus 1; 0: not committed. */
   readonly segment = new Uint32Array(PAGE_SHARDS);
@@ -22,8 +22,8 @@ class Page {
 }
 
 /**
- * The committed shards by number: about 50 bytes a shard, because a large run has millions of them. A shard counts
- * once: the first commit stands. (In pages, so that a number out of all order in a damaged log costs a page.)
+ * The committed shards by number, at about 50 bytes per shard: a large run has millions. A shard counts once: the first
+ * commit wins. Paged, so that an absurd shard number in a damaged log costs one page.
  */
 export class CommitTable {
   readonly #pages = new Map<number, Page>();
@@ -60,7 +60,7 @@ export class CommitTable {
     return this.#counts.get(pass) ?? { items: 0, errors: 0, review: 0, block: 0 };
   }
 
-  /** Takes a commit in; changes nothing when the shard is committed already. */
+  /** Does nothing when the shard is already committed. */
   add(commit: CommitLine): void {
     if (this.has(commit.shard)) return;
     const page = this.#page(Math.floor(commit.shard / PAGE_SHARDS));

@@ -10,7 +10,7 @@ import type { CommittedRange } from './commit-table.ts';
 /** Of one shard's outcome lines: the longest string that Node can hold. */
 const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
-/** Reads committed ranges of a run's segments, checking each against the hash in its commit. */
+/** Reads committed ranges of a run's segments and checks each against the hash in its commit. */
 export class RangeReader {
   readonly #logDir: string;
   #segment: string | null = null;
@@ -22,7 +22,7 @@ export class RangeReader {
     this.#logDir = join(runDir, RUN_FILES.log);
   }
 
-  /** The bytes of a range. Failure('internal') names the segment and the place when they are not what was committed. */
+  /** The bytes of a range. Failure('internal') names the segment and the range when they are not what was committed. */
   async read(range: CommittedRange): Promise<Buffer> {
     const bytes = await this.#checked(range);
     if (bytes === null) {

@@ -1,9 +1,8 @@
 import type { ChainPart } from './chain.ts';
 
 /**
- * For how long a run was worked on, in seconds to the millisecond: in each epoch, from where the work that its commits
- * come from began, to its last commit. What lies between, while nobody worked, does not count; what two epochs share
- * counts once.
+ * How long a run was worked on, in seconds with millisecond resolution: the union of the spans of all epochs, each from
+ * the start of the work on its commits to its last commit.
  */
 export function workingSeconds(parts: readonly ChainPart[]): number {
   const spans = parts

@@ -1,7 +1,7 @@
 import type { FileEntry, Manifest } from './manifest.ts';
 import { passOfManifest } from '../../files/run-files.ts';
 
-/** The manifest of the latest earlier pass among the files of a manifest; null when there is none. */
+/** The newest manifest of an earlier pass among the files that a manifest lists; null when there is none. */
 export function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
   const latest = files
     .filter(({ path }) => passOfManifest(path) !== null)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileEntry } from './manifest.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 
-/** SHA-256 of a list of the manifest: its entries as JSON, one a line. `jq -c '.sources[]'` prints the same bytes. */
+/** SHA-256 of a list of the manifest: its entries as JSON, one per line. `jq -c '.sources[]'` prints the same bytes. */
 export class ListHash {
   readonly #hash = createHash('sha256');
 
@@ -10,15 +10,15 @@ export class ListHash {
     for (const entry of entries) this.#hash.update(`${JSON.stringify(entry)}\n`);
   }
 
-  /** 64 hex digits. To be called once. */
+  /** 64 hex digits. May be called once. */
   digest(): string {
     return this.#hash.digest('hex');
   }
 }
 
 /**
- * The hash of the manifest's `files` that the closing line of an epoch holds. Left out are the file which that line is
- * in, and the summary, which names the hash of the line: the chain determines both.
+ * The hash of the manifest's `files` in the closing line of an epoch. It leaves out the commits file that holds this line
+ * and the summary, which names the hash of this line: the chain determines both.
  */
 export function filesHash(files: readonly FileEntry[], epoch: number): string {
   const hash = new ListHash();

@@ -11,16 +11,16 @@ const SIGNATURE = z.strictObject({
   signature: z.base64().length(88),
 });
 
-/** What manifest.sig holds: an Ed25519 signature (RFC 8032) of the bytes of manifest.sha256. */
+/** manifest.sig: an Ed25519 signature (RFC 8032) of the bytes of manifest.sha256. */
 export type ManifestSignature = z.infer<typeof SIGNATURE>;
 
-/** `sha256:` and the SHA-256 of a public key's SubjectPublicKeyInfo in DER, 64 hex digits; of a private key, of its public half. */
+/** `sha256:` and the SHA-256, in hex, of a public key's SubjectPublicKeyInfo in DER; for a private key, of its public key. */
 export function keyId(key: KeyObject): string {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
 }
 
-/** Reads manifest.sig from its bytes. Failure('internal') when it does not have that form. */
+/** Parses manifest.sig. Failure('internal') when it does not have that form. */
 export function parseSignature(bytes: Buffer): ManifestSignature {
   try {
     return SIGNATURE.parse(JSON.parse(bytes.toString()));
@@ -31,7 +31,7 @@ export function parseSignature(bytes: Buffer): ManifestSignature {
   }
 }
 
-/** Failure('internal') unless the signature is that of `hashLine` by the owner of an Ed25519 public key. */
+/** Failure('internal') unless the signature of `hashLine` is valid for an Ed25519 public key. */
 export function checkSignature(hashLine: string, found: ManifestSignature, publicKey: KeyObject): void {
   const expected = keyId(publicKey);
   if (found.key_id !== expected) {

@@ -14,9 +14,9 @@ const MANIFEST = z.strictObject({
   created_at: z.string(),
   finished_at: z.string(),
   pass: z.int().min(1),
-  /** Of the verdict log: the one that finished the run. */
+  /** The epoch of the verdict log that finished the pass. */
   epoch: z.int().min(1),
-  /** Hash of the log's last line, which is the closing line of the pass. */
+  /** Hash of the last line of the log, which is the closing line of the pass. */
   chain_head: sha256,
   counts: z.strictObject({
     items: count,
@@ -24,34 +24,34 @@ const MANIFEST = z.strictObject({
     errors: count,
     corpora: z.array(z.strictObject({ corpus: count, items: count, verdicts: count, errors: count })),
   }),
-  /** What had been committed and was found damaged, by the epoch that found it; it was judged again. */
+  /** Committed outcomes that were found damaged and judged again, by the epoch that found them. */
   damage: z.array(z.strictObject({ epoch: z.int().min(1), at: z.string(), outcomes: count })),
-  /** Every fingerprint that was in force for a verdict, in full. */
+  /** Every fingerprint that a verdict names, in full. */
   fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
-  /** The manifest of the pass before; it is kept, and listed in `files`. */
+  /** The manifest of the previous pass, which is kept and listed in `files`. */
   previous: z.strictObject({ path: z.string(), sha256 }).nullable(),
-  /** Hashes of the sources as they were judged; null when a source is gone, unreadable or changed since. */
+  /** Hashes of the sources as they were judged; null for a source that is gone, unreadable or changed. */
   sources: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: sha256.nullable() })),
-  /** Every file of the run; of files that an older epoch may still append to, the bytes that count. */
+  /** Every file of the run; of files that an overtaken writer may append to, only the bytes that count. */
   files: z.array(
     z.strictObject({ path: z.string().regex(/^(log\/)?[a-zA-Z0-9][\w.-]*$/), bytes: count, sha256 }),
   ),
 });
 
-/** manifest.json: what a run's record consists of. */
+/** manifest.json: what the record of a run consists of. */
 export type Manifest = z.infer<typeof MANIFEST>;
 
-/** A file of the run as the manifest lists it. `path` is relative to the run directory, with `/`. */
+/** A file in the manifest. `path` is relative to the run directory, with `/`. */
 export type FileEntry = Readonly<Manifest['files'][number]>;
 
-/** The text of manifest.sha256 for a manifest's hash: a line as sha256sum writes and checks it. */
+/** The text of manifest.sha256: a line as sha256sum writes and checks it. */
 export function manifestHashLine(sha256: string): string {
   return `${sha256}  ${RUN_FILES.manifest}\n`;
 }
 
 /**
- * Reads and checks the manifest of a finished run. Failure('internal') when it is missing (the run was never
- * finished), or is not the one that manifest.sha256 names.
+ * Reads the manifest of a finished run and checks it against manifest.sha256. Failure('internal') when it is missing
+ * (the run was never finished), does not match, or does not have the form of a manifest.
  */
 export async function readManifest(runDir: string): Promise<Manifest> {
   const bytes = await readPart(runDir, RUN_FILES.manifest);
@@ -84,10 +84,10 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
   }
 }
 
-/** What a manifest begins with: all that is known before the sources are hashed. */
+/** The beginning of a manifest: what is known before the sources are hashed. */
 export type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
 
-/** What it ends with: all that depends on the closing line of the log. */
+/** The end of a manifest: what depends on the closing line of the log. */
 export type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
 
 /** The text of a manifest up to its list of sources. */
@@ -95,14 +95,14 @@ export function manifestBegin(head: ManifestHead): string {
   return `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "sources": [`;
 }
 
-/** The text of some of the sources, one a line; `first` is the index of the first of them. */
+/** The text of some of the sources, one per line; `first` is the index of the first. */
 export function manifestSources(sources: Manifest['sources'], first: number): string {
   return sources
     .map((source, index) => `${first + index === 0 ? '\n' : ',\n'}    ${JSON.stringify(source)}`)
     .join('');
 }
 
-/** The text of a manifest from the end of its list of sources on. */
+/** The text of a manifest after its list of sources. */
 export function manifestEnd({ files, chain_head }: ManifestEnd): string {
   const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
   return `\n  ],\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;

@@ -1,12 +1,12 @@
 import { ShardCursor, type CursorInput, type LoggedOutcome } from './shard-cursor.ts';
 import type { PlannedLane } from './plan-outline.ts';
 
-/** Outcomes handed over together, at least. */
+/** Min outcomes per batch. */
 const BATCH = 1024;
 
 /**
- * The outcomes of a run in corpus order, in batches: a merge over the lanes and passes, each of which ascends in
- * seq. Of several outcomes of one item, the one of the highest pass is given. Memory: one shard a lane and pass.
+ * The outcomes of a run in corpus order, in batches: a merge over lanes and passes, each of which ascends in seq. Of
+ * several outcomes of one item, the one of the highest pass wins. Memory: one shard per lane and pass.
  * Failures: see ShardCursor.
  */
 export async function* mergeOutcomes(
@@ -22,7 +22,7 @@ export async function* mergeOutcomes(
     while (live.length > 0) {
       const cursor = firstOf(live);
       const outcome = cursor.outcomes[cursor.index++]!;
-      // The highest pass comes first among equal seqs; what follows it is superseded.
+      // Among equal seqs the highest pass comes first; the others are superseded.
       if (outcome.line.seq !== lastSeq) {
         batch.push(outcome);
         lastSeq = outcome.line.seq;
@@ -40,7 +40,7 @@ export async function* mergeOutcomes(
   }
 }
 
-/** The cursor with the lowest seq next; among equals the highest pass. There are a few lanes and passes: no heap. */
+/** The cursor whose next seq is the lowest; among equals the highest pass. Lanes and passes are few: no heap. */
 function firstOf(cursors: readonly ShardCursor[]): ShardCursor {
   let first = cursors[0]!;
   for (let index = 1; index < cursors.length; index++) {

@@ -3,31 +3,31 @@ import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
 
-/** Spreadsheets take a little over a million rows; the head is one. */
+/** Spreadsheets take 1,048,576 rows, including the header. */
 const FLAGGED_ROWS = 999_999;
 
-/** Where the text of a file goes: into the file, when a run is finished, or against it, when one is verified. */
+/** Where the text of a file goes: written when a run is finished, compared when it is verified. */
 export interface TextTarget {
   write(text: string | Buffer | readonly string[]): Promise<void>;
-  /** No text follows. */
+  /** To be called after the last `write`. */
   complete(): Promise<unknown>;
 }
 
 interface Tables<T> {
   readonly all: T;
   flagged: T;
-  /** Rows in the last flagged.csv, and how many of these files there are. */
+  /** Rows in the current flagged.csv, and the number of these files. */
   rows: number;
   parts: number;
 }
 
-/** Makes the text of the final files that consist of outcomes: verdicts, errors, and the tables for people. */
+/** Renders the final files that consist of outcomes: verdicts.jsonl, errors.jsonl and the CSV tables. */
 export class OutcomeFiles<T extends TextTarget> {
   readonly #create: (name: string) => Promise<T>;
   readonly #flaggedRows: number;
   readonly #verdicts: T;
   readonly #errors: T;
-  /** Null when no tables are wanted. */
+  /** Null without the format `csv`. */
   readonly #tables: Tables<T> | null;
 
   private constructor(
@@ -43,8 +43,8 @@ export class OutcomeFiles<T extends TextTarget> {
   }
 
   /**
-   * `create` is called once for each file, when its text begins; whoever gives it ends the files too. `flaggedRows`
-   * is the most rows in one flagged.csv; default: what a spreadsheet takes.
+   * `create` is called once per file, before its first text; the caller completes the files. `flaggedRows` is the max
+   * rows of one flagged.csv; default: what a spreadsheet takes.
    */
   static async begin<T extends TextTarget>(
     create: (name: string) => Promise<T>,
@@ -64,7 +64,7 @@ export class OutcomeFiles<T extends TextTarget> {
     return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables });
   }
 
-  /** Takes outcomes in the order they are to stand in. */
+  /** To be called in corpus order. */
   async add(outcomes: readonly LoggedOutcome[]): Promise<void> {
     for (const span of spans(outcomes)) await this.#verdicts.write(span);
     const errors = outcomes.filter(({ line }) => line.status === 'error');
@@ -96,7 +96,7 @@ export class OutcomeFiles<T extends TextTarget> {
   }
 }
 
-/** The bytes of outcomes as they stand in the log; what stands together there is not taken apart. */
+/** The bytes of outcomes as they are in the log; neighbours in the log are one span. */
 function* spans(outcomes: readonly LoggedOutcome[]): Generator<Buffer> {
   for (let index = 0; index < outcomes.length;) {
     const { shard, start } = outcomes[index]!;

@@ -4,7 +4,7 @@ import type { FailedJudgement, Judgement, OutcomeLine } from '../../domain/outco
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 
-/** The line of an item that was judged, with the decision the policy gives. */
+/** The line of an item with a verdict, with the policy's decision. */
 export function verdictLine(run: string, policy: Policy, item: Item, judgement: Judgement): OutcomeLine {
   const { coverage } = judgement;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
@@ -15,7 +15,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     subcategoryFlags: judgement.subcategoryFlags,
     partial: coverage.judged < coverage.total,
   });
-  // Every key spelled out, here and below: an object made by spreading another costs ten times the rest of the sink.
+  // Hot path: every key is spelled out, here and below. Spreading an object costs ten times the rest of the sink.
   return {
     schema: 1,
     run,
@@ -51,7 +51,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
   };
 }
 
-/** The line of an item that got no verdict; one settled when it was read took no attempt. */
+/** The line of an item without a verdict. An item that was settled when it was read took no attempts. */
 export function errorLine(run: string, item: Item, failure: FailedJudgement): OutcomeLine {
   const { code, message, reason } = failure.error;
   const retryable = isRetryable(failure.error);
@@ -85,7 +85,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
   };
 }
 
-/** The keys of a source in the order of the record, whatever the reader put together. */
+/** The keys of a source in the order of the record format. */
 function sourceOf({ source }: Item): OutcomeLine['source'] {
   return {
     path: source.path,
@@ -96,7 +96,7 @@ function sourceOf({ source }: Item): OutcomeLine['source'] {
   };
 }
 
-/** What the policy says of a verdict on record; null for an error line. */
+/** The policy's decision on a recorded verdict; null for an error line. */
 export function replayDecision(policy: Policy, line: OutcomeLine): Decided | null {
   if (line.score === null || line.flagged === null) return null;
   return decide(policy, {
@@ -110,7 +110,7 @@ export function replayDecision(policy: Policy, line: OutcomeLine): Decided | nul
 
 type Scores = Judgement['subcategoryScores'];
 
-/** Equal scores are to give equal lines, in whatever order the guard's client put them together. */
+/** Equal scores give equal lines, whatever their order in the guard's reply. */
 function inTaxonomyOrder(scores: Scores): Scores {
   if (scores === null) return null;
   const ordered: Partial<Record<CategoryKey, number>> = {};

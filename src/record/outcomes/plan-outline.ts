@@ -10,12 +10,12 @@ export interface PlannedLane {
   readonly lane: Lane;
 }
 
-/** What finishing and verifying need to know of a plan as a whole. */
+/** What finishing and verifying need of a plan as a whole. */
 export interface PlanOutline {
   readonly lanes: readonly PlannedLane[];
-  /** Items of the run, as far as they are planned. */
+  /** Items planned so far. */
   readonly items: number;
-  /** Shards planned, and how many of them are committed. */
+  /** Planned shards, and how many of them are committed. */
   readonly shards: number;
   readonly committed: number;
   readonly pass: number;
@@ -36,7 +36,7 @@ export function isComplete(plan: PlanOutline): boolean {
   return plan.isClosed && plan.committed === plan.shards;
 }
 
-/** Reads the plan once. `bytes` limits the reading to a prefix; a file that does not exist is an empty plan. */
+/** Reads the plan once; `bytes` limits it to a prefix. A missing file is an empty plan. */
 export async function outlinePlan(
   path: string,
   commits: CommitTable,

@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { itemsSha256OfLines } from '../../domain/items-hash.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { readPlan } from '../../ingest/plan/plan-file.ts';
@@ -7,9 +8,9 @@ import type { PlannedLane, PlanOutline } from './plan-outline.ts';
 import type { CommitTable } from '../log/commit-table.ts';
 import { RangeReader } from '../log/committed-range.ts';
 
-/** An outcome line as it stands in the log, and what it says. */
+/** An outcome line: its bytes in the log, and parsed. */
 export interface LoggedOutcome {
-  /** Bytes of its shard, of which those from `start` to before `end` are the line with its newline. */
+  /** Bytes of its shard; `[start, end)` is the line with its newline. */
   readonly shard: Buffer;
   readonly start: number;
   readonly end: number;
@@ -22,20 +23,20 @@ const NEWLINE = 0x0a;
 export interface CursorInput {
   readonly runDir: string;
   readonly planPath: string;
-  /** Read only so many bytes of the plan. */
+  /** Bytes of the plan that count. */
   readonly planBytes: number;
   /** Whether the items of a shard with that hash may have been fed. */
   readonly wasFed: PlanOutline['wasFed'];
   readonly commits: CommitTable;
   readonly signal: AbortSignal;
-  /** Turns a line's text into what it says; may check its form. */
+  /** Parses an outcome line; may validate it. */
   readonly parse: (text: string) => OutcomeLine;
 }
 
 /**
- * Goes through the committed outcomes of one lane and pass in plan order, which is seq order, one shard in memory.
- * Shards that are not committed are passed over. Failure('internal') when a shard's lines are not those of its
- * planned items, or its bytes not those that were committed.
+ * Iterates the committed outcomes of one lane and pass in plan order, which is seq order, with one shard in memory.
+ * Uncommitted shards are skipped. Failure('internal') when a shard's lines are not those of its planned items, or its
+ * bytes are not those that were committed.
  */
 export class ShardCursor {
   readonly pass: number;
@@ -45,7 +46,7 @@ export class ShardCursor {
   readonly #plan: AsyncGenerator<PlanLine[], void>;
   #planned: PlanLine[] = [];
   #plannedIndex = 0;
-  /** Outcomes of the shard at hand; those from `index` on are still to come. */
+  /** Outcomes of the loaded shard; those before `index` were taken. */
   outcomes: readonly LoggedOutcome[] = [];
   index = 0;
 
@@ -97,7 +98,9 @@ export class ShardCursor {
     const texts = bytes.toString().split('\n');
     if (texts.pop() !== '') throw fault('do not end with a line');
     if (texts.length !== planned.items)
-      throw fault(`are ${texts.length}, but ${planned.items} items are planned`);
+      throw fault(
+        `are ${texts.length}, but ${planned.items} ${plural(planned.items, 'item is', 'items are')} planned`,
+      );
     const outcomes: LoggedOutcome[] = [];
     let index = 0;
     let start = 0;

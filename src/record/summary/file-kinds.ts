@@ -1,7 +1,7 @@
-/** What is said of a file whose name has no extension, or one that is none to be shown. */
+/** Stands for files whose names have no extension, or one of an unusual form. */
 export const OTHER_FILES = 'other';
 
-/** What would make files of a kind that is not judged into some that are, by their extensions. */
+/** How to convert files of an unsupported type, by extension. */
 const HELP: readonly (readonly [extensions: readonly string[], help: string])[] = [
   [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
   [['heic', 'heif', 'hif'], 'convert it to JPEG'],
@@ -17,16 +17,16 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
   [['eml', 'emlx', 'mbox', 'msg'], 'export the messages as text or CSV'],
   [['ics', 'vcf'], 'export it as CSV'],
   [['uu', 'uue', 'b64', 'asc', 'pem'], 'decode it'],
-  [['txt', 'md'], 'its content is of another kind; errors.jsonl says which'],
+  [['txt', 'md'], 'its content is of another type; errors.jsonl says which'],
   [['parquet', 'sqlite', 'db'], 'export it as CSV or JSONL'],
 ];
 
-/** The extension of a file's name, in lower case without its dot; `other` where there is none of a usual form. */
+/** The extension of a file's name, in lower case and without its dot; `other` when there is none of a usual form. */
 export function extensionOf(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
 }
 
-/** What would help with files of an extension; null where that is not known. */
+/** What would help with files of an extension; null when nothing is known. */
 export function helpWith(extension: string): string | null {
   return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
 }

@@ -2,24 +2,24 @@ import type { RunRecord } from '../../config/run-config.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
 
-/** summary.json: what became of a run. */
+/** summary.json: the result of a run. */
 export interface Summary extends Counts {
   readonly run: string;
-  /** The run directory, absolute, where it was when the run finished. */
+  /** Absolute path of the run directory when the run finished. */
   readonly dir: string;
   /** Finished: every item that was read has an outcome. */
   readonly status: 'finished' | 'incomplete';
-  /** In which the run was worked on, up to its last commit. */
+  /** How long the run was worked on: `workingSeconds`. */
   readonly seconds: number;
   readonly pass: number;
-  /** What was found but left out, by reason. */
+  /** Files that were found and left out, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
-  /** Files that were read and hold no item; none while the run is incomplete. */
+  /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
   readonly chain_head: string;
-  /** Outcomes that had been committed, were found damaged, and were judged again; the manifest says where. */
+  /** Outcomes that were committed, found damaged, and judged again; the manifest says where. */
   readonly lost_to_damage: number;
-  /** Final files, by name. */
+  /** Names of the final files. */
   readonly files: readonly string[];
 }
 

@@ -10,17 +10,17 @@ import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
 import { assertHighestEpoch } from '../verdict-log/take-epoch.ts';
 
-/** Written to the disk together, at least. */
+/** Min bytes per write. */
 const BUFFER_BYTES = 1024 * 1024;
 
-/** Who writes final files: a claimed epoch of a run. */
+/** The writer of final files: a claimed epoch of a run. */
 export interface FinalWriter {
   readonly runDir: string;
   readonly epoch: number;
   readonly diskFull: DiskFullPolicy;
 }
 
-/** A final file in the making. It appears under its name whole and on disk, or not at all. */
+/** A final file being written. It appears under its name complete and synced, or not at all. */
 export class FinalFile {
   readonly name: string;
   readonly #writer: FinalWriter;
@@ -50,7 +50,7 @@ export class FinalFile {
     if (this.#waiting.length >= BUFFER_BYTES) await this.#flush();
   }
 
-  /** Makes what was written durable, still under the temporary name, and lets go of what writing takes. May be called again. */
+  /** Syncs and closes the file, still under its temporary name. Idempotent. */
   async complete(): Promise<FileEntry> {
     if (this.#entry !== null) return this.#entry;
     await this.#flush();
@@ -62,8 +62,8 @@ export class FinalFile {
   }
 
   /**
-   * Gives the file its name; the directory is not synchronised yet. Throws Failure('superseded') when a later epoch was claimed: also when that happened
-   * between the check and the rename, because the claimer has removed the temporary file.
+   * Renames the file; the caller syncs the directory. Throws Failure('superseded') when a later epoch was claimed, even
+   * between the check and the rename: the new writer removes the temporary file.
    */
   async publish(): Promise<void> {
     const { runDir, epoch, diskFull } = this.#writer;
@@ -76,11 +76,11 @@ export class FinalFile {
     } catch (error) {
       if (error instanceof Failure) throw error;
       await assertHighestEpoch(runDir, epoch);
-      throw new Failure('internal', `${this.name} cannot be put in its place`, { cause: error });
+      throw new Failure('internal', `${this.name} cannot be put in place`, { cause: error });
     }
   }
 
-  /** Leaves nothing behind of a file that will not be published. Safe after any other call. */
+  /** Removes a file that was not published. Safe after any other call. */
   async discard(): Promise<void> {
     if (this.#entry === null) await this.#handle.close();
     this.#entry ??= { path: this.name, bytes: 0, sha256: '' };

@@ -22,19 +22,19 @@ import { workingSeconds } from '../../record/log/working-time.ts';
 import { writeManifest } from './write-manifest.ts';
 
 export interface FinishOptions {
-  /** Most rows in one flagged.csv; default: what a spreadsheet takes. */
+  /** Max rows in one flagged.csv; default: what a spreadsheet takes. */
   readonly flaggedRows?: number;
-  /** Ed25519 private key that the manifest is signed with; none: it is not signed. */
+  /** Ed25519 private key to sign the manifest with; without one it is not signed. */
   readonly signingKey?: KeyObject | null;
 }
 
 /**
- * Ends a run whose shards are all committed: merges the log into the final files, adds the closing line to the log,
- * writes summary and manifest, and puts all files in their place. A run that lacks a shard, or whose plan is not closed,
- * is `incomplete`: its summary says what there is, and nothing is written. It can be done again after a crash at any
- * point; a closing line without a manifest is followed by another one.
+ * Finishes a run whose shards are all committed: merges the log into the final files, appends the closing line to the
+ * log, writes summary and manifest, and renames all files into place. A run with a missing shard, or whose plan is not
+ * closed, is `incomplete`: its summary counts what there is, and nothing is written. After a crash at any point it can be
+ * called again; a closing line without a manifest is followed by another one.
  *
- * Commits must have been waited for. Throws Failure('superseded') when another process has claimed the run,
+ * All commits must have resolved. Throws Failure('superseded') when another process has claimed the run,
  * Failure('internal') when the record does not add up, Failure('service') when the disk stays full.
  */
 export async function finishRun(
@@ -55,7 +55,7 @@ class Finish {
   readonly #options: FinishOptions;
   readonly #signal: AbortSignal;
   readonly #writer: FinalWriter;
-  /** Files in the making, in the order in which they are published. */
+  /** Files being written, in the order in which they are published. */
   readonly #files: FinalFile[] = [];
 
   constructor(log: LogWriter, signal: AbortSignal, options: FinishOptions) {
@@ -71,7 +71,7 @@ class Finish {
     await this.#log.assertCurrent();
     const chain = await readChain(runDir, { below: epoch + 1, signal });
     if (chain.position.epoch !== epoch)
-      throw new Failure('internal', 'the run can be finished only by its own epoch');
+      throw new Failure('internal', 'a run can only be finished by the newest epoch of its log');
     const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
     const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
     const outcomes = { runDir, record, chain, plan, signal, parse };
@@ -139,7 +139,7 @@ class Finish {
     return file;
   }
 
-  /** Writes a file to be published later. */
+  /** Writes a file that is published later. */
   async #complete(name: string, text: string): Promise<FileEntry> {
     const file = await this.#create(name);
     await file.write(text);
@@ -147,8 +147,8 @@ class Finish {
   }
 
   /**
-   * Puts the files in their place. The manifest comes last: a run whose manifest is of its latest pass is finished,
-   * and after a crash before that point it is finished again.
+   * Renames the files into place, the manifest last: a run is finished once its manifest is of its latest pass. After a
+   * crash before that it is finished again.
    */
   async #publish(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;
@@ -157,7 +157,7 @@ class Finish {
       // Earlier passes may have flagged more items, in more files.
       if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
     }
-    // Nor may the signature of an earlier pass stay beside the manifest of this one.
+    // The signature of an earlier pass must not stay beside the manifest of this one.
     await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });
     const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
     for (const file of this.#files) if (!isManifest(file)) await file.publish();

@@ -10,8 +10,8 @@ import { FinalFile, type FinalWriter } from './final-file.ts';
 const PASS = z.looseObject({ pass: z.int().min(1) });
 
 /**
- * Before a pass replaces the manifest: keeps that of the pass before as `manifest.<pass>.json`. Gives the manifests
- * of all earlier passes, oldest first. Doing it again changes nothing.
+ * Keeps the manifest of the previous pass as `manifest.<pass>.json`, before a new one replaces it. Returns the manifests
+ * of all earlier passes, oldest first. Idempotent.
  */
 export async function keepEarlierManifests(writer: FinalWriter, pass: number): Promise<FileEntry[]> {
   const { runDir } = writer;
@@ -48,7 +48,7 @@ function passOf(manifest: Buffer): number {
   } catch (cause) {
     throw new Failure(
       'internal',
-      `${RUN_FILES.manifest} is damaged and cannot be kept as that of an earlier pass`,
+      `${RUN_FILES.manifest} is damaged and cannot be kept as the manifest of an earlier pass`,
       {
         cause,
       },

@@ -2,7 +2,7 @@ import { sign, type KeyObject } from 'node:crypto';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { keyId, type ManifestSignature } from '../../record/manifest/manifest-signature.ts';
 
-/** The text of manifest.sig. `hashLine` is the text of manifest.sha256, `key` an Ed25519 private key. */
+/** The text of manifest.sig: signs `hashLine`, the text of manifest.sha256, with an Ed25519 private key. */
 export function signatureText(hashLine: string, key: KeyObject): string {
   const value: ManifestSignature = {
     schema: 1,

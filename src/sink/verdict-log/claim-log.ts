@@ -14,30 +14,30 @@ import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
 
-/** From when on a check of what was committed is said, in milliseconds. */
+/** A check of the log that takes longer than this is reported, in milliseconds. */
 const LONG_CHECK_MS = 3000;
 
 export interface ClaimOptions {
   readonly signal: AbortSignal;
-  /** One line for people: the disk is full and commits wait; there is space again. */
+  /** Reports one line for people: the disk is full and commits wait; there is space again. */
   readonly report: DiskFullPolicy['report'];
-  /** When the work began that is to be committed, ISO 8601, UTC; default: now. */
+  /** When the work to be committed began, ISO 8601, UTC; default: now. */
   readonly since?: string | undefined;
   /** How long commits wait for disk space, in milliseconds; default: the run's `maxWaitMs`. */
   readonly maxWaitMs?: number;
-  /** Between two tries while the disk is full, in milliseconds; default 3 s. */
+  /** Retry interval while the disk is full, in milliseconds; default 3 s. */
   readonly retryEveryMs?: number;
   /** In bytes; default 256 MiB. */
   readonly segmentBytes?: number;
 }
 
 /**
- * Takes over the writing of a run's verdict log, from whoever had it before. In this order, so that a commit that
- * was acknowledged before is never left out:
- * 1. takes the next epoch. From then on the earlier writer's commits are refused;
- * 2. removes final files that earlier epochs had not renamed yet, so that they cannot be any more;
- * 3. reads the chain, as far as it holds, and says what was damaged;
- * 4. writes the claim, which names that position. Until then the epoch is void: a crash here loses nothing.
+ * Takes over writing a run's verdict log from the previous writer. The order of steps makes sure that no acknowledged
+ * commit is left out:
+ * 1. take the next epoch: from then on the previous writer's commits fail;
+ * 2. remove the temporary final files of earlier epochs, so that they cannot be renamed any more;
+ * 3. read the chain as far as it holds, and report damage;
+ * 4. write the claim, which names that position. Until then the epoch is void: a crash loses nothing.
  *
  * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full,
  * Failure('superseded') when the record does not hold because a later epoch was taken meanwhile.
@@ -98,14 +98,14 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   }
 }
 
-/** Every byte that was committed is hashed: for a large run that takes minutes, and is said. */
+/** Hashes every committed byte, which takes minutes for a large run and is then reported. */
 async function recovered(
   runDir: string,
   epoch: number,
   { signal, report }: ClaimOptions,
 ): Promise<Recovered> {
   const say = (): void =>
-    report('Checking what was committed before going on; a large run takes minutes', false);
+    report('Checking what was committed before continuing; for a large run this takes minutes', false);
   const timer = setTimeout(say, LONG_CHECK_MS);
   try {
     return await recoverChain(runDir, epoch, signal);

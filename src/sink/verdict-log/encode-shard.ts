@@ -11,16 +11,16 @@ import type { ShardCounts } from '../../record/log/chain-line.ts';
 
 /** A shard's part of the log, ready to be written. */
 export interface EncodedShard {
-  /** Within the buffer that was given. */
+  /** A view of the given buffer. */
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly counts: ShardCounts;
 }
 
 /**
- * The outcome lines of a shard, in the order of its items. `at` (ISO 8601, UTC) is the time given to outcomes that
- * were known when the item was read. Failure('internal') when the outcomes do not fit the items: an item without
- * an outcome must never pass for a clean one. `text` is an empty buffer to write them into.
+ * Encodes the outcome lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is
+ * the time of outcomes that were known when the item was read. Failure('internal') when outcomes do not fit the items:
+ * an item without an outcome must never pass for clean.
  */
 export function encodeShard(
   run: string,

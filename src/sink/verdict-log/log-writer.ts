@@ -24,21 +24,21 @@ export interface LogWriterInput {
   readonly runDir: string;
   readonly record: RunRecord;
   readonly epoch: number;
-  /** What the epoch continues. Its table of commits becomes the writer's. */
+  /** The chain that the epoch continues. The writer takes over its commit table. */
   readonly chain: Chain;
-  /** The epoch's commits file, holding its claim. Closed by the writer. */
+  /** The epoch's commits file, which holds its claim. The writer closes it. */
   readonly commits: FileHandle;
   readonly end: ChainEnd;
   readonly diskFull: DiskFullPolicy;
   readonly segmentBytes: number;
 }
 
-/** What most shards take. */
+/** Enough for most shards. */
 const LIKELY_BYTES = 256 * 1024;
-/** As many as there are commits at a time. */
+/** The max number of concurrent commits. */
 const MAX_BUFFERS = 16;
 
-/** Where the epoch's commits end. */
+/** The end of the epoch's commits file. */
 export interface ChainEnd {
   readonly bytes: number;
   readonly head: string;
@@ -49,7 +49,7 @@ interface Entry {
   readonly encoded: EncodedShard;
 }
 
-/** The one writer of a run's verdict log, until a later epoch is claimed. Made by `claimLog`. */
+/** The only writer of a run's verdict log until a later epoch is claimed. Created by `claimLog`. */
 export class LogWriter {
   readonly runDir: string;
   readonly record: RunRecord;
@@ -61,7 +61,7 @@ export class LogWriter {
   readonly #fingerprints: Set<string>;
   readonly #group = new GroupCommit<Entry>((entries) => this.#flush(entries));
   readonly #underWay = new Map<number, Promise<void>>();
-  /** Free to be written into: to get as much memory anew for every shard costs more than the writing. */
+  /** Reused: allocating a buffer per shard costs more than writing it. */
   readonly #buffers: TextBuffer[] = [];
   #end: ChainEnd;
   #closing: Promise<void> | null = null;
@@ -78,7 +78,7 @@ export class LogWriter {
     this.#end = input.end;
   }
 
-  /** Hash of the chain's last line. */
+  /** Hash of the last line of the chain. */
   get head(): string {
     return this.#end.head;
   }
@@ -92,7 +92,7 @@ export class LogWriter {
     return this.#table.has(shard);
   }
 
-  /** Sums over what is committed of a pass, by this and by earlier epochs. */
+  /** Sums over the committed shards of a pass, including those of earlier epochs. */
   counts(pass: number): ShardCounts {
     return this.#table.counts(pass);
   }
@@ -103,13 +103,13 @@ export class LogWriter {
   }
 
   /**
-   * Commits a shard: resolves when its outcomes are on disk, part of the chain, and no later epoch was claimed up to
-   * then. A shard that is committed already is left as it is; one that is under way resolves with it. Commits that
-   * come together share their synchronisations; how many wait is bounded by the callers.
+   * Commits a shard: resolves once its outcomes are on disk and in the chain, and no later epoch was claimed by then.
+   * A committed shard is left as it is; a second call for one in flight shares its result. Concurrent commits share
+   * their syncs; callers bound how many wait.
    *
    * Rejects with Failure('superseded') once a later epoch was claimed, Failure('service') when the disk stays full,
-   * Failure('internal') when the result does not fit its shard or the log cannot be written. After the first
-   * failed write every commit fails.
+   * Failure('internal') when the result does not fit its shard or the log cannot be written. After a failed write every
+   * commit fails.
    */
   async commit(result: ShardResult): Promise<void> {
     const { shard } = result.shard;
@@ -129,8 +129,8 @@ export class LogWriter {
   }
 
   /**
-   * Adds the closing line of a pass whose commits were waited for; resolves with the end of the chain once the line is
-   * on disk. Rejects as `commit` does.
+   * Appends the closing line of a pass, all of whose commits have resolved; resolves with the end of the chain once the
+   * line is on disk. Rejects as `commit` does.
    */
   async closePass(closing: Omit<ClosingLine, 'prev'>): Promise<ChainEnd> {
     const line = encodeChainLine({ ...closing, prev: this.#end.head });
@@ -147,7 +147,7 @@ export class LogWriter {
     if (this.#buffers.length < MAX_BUFFERS) this.#buffers.push(text);
   }
 
-  /** Writes what waits, then closes the files. Safe to call twice. */
+  /** Writes waiting commits, then closes the files. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#group.close();
@@ -171,14 +171,14 @@ export class LogWriter {
     }
   }
 
-  /** Adds complete lines to the commits and makes them durable. */
+  /** Appends complete lines to the commits file and syncs it. */
   async #append(text: string, head: string): Promise<void> {
     const bytes = Buffer.from(text);
     await this.#write(async () => {
       await writeAt(this.#commits, bytes, this.#end.bytes);
       await this.#commits.datasync();
     });
-    // Whoever claims an epoch reads the chain after taking it: with none taken by now, these lines will be seen.
+    // A new writer reads the chain after it took its epoch: if none is taken by now, it will see these lines.
     await this.assertCurrent();
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
   }
@@ -197,7 +197,7 @@ export class LogWriter {
     return retryWhileDiskFull('the verdict log', fenced, this.diskFull);
   }
 
-  /** The lines that commit a group, each naming the hash of the one before. */
+  /** The chain lines that commit a group. */
   #chainLines(
     entries: readonly Entry[],
     placements: readonly Placement[],

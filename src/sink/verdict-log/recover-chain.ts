@@ -9,10 +9,10 @@ import { listEpochs } from '../../record/log/epochs.ts';
 import type { Chain } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 
-/** What a writer goes on from. */
+/** What a new writer continues from. */
 export interface Recovered {
   readonly chain: Chain;
-  /** What had been committed and does not hold any more; null when all of it does. */
+  /** Commits that no longer hold; null when all do. */
   readonly damage: Damage | null;
 }
 
@@ -22,14 +22,14 @@ interface Loss {
 }
 
 /**
- * The chain below an epoch, as far as it holds, and what it has lost. A crash tears off the end of the newest epoch's
- * commits, in the middle of a line, and nothing that was acknowledged. Damage is told from that: by a whole line that
- * does not hold, by a segment without the bytes that were committed, by a commit of a shard that is not planned.
- * Failure('internal') when something does not hold that others build on, or the log is gone.
+ * Reads the chain below an epoch as far as it holds, and what was lost. A crash leaves only a torn last line in the
+ * newest epoch's commits file, which was never acknowledged. Damage looks different: a complete line that does not hold,
+ * a segment without the committed bytes, a commit of a shard that is not planned.
+ * Failure('internal') when something that others build on does not hold, or the log is gone.
  */
 export async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Recovered> {
   const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);
-  // A plan without any writer is none: what the log holds is then planned again as it was.
+  // Without a writer there is no plan yet; what the log holds is then planned again in the same way.
   const plannedShards = plan.epoch === 0 ? Number.POSITIVE_INFINITY : plan.shards;
   await assertNothingGone(runDir, plan.epoch, below);
   const epochs = (await listEpochs(runDir)).filter((epoch) => epoch < below);
@@ -37,7 +37,7 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
   let chain = await readChain(runDir, { ...options, below });
   let broken = chain.endsBefore;
   if (broken?.namesAnother === true) {
-    // Of this line and the one before it, which it should name, one was changed: the chain ends before both.
+    // Either this line or the one before it was changed: the chain ends before both.
     const { epoch, lines } = chain.position;
     broken = { ...broken, line: lines };
     const shorter = lines > 1 ? { below, newestLines: lines - 1 } : { below: epoch };
@@ -46,7 +46,7 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
   const losses: Loss[] = chain.damaged.map(({ at, items }) => ({ at, outcomes: items }));
   if (broken !== null) losses.push(await lossFrom(runDir, broken, chain, signal));
   for (const epoch of epochs) {
-    // Without a claim that can be read, an epoch has nothing else either, unless that line was damaged.
+    // An epoch without a readable claim holds nothing else, unless the claim was damaged.
     if (epoch <= chain.position.epoch || epoch === broken?.epoch) continue;
     losses.push(await lossFrom(runDir, { epoch, line: 1 }, chain, signal));
   }
@@ -63,8 +63,8 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
 }
 
 /**
- * Failure('internal') when something says that the log had an epoch that it has not: checked before a new one is taken,
- * which would get that number.
+ * Failure('internal') when an epoch is missing from the log. To be called before an epoch is taken, which would get the
+ * missing number.
  */
 export async function assertLogIsThere(runDir: string, signal: AbortSignal): Promise<void> {
   const { epoch } = await readPlanState(join(runDir, RUN_FILES.plan), signal);
@@ -72,11 +72,11 @@ export async function assertLogIsThere(runDir: string, signal: AbortSignal): Pro
 }
 
 /**
- * Epochs are taken one after the other, so all of them are there up to the highest that is known: to the plan, by a later
- * one, or by a segment. In a fleet sinks hold all commits, and the plan knows only of feeders.
+ * Epochs are taken without gaps, so all must exist up to the highest that the plan, a commits file or a segment names.
+ * (In a fleet the plan only names feeders, while sinks hold the commits.)
  */
 async function assertNothingGone(runDir: string, planned: number, below: number): Promise<void> {
-  // In this order: whoever makes a segment has its commits file.
+  // In this order: a commits file is always created before its segments.
   const segments = (await readLog(runDir)).map((name) => epochOf(name) ?? 0);
   const there = new Set(await listEpochs(runDir));
   const known = [...there, ...segments].filter((epoch) => epoch < below);
@@ -96,14 +96,14 @@ async function readLog(runDir: string): Promise<string[]> {
 function logGone(epoch: number): Failure {
   return new Failure(
     'internal',
-    `log/${commitsName(epoch)} is gone, and with it what was judged: put the folder log back as it was, or start a ` +
+    `log/${commitsName(epoch)} is gone, and with it what was judged: restore the folder log, or start a ` +
       'new run',
   );
 }
 
 /**
- * What an epoch had committed from a whole line on that does not hold: the outcomes that its segments have beyond what
- * counts, up to the last line that is sound.
+ * What an epoch lost from a complete line on that does not hold: the outcomes in its segments beyond what counts, up to
+ * the last valid line.
  */
 async function lossFrom(
   runDir: string,

@@ -4,7 +4,7 @@ import { createFile, reopenFile } from '../../files/create-file.ts';
 import { syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, segmentName } from '../../files/run-files.ts';
 
-/** Where a shard's bytes were put. */
+/** Where the bytes of a shard were written. */
 export interface Placement {
   readonly segment: string;
   readonly offset: number;
@@ -16,12 +16,12 @@ export class SegmentWriter {
   readonly #epoch: number;
   readonly #maxBytes: number;
   #part = 1;
-  /** The last part that was created. */
+  /** Number of the newest part. */
   #created = 0;
   #end = 0;
   #open: { readonly part: number; readonly handle: FileHandle } | null = null;
 
-  /** A segment that has reached `maxBytes` is followed by a new one. */
+  /** A new segment begins once the current one has at least `maxBytes`. */
   constructor(runDir: string, epoch: number, maxBytes: number) {
     this.#logDir = join(runDir, RUN_FILES.log);
     this.#epoch = epoch;
@@ -29,8 +29,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes a group and makes it durable. Only then does the end move: after a failure the same group can be written
-   * again, to the same place. (After a failed fdatasync only writing again makes the bytes dirty again.)
+   * Writes a group and syncs it; only then does the end move. So a failed group can be written again to the same place,
+   * which it must be: after a failed fdatasync the kernel may have dropped the dirty pages.
    */
   async write(group: readonly Buffer[]): Promise<Placement[]> {
     const placements: Placement[] = [];
@@ -64,7 +64,7 @@ export class SegmentWriter {
       await this.close();
     }
     const path = join(this.#logDir, segmentName(this.#epoch, part));
-    // A group that is written again goes into the segments it had begun.
+    // A group that is written again goes to the segments it has already created.
     const handle = await (part > this.#created ? createFile(path) : reopenFile(path));
     this.#open = { part, handle };
     this.#created = Math.max(this.#created, part);
