@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { DEBUG } from '../config/settings/entries/environment.ts';
 import { Failure } from '../domain/failure.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
@@ -41,7 +42,7 @@ export function reportFailure(
 ): number {
   const failure = failureOf(error);
   stderr.line(`guardsweep: ${failure.message}`);
-  if (env['GUARDSWEEP_DEBUG'] === '1') stderr.lines(describeUnexpected(error));
+  if (env[DEBUG.name] === '1') stderr.lines(describeUnexpected(error));
   return failure.exitStatus;
 }
 

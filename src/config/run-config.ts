@@ -39,7 +39,7 @@ export type LongAudio = 'windows' | 'truncate';
 export const LONG_AUDIO: readonly LongAudio[] = ['windows', 'truncate'];
 
 /** What becomes of a text or conversation beyond the guard's context: it is judged in windows, or ends as an error. */
-export type LongText = 'windows' | 'error';
+type LongText = 'windows' | 'error';
 
 export const LONG_TEXT: readonly LongText[] = ['windows', 'error'];
 
@@ -53,7 +53,7 @@ export interface Judging {
 
 export const MAX_FRAMES = 64;
 
-export type OutputFormat = 'jsonl' | 'csv';
+type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nearest } from '../../src/config/nearest.ts';
 import { parseYaml } from '../../src/config/yaml/yaml-document.ts';
 import { parseDuration } from '../../src/config/values/duration.ts';
-import { parseGuardUrl } from '../../src/config/values/guard-url.ts';
+import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
 import { recordedPath, systemPath } from '../../src/domain/file-path.ts';
 import { shown } from '../../src/domain/text/shown.ts';
@@ -79,7 +79,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a job file': (text) => parseYaml(text, 'job.yaml'),
   'the nearest key': (text) => nearest(text, ['sources', 'guard', text]),
   'a duration': (text) => parseDuration(here(text)),
-  'the URL of a guard': (text) => parseGuardUrl(here(`grpc://${text}`)),
+  'the URL of a guard': (text) => parseGuardUrls([here(`grpc://${text}`)]),
   'the name of a run': (text) => parseRunName(here(text)),
   'a name made for a run': (text) => runNameOf(text),
   'a recorded path': (text) => systemPath(recordedPath(text)),

@@ -1,15 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { flagHelp, flagSyntax } from '../../src/config/settings/describe.ts';
+import { absentText, flagHelp, flagSyntax } from '../../src/config/settings/describe.ts';
 import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
+import type { Setting } from '../../src/config/settings/setting.ts';
 import { allSettings } from '../config/settings/all-settings.ts';
+import { markdownTable, withTable } from '../config/settings/markdown-table.ts';
 import { output, runsWith, typed } from './terminal.ts';
 
+const root = resolve(import.meta.dirname, '../..');
 const never = new AbortController().signal;
 
-function optionsOfCommands(): { command: string; option: string; attribute: string }[] {
+function optionsOfCommands(): { command: string; option: string }[] {
   const context = { cwd: '/', env: {}, stdout: output(), stderr: output() };
   const interrupts = { drain: never, stop: never };
   const program = buildProgram({ ...context, interrupts }, runsWith({}), () => {});
@@ -17,13 +21,11 @@ function optionsOfCommands(): { command: string; option: string; attribute: stri
     command.options.map((option) => ({
       command: command.name(),
       option: `${option.flags}: ${option.description}`,
-      attribute: option.attributeName(),
     })),
   );
 }
 
-const shown = (setting: Parameters<typeof flagHelp>[0]): string =>
-  `${flagSyntax(setting)}: ${flagHelp(setting)}`;
+const shown = (setting: Setting): string => `${flagSyntax(setting)}: ${flagHelp(setting)}`;
 
 describe('the flags of all commands', () => {
   it('are settings', async () => {
@@ -40,6 +42,35 @@ describe('the flags of all commands', () => {
   });
 });
 
+// `npx vitest run test/cli/settings.test.ts -u` writes the tables again.
+it('the documentation has the tables of flags and environment variables', async () => {
+  const file = resolve(root, 'docs/settings.md');
+  const text = await readFile(file, 'utf8');
+  const flags = markdownTable(['flag', 'commands', 'meaning', 'default'], await flagRows());
+  const variables = markdownTable(
+    ['variable', 'meaning'],
+    ENVIRONMENT.map(({ name, help }) => [`\`${name}\``, help]),
+  );
+  const filled = withTable(withTable(text, 'flags', flags), 'variables', variables);
+  const style = await resolveConfig(resolve(root, 'package.json'));
+  await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);
+});
+
+async function flagRows(): Promise<string[][]> {
+  const options = optionsOfCommands();
+  const commandsOf = (setting: Setting): string[] =>
+    options.filter(({ option }) => option === shown(setting)).map(({ command }) => command);
+  const settings = [...(await allSettings()).values()].filter(
+    ({ flag, key }) => flag !== null && key === null,
+  );
+  return settings.map((setting) => [
+    `\`${flagSyntax(setting)}\``,
+    commandsOf(setting).join(', '),
+    setting.help,
+    absentText(setting),
+  ]);
+}
+
 describe('environment variables', () => {
   it('are all in the help', async () => {
     const { stdout } = await typed(['--help']);
@@ -50,7 +81,7 @@ describe('environment variables', () => {
   });
 
   it('that the source names are settings, or what --on-finish hands over', async () => {
-    const src = resolve(import.meta.dirname, '../../src');
+    const src = resolve(root, 'src');
     const handedOver = /^GUARDSWEEP_(RUN|RUN_DIR|PASS|HEAD|STATUS|SUMMARY)$/;
     const known = new Set(ENVIRONMENT.map(({ name }) => name.replace(/__<HOST>$/, '')));
     const named = new Set<string>();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type OutputFormat, type RunRecord } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type RunConfig, type RunRecord } from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
@@ -40,7 +40,7 @@ export function fingerprint(hexDigit: string): Fingerprint {
 
 export interface RunOptions {
   readonly policy?: Policy;
-  readonly formats?: readonly OutputFormat[];
+  readonly formats?: RunConfig['output']['formats'];
   /** Names of the source files. */
   readonly sources?: readonly string[];
   readonly maxWaitMs?: number;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import { QUIET } from '../../config/settings/entries/commands.ts';
+import { valueOf, type Flags } from '../../config/settings/given.ts';
+import { readRunState } from '../../fleet/status/run-status.ts';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
-import { readRunState } from '../../fleet/status/run-status.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
-import { QUIET } from '../../config/settings/entries/commands.ts';
-import { valueOf, type Flags } from '../../config/settings/given.ts';
 
 interface ControlCommand {
   readonly name: string;

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { Failure } from '../../domain/failure.ts';
-import type { CommandContext } from '../context.ts';
-import { checkFleetKey } from '../checks/fleet-key-check.ts';
-import { checkGuard } from '../checks/guard-checks.ts';
-import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { JSON_CHECKS } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
 import { givenValueOf, valueOf, type Flags } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
+import { checkFleetKey } from '../checks/fleet-key-check.ts';
+import { checkGuard } from '../checks/guard-checks.ts';
+import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
 
 function lineOf({ what, ok, found, todo }: Check): string {
   return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}`;

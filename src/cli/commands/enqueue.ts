@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
-import { resolveRunConfig } from '../../config/resolve.ts';
-import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { isJobFile } from '../../config/job-file/job-file.ts';
-import { jobFileNotice } from '../run/job-file-notice.ts';
-import { examples, newCommand } from '../new-command.ts';
-import { tell } from '../run/run-report.ts';
+import { resolveRunConfig } from '../../config/resolve.ts';
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
@@ -22,7 +18,11 @@ import {
 } from '../../config/settings/entries/sources.ts';
 import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
 import { fleetOf } from '../flags/fleet-access.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { jobFileNotice } from '../run/job-file-notice.ts';
+import { tell } from '../run/run-report.ts';
 
 /** In the order of the help. */
 const SETTINGS = {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { shownName } from '../../domain/text/shown.ts';
-import { readEndpoint, type EndpointReading } from '../../guard/pool/read-endpoint.ts';
-import type { CommandContext } from '../context.ts';
-import { openGuardEndpoints } from '../../guard-setup/guard-endpoints.ts';
-import { guardToken } from '../../guard-setup/guard-token.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { openGuardEndpoints } from '../../guard-setup/guard-endpoints.ts';
+import { guardToken } from '../../guard-setup/guard-token.ts';
+import { readEndpoint, type EndpointReading } from '../../guard/pool/read-endpoint.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { serveGuard } from '../../guard-server/serve.ts';
-import type { CommandContext } from '../context.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { GUARD_TOKEN } from '../../config/settings/entries/environment.ts';
 import { FAULTS, GRPC_PORT, HOST, MODEL } from '../../config/settings/entries/services.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { serveGuard } from '../../guard-server/serve.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = { model: MODEL, host: HOST, grpcPort: GRPC_PORT, faults: FAULTS };
 

@@ -1,18 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { NORMAL_FORMS_FOLDER } from '../../config/settings/entries/output.ts';
+import { given, valueOf, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { makeFolders } from '../../files/durable-write.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
 import { pathOfNamed } from '../normalize/named-file.ts';
 import { type NormalForm, normalForm, openOrdinary } from '../normalize/normal-form.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { OutputNames, writeInPlace } from '../normalize/output-names.ts';
-import { NORMAL_FORMS_FOLDER } from '../../config/settings/entries/output.ts';
-import { given, valueOf, type Flags } from '../../config/settings/given.ts';
 
 const SETTINGS = { out: NORMAL_FORMS_FOLDER };
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import type { Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import { CONTINUE_SETTINGS, continueUiOf } from '../flags/continue-ui.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
-import type { Flags } from '../../config/settings/given.ts';
-import { CONTINUE_SETTINGS, continueUiOf } from '../flags/continue-ui.ts';
 
 /** `retry <run dir>`: a new pass over the items that ended in a retryable error. */
 export function retryCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {

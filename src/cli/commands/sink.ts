@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { afterFinishOf } from '../../config/after-finish.ts';
-import type { CommandContext } from '../context.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { HEAD_FILE } from '../../config/settings/entries/after-finish.ts';
 import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
 import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valueOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
 import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
+import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
   redis: FLEET_REDIS,

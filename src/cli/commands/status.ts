@@ -1,20 +1,20 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { RedisAddress } from '../../config/values/redis-url.ts';
-import { Failure } from '../../domain/failure.ts';
-import type { RedisLink } from '../../queue/redis/link.ts';
-import { shownName } from '../../domain/text/shown.ts';
-import { listRuns } from '../../fleet/status/list-runs.ts';
-import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
-import type { CommandContext } from '../context.ts';
-import { examples, newCommand } from '../new-command.ts';
-import { progressLine } from '../progress/progress-line.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
 import { JSON_RUNS, WATCH } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
+import { Failure } from '../../domain/failure.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { listRuns } from '../../fleet/status/list-runs.ts';
+import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { progressLine } from '../progress/progress-line.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 /** One of many runs of which nothing else can be told. */
 interface Unreadable {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
-import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { HEAD, HEADS_TO_HOLD, PUBLIC_KEY } from '../../config/settings/entries/verify.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
 
 const SETTINGS = { head: HEAD, headFile: HEADS_TO_HOLD, publicKey: PUBLIC_KEY, json: JSON_RESULT };
 

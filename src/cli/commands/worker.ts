@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { LANES, type Lane } from '../../domain/item.ts';
-import type { CommandContext } from '../context.ts';
-import { openGuardSession } from '../../guard-setup/guard-session.ts';
-import { examples, newCommand } from '../new-command.ts';
 import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
 import { EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
 import { WORKER_MAX_WAIT, WORKER_START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { CONCURRENCY, CORPUS_ROOT, LOCK, WORKER_LANES } from '../../config/settings/entries/worker.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { startWaitOf } from '../../config/start-wait.ts';
+import { LANES, type Lane } from '../../domain/item.ts';
+import { openGuardSession } from '../../guard-setup/guard-session.ts';
+import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
 import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
+import { examples, newCommand } from '../new-command.ts';
 
 /** What a worker takes that has no corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];

@@ -14,7 +14,7 @@ import {
 import { given, valuesOf, type Sources } from '../settings/given.ts';
 
 /** How sources are read: by flags for all of them, in a job file for each. */
-export const SOURCE_SETTINGS = {
+const SOURCE_SETTINGS = {
   textColumns: TEXT_COLUMN,
   idColumn: ID_COLUMN,
   audit: AUDIT,

@@ -12,7 +12,7 @@ const MIN_CHARACTERS = 32;
 const MAX_FILE_BYTES = 4096;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
 
-export interface FleetKeyOptions {
+interface FleetKeyOptions {
   readonly redis: RedisAddress;
   /** Whether a fleet on another machine may do without a key. */
   readonly insecure: boolean;

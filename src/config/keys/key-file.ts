@@ -3,7 +3,7 @@ import { mistake } from '../mistake.ts';
 
 const OF_EVERYBODY = 0o007;
 
-export interface KeyFile {
+interface KeyFile {
   /** What named the file: a variable or a flag. */
   readonly place: string;
   readonly maxBytes: number;

@@ -18,7 +18,7 @@ export interface Sources {
 }
 
 /** What a user gave for a setting. */
-export interface Given {
+interface Given {
   readonly texts: Texts;
   /** Absolute folder that paths in it are relative to. */
   readonly folder: string;

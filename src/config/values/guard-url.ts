@@ -17,7 +17,7 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
  * 443 and its path if it has one. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
  * the message.
  */
-export function parseGuardUrl({ value, place }: Located<string>): string {
+function parseGuardUrl({ value, place }: Located<string>): string {
   const text = value.trim();
   if (/[@?#]/.test(text)) throw mistake(place, `a guard URL ${SECRETS_HINT}`);
   if (text === EMBEDDED_GUARD) return text;

@@ -12,7 +12,7 @@ export const GUARD_TOKEN: Variable = {
 
 export const GUARD_API_KEY: Variable = {
   name: 'GUARD_API_KEY',
-  help: 'key for the one guard over https://; GUARD_API_KEY__<HOST> is the key for one host',
+  help: 'key for the one guard over https://',
 };
 
 export const REDIS_URL: Variable = {
@@ -50,11 +50,6 @@ export const METRICS_TOKEN: Variable = {
   help: 'bearer token that requests for metrics must carry; needed to serve them beyond this machine',
 };
 
-export const STATE_HOME: Variable = {
-  name: 'XDG_STATE_HOME',
-  help: 'folder of the key that seals the runs created here; ~/.local/state when not set',
-};
-
 export const DEBUG: Variable = {
   name: 'GUARDSWEEP_DEBUG',
   help: '1: show where an unexpected error happened',
@@ -69,6 +64,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     help: 'token for one host instead, such as GUARD_TOKEN__GPU_1 for grpcs://gpu-1:8001',
   },
   GUARD_API_KEY,
+  { name: 'GUARD_API_KEY__<HOST>', help: 'key for one host instead' },
   // Read by Node.js.
   { name: 'NODE_EXTRA_CA_CERTS', help: 'PEM file of a certificate authority of your own, for grpcs://' },
   REDIS_URL,
@@ -78,6 +74,9 @@ export const ENVIRONMENT: readonly Variable[] = [
   SIGNING_KEY,
   SIGNING_KEY_FILE,
   METRICS_TOKEN,
-  STATE_HOME,
+  {
+    name: 'XDG_STATE_HOME',
+    help: 'folder of the key that seals the runs created here; ~/.local/state when not set',
+  },
   DEBUG,
 ];
