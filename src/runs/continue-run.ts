@@ -7,26 +7,14 @@ import { finishRun } from '../sink/final-files/finish.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
-import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { clearMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
 import { Passes, summaryIfDone } from './next-pass.ts';
-import { RunProgress } from './progress.ts';
+import { RunProgress, type RunView } from './progress.ts';
 import { runPass } from './run-pass.ts';
-
-/** Where a run that is under way stands. */
-export interface RunView {
-  /** Items planned so far, and whether that is all. */
-  readonly planned: number;
-  readonly planClosed: boolean;
-  readonly judged: number;
-  readonly errors: number;
-  /** Share of the sources' bytes that was read, 0 … 1. */
-  readonly readShare: number;
-}
 
 export interface ContinueOptions {
   /** Judge again what ended in a retryable error, instead of finishing what is open. */
@@ -96,7 +84,7 @@ async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOp
       for await (const due of passes.due(stop)) {
         const progress = new RunProgress(run.sources);
         const isFirst = view === null;
-        view = () => viewOf(progress, log, due.pass);
+        view = () => progress.view(log.counts(due.pass));
         if (isFirst) options.watch(() => view!());
         judge ??= await options.connect();
         const control = await RunControl.open(run.dir, options.say);
@@ -125,16 +113,4 @@ async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOp
   } finally {
     await log.close();
   }
-}
-
-function viewOf(progress: RunProgress, log: LogWriter, pass: number): RunView {
-  const { items, closed, readShare } = progress.snapshot();
-  const committed = log.counts(pass);
-  return {
-    planned: items,
-    planClosed: closed,
-    judged: committed.items - committed.errors,
-    errors: committed.errors,
-    readShare,
-  };
 }

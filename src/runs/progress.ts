@@ -1,4 +1,5 @@
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { ShardCounts } from '../record/log/chain-line.ts';
 
 /** How far planning has got. */
 export interface PlanProgress {
@@ -11,7 +12,18 @@ export interface PlanProgress {
   close(): void;
 }
 
-/** How far a run has got, for display. */
+/** How far a run in progress has got. */
+export interface RunView {
+  /** Items planned so far, and whether that is all. */
+  readonly planned: number;
+  readonly planClosed: boolean;
+  readonly judged: number;
+  readonly errors: number;
+  /** Share of the sources' bytes that was read, 0 … 1. */
+  readonly readShare: number;
+}
+
+/** Counts how far planning has got, for display. */
 export class RunProgress implements PlanProgress {
   readonly #totalBytes: number;
   #doneBytes = 0;
@@ -40,12 +52,14 @@ export class RunProgress implements PlanProgress {
     this.#closed = true;
   }
 
-  /** Items planned so far, whether that is all, and the share of the sources' bytes that was read, 0 … 1. */
-  snapshot(): { readonly items: number; readonly closed: boolean; readonly readShare: number } {
+  /** How far the run has got, with what is committed of its pass. */
+  view({ items, errors }: ShardCounts): RunView {
     const read = Math.min(this.#doneBytes + this.#currentBytes, this.#totalBytes);
     return {
-      items: this.#planned,
-      closed: this.#closed,
+      planned: this.#planned,
+      planClosed: this.#closed,
+      judged: items - errors,
+      errors,
       readShare: this.#closed || this.#totalBytes === 0 ? 1 : read / this.#totalBytes,
     };
   }

@@ -1,6 +1,7 @@
 import { feeder } from '../../../workers/feed.ts';
 import { checkServer } from '../../queue/redis/check-server.ts';
-import type { Continued, RunView } from '../../runs/continue-run.ts';
+import type { Continued } from '../../runs/continue-run.ts';
+import type { RunView } from '../../runs/progress.ts';
 import type { Run } from '../../runs/create-run.ts';
 import type { FeedUi, FleetAccess } from '../context.ts';
 import { detachFeeder } from './detach-feeder.ts';

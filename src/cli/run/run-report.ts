@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { RunView } from '../../runs/continue-run.ts';
+import type { RunView } from '../../runs/progress.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { exitStatus, trippedGates } from '../../runs/exit-status.ts';
 import type { Summary } from '../../record/summary/summary.ts';

@@ -10,12 +10,12 @@ import { ChainTail } from '../../record/log/chain-tail.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import { clearMarker } from '../../runs/control/control-files.ts';
 import { FeedClaim } from '../../runs/control/feed-claim.ts';
-import type { Continued, RunView } from '../../runs/continue-run.ts';
+import type { Continued } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
-import { RunProgress } from '../../runs/progress.ts';
+import { RunProgress, type RunView } from '../../runs/progress.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
@@ -130,7 +130,7 @@ async function feedDuePasses(
     const passes = await Passes.of(run, retry, isCommitted, signal);
     let progress = new RunProgress(run.sources);
     let pass = passes.last;
-    watch(() => ({ ...viewOf(progress, tail, pass), note: feeder.note }));
+    watch(() => ({ ...progress.view(tail.counts(pass)), note: feeder.note }));
     if (passes.items !== null) {
       progress.planned(passes.items);
       progress.close();
@@ -155,10 +155,4 @@ async function feedDuePasses(
   } finally {
     await plan.close();
   }
-}
-
-function viewOf(progress: RunProgress, tail: ChainTail, pass: number): RunView {
-  const { items, closed, readShare } = progress.snapshot();
-  const { items: done, errors } = tail.counts(pass);
-  return { planned: items, planClosed: closed, judged: done - errors, errors, readShare };
 }
