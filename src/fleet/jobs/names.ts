@@ -1,4 +1,4 @@
-/** Texts that many items of a job have in common: each travels once, and is named by its place in the list. */
+/** Texts that many items of a job share: each travels once, and rows name it by its index in the list. */
 export class Names {
   readonly list: string[] = [];
   readonly #places = new Map<string, number>();
@@ -17,7 +17,7 @@ export class Names {
   }
 }
 
-/** The text at a place. Throws where there is none: the job is then unreadable. */
+/** The text at an index. Throws when there is none: the job is then unreadable. */
 export function named(list: readonly string[], place: number): string {
   const text = list[place];
   if (text === undefined) throw new Error('a job names a text that did not come with it');

@@ -5,7 +5,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { runOfJob, UnreadableJob, type Unreadable } from '../../queue/redis/sealing/sealed-jobs.ts';
 
-/** What becomes of jobs that a process cannot read. */
+/** Decides what becomes of jobs that this process cannot read. */
 export class UnreadableJobs {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
@@ -18,9 +18,9 @@ export class UnreadableJobs {
   }
 
   /**
-   * Resolves for a job that is to be dropped: what its run's feeder announced, this process could read, so the job is
-   * not the feeder's; where it was, its shard is fed again. Throws `Requeue` for a job that another process may be
-   * able to read. What cannot be read may hold content: nothing of it is shown but its name.
+   * Resolves for a job to drop: this process can read jobs as its run's feeder announced them, so the feeder did not write
+   * this one, or it was damaged and its shard is fed again. Throws `Requeue` for a job that another process may be able
+   * to read. An unreadable job may hold content: only its id is shown.
    */
   async meet(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
     const reason: Unreadable = error instanceof UnreadableJob ? error.reason : 'malformed';

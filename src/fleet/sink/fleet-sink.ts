@@ -18,35 +18,35 @@ import { sinkLease } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 500;
 const LEASE_MS = 10_000;
-/** Runs that one sink commits at a time; others wait, or go to another sink. */
+/** Maximum number of runs that one sink holds; others wait, or go to another sink. */
 const MAX_HELD = 32;
-/** Results of a run that share one synchronisation of its log. */
+/** Results of a run that can share one fsync of its log. */
 const COMMITS_IN_FLIGHT = 16;
-/** After a run could not go on, it is left alone for so long, in milliseconds. */
-const LEAVE_ALONE_MS = 10_000;
+/** After a run failed, this sink does not hold it again for this long, in milliseconds. */
+const COOL_DOWN_MS = 10_000;
 
 export interface FleetSinkOptions {
   readonly link: RedisLink;
-  /** Under this id the process announces itself. */
+  /** The id under which this process announces itself. */
   readonly id: string;
   /** Absolute folders; run directories outside of them are not touched. */
   readonly roots: readonly string[];
   readonly say: (message: string) => void;
   readonly observer: SinkObserver;
   readonly afterFinish: SinkAfterFinish;
-  /** Aborted when nothing new is to be taken. */
+  /** Aborted when no new work may begin. */
   readonly drain: AbortSignal;
-  /** Aborted when everything is to end at once. */
+  /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
 }
 
 export interface SinkObserver {
   held(runs: number): void;
   committed(result: ShardResult): void;
-  /** The disk of a run is full, or no longer. */
+  /** The disk of a run is full, or no longer full. */
   diskFull(run: string, full: boolean): void;
   finished(): void;
-  /** Something was dropped that is no result of the run's shards; the reasons are few. */
+  /** A job was dropped that is not a result of the run's shards; `reason` is one of a few. */
   dropped(reason: string): void;
 }
 
@@ -58,8 +58,8 @@ interface Held {
 
 /**
  * Commits the results of every run that is fed and whose directory is below the sink's folders, until drained. Of
- * several sinks one holds a run at a time; epochs make sure of that even when Redis forgets who. Rejects with the
- * reason of `drain` or `stop`.
+ * several sinks one holds a run at a time; epochs ensure that even when Redis loses the lease. Rejects with the reason of
+ * `drain` or `stop`.
  */
 export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
   return new FleetSink(options).run();
@@ -69,9 +69,9 @@ class FleetSink {
   readonly #options: FleetSinkOptions;
   readonly #runs: FleetRuns;
   readonly #held = new Map<string, Held>();
-  /** What was said of runs that are not held, so that it is said once. */
+  /** The last line printed about each run that is not held, so that it is printed once. */
   readonly #said = new Map<string, string>();
-  readonly #leftAloneUntil = new Map<string, number>();
+  readonly #coolDownUntil = new Map<string, number>();
 
   constructor(options: FleetSinkOptions) {
     this.#options = options;
@@ -97,12 +97,12 @@ class FleetSink {
     }
   }
 
-  /** Takes what is fed and free, renews what is held, lets go of what is over. */
+  /** Holds runs that are fed and free, renews the leases of held ones, releases those that are over. */
   async #look(signal: AbortSignal): Promise<void> {
     const listed = await this.#runs.listAll(this.#held.keys(), signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
     const over = new Set(listed.forgotten);
-    const unreadable = await this.#strikeOffTaken(fed, over, signal);
+    const unreadable = await this.#removeTakenOver(fed, over, signal);
     await this.#sweep(
       [...over].filter((name) => !this.#held.has(name)),
       signal,
@@ -121,10 +121,10 @@ class FleetSink {
   }
 
   /**
-   * What a single process goes on with is no run of the fleet's any more: nobody else says so in Redis. Moves such runs
-   * to those that are over; gives the runs of which that cannot be told now.
+   * Removes runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can tell from
+   * the run directory. Returns the runs whose directory cannot be read now.
    */
-  async #strikeOffTaken(
+  async #removeTakenOver(
     fed: Map<string, AnnouncedRun>,
     over: Set<string>,
     signal: AbortSignal,
@@ -138,7 +138,7 @@ class FleetSink {
       try {
         taken = await wasTakenOver(found.dir, run.epoch);
       } catch (error) {
-        // It is the trouble of this run alone; the others go on.
+        // This affects only this run; the others continue.
         const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
         this.#sayOnce(name, `the folder control of the run ${name} cannot be read (${code}): left alone`);
         unreadable.add(name);
@@ -161,9 +161,9 @@ class FleetSink {
 
   async #tryToHold(run: AnnouncedRun, signal: AbortSignal): Promise<void> {
     const { link, id, roots } = this.#options;
-    const until = this.#leftAloneUntil.get(run.run);
+    const until = this.#coolDownUntil.get(run.run);
     if (until !== undefined && performance.now() < until) return;
-    this.#leftAloneUntil.delete(run.run);
+    this.#coolDownUntil.delete(run.run);
     const found = await findRunDirectory(run, roots);
     if (found === null) {
       this.#sayOnce(
@@ -202,7 +202,7 @@ class FleetSink {
     this.#options.observer.held(this.#held.size);
   }
 
-  /** Commits the results of one run until it is over, or somebody else's. Does not reject. */
+  /** Commits the results of one run until it is over, or another process takes it over. Does not reject. */
   async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
     const { link, say, stop, observer, afterFinish } = this.#options;
     const diskFull = (full: boolean): void => observer.diskFull(name, full);
@@ -232,7 +232,7 @@ class FleetSink {
     }
   }
 
-  /** What is dropped is fed again by the run's feeder, within seconds; that bounds how often it can come. */
+  /** The run's feeder feeds a dropped shard again within seconds, which bounds how often this happens. */
   async #drop(name: string, job: SinkJob, reason: string, dropped: DroppedJobs): Promise<void> {
     if (reason === 'not fed' || reason === 'other feeder') {
       dropped.count(reason);
@@ -247,18 +247,18 @@ class FleetSink {
     );
   }
 
-  /** BullMQ writes settings of a queue as long as somebody takes from it, even when it was removed meanwhile. */
+  /** While a consumer runs, BullMQ writes the queue's settings, even if the queue has been removed. */
   async #clearIfOver(name: string): Promise<void> {
     const { link, stop } = this.#options;
     try {
       if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep([name], stop);
     } catch (error) {
-      // Whoever ends at once leaves a key behind, and no work.
+      // A sink that must end at once leaves a key behind, but no work.
       if (!stop.aborted) throw error;
     }
   }
 
-  /** Tells the run's feeder why it cannot go on. */
+  /** Tells the run's feeder why the run cannot continue. */
   async #giveUp(name: string, error: unknown): Promise<void> {
     const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
     const { kind, message } = known
@@ -266,13 +266,13 @@ class FleetSink {
       : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
     const { say, stop } = this.#options;
     say(`the run ${name} cannot go on: ${message}`);
-    this.#leftAloneUntil.set(name, performance.now() + LEAVE_ALONE_MS);
+    this.#coolDownUntil.set(name, performance.now() + COOL_DOWN_MS);
     try {
       const fed = await this.#runs.find(name, stop);
       if (typeof fed !== 'string')
         await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
     } catch {
-      // A feeder that is not told ends when nothing was committed for too long.
+      // A feeder that is not told ends when nothing has been committed for `maxWait`.
     }
   }
 

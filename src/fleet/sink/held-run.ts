@@ -16,23 +16,23 @@ import { misfitOf, type Misfit } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
 import { PlannedShards } from './planned-shards.ts';
 
-/** When another process took the log over: how long until what comes in is looked at again, in milliseconds. */
+/** Requeue delay after another process took over the log, in milliseconds. */
 const OVERTAKEN_MS = 200;
 
 export interface HeldRunOptions {
   readonly run: FoundRun;
   /** One line for people. */
   readonly say: (message: string) => void;
-  /** Told when the disk is full, and when there is room again. */
+  /** Called when the disk is full, and when there is room again. */
   readonly diskFull: (full: boolean) => void;
   readonly afterFinish: SinkAfterFinish;
-  /** Aborted when everything is to end at once. */
+  /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
 }
 
 /** What a sink does with the runs that it finishes. */
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
-/** What became of a job. Why it was dropped is one of a few reasons. */
+/** What became of a job. */
 export type Taken =
   | { readonly done: 'committed' | 'finished' | 'finished before' }
   | {
@@ -40,13 +40,13 @@ export type Taken =
       readonly reason: Misfit | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
     };
 
-/** A run whose results one sink commits. The log is claimed when the first one comes. */
+/** A run whose results one sink commits. It claims the log when the first result arrives. */
 export class HeldRun {
   readonly #options: HeldRunOptions;
   readonly #plan: PlannedShards;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
-  /** The end that was said and noted last: a request for it may be sent again and again. */
+  /** The end that was reported and noted last: a finish job can be sent repeatedly. */
   #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
 
   constructor(options: HeldRunOptions) {
@@ -57,10 +57,10 @@ export class HeldRun {
   }
 
   /**
-   * Does what a job asks for: resolves when the result is on disk, or the run is finished. Dropped is what comes from a
-   * fleet that no longer feeds the run, or was asked for by another feeder than the latest: what an earlier one fed, the
-   * latest feeds again; and a result that does not fit the plan, or an end before all of it is committed. Throws
-   * `Requeue` when another process took the log over, a Failure when the run cannot go on.
+   * Does what a job asks for: resolves when the result is on disk, or the run is finished. It drops jobs of a fleet that
+   * no longer feeds the run, and of any feeder but the latest, which feeds again what earlier ones fed; results that do
+   * not fit the plan; and finish jobs that come before everything is committed. Throws `Requeue` when another process
+   * took over the log, a Failure when the run cannot continue.
    */
   async take(job: SinkJob): Promise<Taken> {
     const { dir, record } = this.#options.run;
@@ -88,7 +88,7 @@ export class HeldRun {
       const { stop, afterFinish } = this.#options;
       const summary = await finishRun(log, stop, { signingKey: afterFinish.signingKey });
       if (summary.status === 'finished') return await this.#finished(summary);
-      // Meanwhile another may have begun to feed the run, and to plan.
+      // Another feeder may have taken over and planned more meanwhile.
       if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
@@ -101,7 +101,7 @@ export class HeldRun {
     );
   }
 
-  /** Says the head of a finished run and notes it, once. */
+  /** Reports the chain head of a finished run and notes it in the head file, once. */
   async #finished(summary: Summary): Promise<Taken> {
     const isNew = this.#noted?.head !== summary.chain_head;
     if (isNew) this.#noted = { head: summary.chain_head, done: this.#note(summary) };
@@ -109,7 +109,7 @@ export class HeldRun {
     return { done: isNew ? 'finished' : 'finished before' };
   }
 
-  /** That a head cannot be noted does not hold up the run. */
+  /** A head that cannot be noted does not fail the run. */
   async #note(summary: Summary): Promise<void> {
     const { run, say, stop, afterFinish } = this.#options;
     say(`the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`);
@@ -122,7 +122,7 @@ export class HeldRun {
     }
   }
 
-  /** Commits what is under way and closes the log. */
+  /** Commits what is in flight and closes the log. */
   async close(): Promise<void> {
     if (this.#claim !== null) await this.#letGo(this.#claim);
   }
@@ -143,7 +143,7 @@ export class HeldRun {
     await log?.close();
   }
 
-  /** Whether a fleet feeds the run, or did last: a process that judges it by itself needs no sink. */
+  /** Whether the run's latest feeder feeds a fleet: a process that judges alone needs no sink. */
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;

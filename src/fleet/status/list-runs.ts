@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** The run directories of a folder, newest first, at most `most`; damaged ones too. */
-export async function listRuns(folder: string, most: number): Promise<string[]> {
+/** The run directories of a folder, newest first, at most `max`; damaged ones included. */
+export async function listRuns(folder: string, max: number): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -14,7 +14,7 @@ export async function listRuns(folder: string, most: number): Promise<string[]> 
   }
   const runs: string[] = [];
   for (const name of names.sort().reverse()) {
-    if (runs.length === most) break;
+    if (runs.length === max) break;
     const dir = join(folder, name);
     if (!name.startsWith('.') && existsSync(join(dir, RUN_FILES.run))) runs.push(dir);
   }

@@ -5,11 +5,11 @@ import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { parseChainLine } from '../../record/log/chain-line.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 
-/** As much of the end of the commits as is looked at. */
+/** Bytes read from the end of the commits. */
 const LAST_BYTES = 64 * 1024;
 const WINDOW_MS = 60_000;
 
-/** Items committed a second over the last minute; null when nothing was committed in it. */
+/** Items committed per second over the last minute; null when there were none. */
 export async function recentRate(runDir: string, now: Date): Promise<number | null> {
   const epoch = (await listEpochs(runDir)).at(-1);
   if (epoch === undefined) return null;

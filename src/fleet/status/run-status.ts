@@ -12,13 +12,13 @@ import { readRunRecord } from '../../runs/open-run.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
 
-/** Redis answers in far less, when it does. */
+/** Timeout for Redis, in milliseconds: far more than an answer takes. */
 const ANSWER_WITHIN_MS = 5000;
 
-/** `stopped`: there is work left and nobody feeds it. */
+/** `stopped`: there is work left, and no feeder. */
 export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
 
-/** Where a run stands, as its directory says. */
+/** How far a run has got, from its directory. */
 export interface RunStatus {
   readonly run: string;
   /** Absolute. */
@@ -37,20 +37,20 @@ export interface RunStatus {
   /** Seconds left at that rate; null while the plan is open, or without a rate. */
   readonly seconds_left: number | null;
   readonly feeder: Feeder | null;
-  /** Why it does not go on; null when it does, or has no need to. */
+  /** Why the run is stalled; null when it is not. */
   readonly stuck: string | null;
 }
 
 /**
- * Looks at a run again and again. The first look reads the plan and the commits of the log from their beginning, the
- * others what was added. Writes nothing. Memory: some 50 bytes a shard.
+ * Reads the status of a run repeatedly. The first call reads the plan and the commits of the log from their beginning,
+ * later ones what was added. Writes nothing. Memory: about 50 bytes per shard.
  */
 export class RunWatch {
   readonly #dir: string;
   readonly #record: RunRecord;
   readonly #chain: ChainTail;
   readonly #plan: PlanTail;
-  /** No shard below is open. */
+  /** All shards below are committed. */
   #firstOpen = 0;
 
   private constructor(dir: string, record: RunRecord, chain: ChainTail) {
@@ -60,7 +60,7 @@ export class RunWatch {
     this.#plan = new PlanTail(join(dir, RUN_FILES.plan));
   }
 
-  /** Failure('usage') when the directory is none of a run, 'internal' when its log does not hold. */
+  /** Failure('usage') when this is not a run directory, 'internal' when its log is not intact. */
   static async open(path: string, signal: AbortSignal): Promise<RunWatch> {
     const dir = resolve(path);
     const record = await readRunRecord(dir);
@@ -68,10 +68,10 @@ export class RunWatch {
     return new RunWatch(dir, record, await ChainTail.glance(dir, signal));
   }
 
-  /** Where the run stands now. With a Redis it also says what the run lacks of its fleet. */
+  /** The status now. With a Redis it also says what the run lacks in its fleet. */
   async look(link: RedisLink | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
-    // In this order no shard is seen as committed that is not seen as planned.
+    // In this order every shard that is seen as committed is also seen as planned.
     await this.#chain.poll();
     await plan.poll(signal);
     const counts = this.#chain.counts(plan.pass);
@@ -93,7 +93,7 @@ export class RunWatch {
       items_per_second: rate,
       seconds_left: rate === null || !plan.isClosed ? null : (plan.items - counts.items) / rate,
       feeder,
-      stuck: await this.#stuck(state, feeder, oldest, link, signal),
+      stuck: await this.#stallReason(state, feeder, oldest, link, signal),
     };
   }
 
@@ -102,7 +102,7 @@ export class RunWatch {
     return this.#firstOpen < this.#plan.shards ? this.#firstOpen : null;
   }
 
-  async #stuck(
+  async #stallReason(
     state: RunState,
     feeder: Feeder | null,
     oldest: number | null,
@@ -123,7 +123,7 @@ export class RunWatch {
   }
 }
 
-/** What state a run is in, without its progress. Failure('usage') when the directory is none of a run. */
+/** The state of a run, without its progress. Failure('usage') when this is not a run directory. */
 export async function readRunState(path: string): Promise<RunState> {
   const dir = resolve(path);
   if ((await readRunRecord(dir)) === null) throw notARun(path);

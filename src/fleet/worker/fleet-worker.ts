@@ -18,13 +18,13 @@ import { Moderator } from '../../moderate/moderator.ts';
 import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
-/** After so long another worker may try a shard whose run wants another guard than this one, in milliseconds. */
+/** Requeue delay of a shard whose run expects another guard than this worker's, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REST_MS;
-/** The same for a shard whose run cannot be told from what Redis says of it: its feeder says it again every 5 s. */
+/** The same for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
 /** The same for a shard whose corpus this worker does not have. */
 const OTHER_CORPUS_MS = MAX_REST_MS;
-/** The same for one of whose corpus this worker lacks files: others are asked soon, until one has them or none does. */
+/** The same for a shard of whose corpus this worker lacks files: short, so that another worker soon tries. */
 const OTHER_FILES_MS = 2_000;
 
 export interface FleetWorkerOptions {
@@ -33,40 +33,40 @@ export interface FleetWorkerOptions {
   readonly normalizer: MediaNormalizer;
   /** The corpora whose media this worker can open. */
   readonly folders: CorpusFolders;
-  /** Under this id the process announces itself. */
+  /** The id under which this process announces itself. */
   readonly id: string;
   readonly lanes: readonly Lane[];
-  /** Shards of one lane that are judged at a time. */
+  /** Maximum number of shards in flight per lane. */
   readonly concurrency: number;
-  /** After so long without a sign of life a worker loses its shards to others, in milliseconds. */
+  /** After this long without a sign of life a worker loses its shards to others, in milliseconds. */
   readonly lockMs: number;
   readonly say: (message: string) => void;
-  /** What happens, for whoever counts. */
+  /** For metrics. */
   readonly observer: WorkerObserver;
-  /** Aborted when no new shard is to be begun. */
+  /** Aborted when no new shard may begin. */
   readonly drain: AbortSignal;
-  /** Aborted when everything is to end at once. */
+  /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
 }
 
 export interface WorkerObserver {
   begun(lane: Lane): void;
-  /** `result` is null when the shard was given back, or dropped. */
+  /** `result` is null when the shard was requeued or dropped. */
   ended(lane: Lane, result: ShardResult | null): void;
-  /** A job was dropped that is none of a feeder's; the reasons are few. */
+  /** A job was dropped that no feeder made; `reason` is one of a few. */
   dropped(reason: string): void;
 }
 
 /**
- * Takes shards of any run from Redis through the guards and hands the results on, until drained. A shard is
- * acknowledged after its result was handed over. Rejects with the reason of `drain` or `stop`, or with a Failure
- * when no guard can be had for too long.
+ * Judges shards of any run that wait in Redis and queues their results for the sinks, until drained. A shard is
+ * acknowledged after its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure when no
+ * guard was ready for too long.
  */
 export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
   const { link, say, drain, stop } = options;
   const runs = new FleetRuns(link);
   const dropped = new DroppedJobs(say, (reason) => options.observer.dropped(reason));
-  const outlets = new ResultQueues(link, runs);
+  const results = new ResultQueues(link, runs);
   const moderator = new ShardModerator({
     judge: options.judge,
     moderator: new Moderator({
@@ -86,9 +86,9 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const { run, record, epoch, shard, judging } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
-    // Somebody with the key made the job, so whoever announced its run under another one is not its feeder.
+    // The job opened with our key, so an announcement of its run under another key is not its feeder's.
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
-    // A later feeder feeds everything anew that is not committed: what an earlier one left would be judged twice.
+    // A later feeder feeds all that is not committed again: an earlier feeder's shards would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
     const name = notedShard(run, shard);
     const unseen = await unseenMedia(shard, job.landmarks, options.folders);
@@ -116,7 +116,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       await moderator.forget(name, stop);
       throw new Requeue(OTHER_GUARD_MS);
     }
-    await outlets.hand({ kind: 'result', run, record, epoch, result }, stop);
+    await results.put({ kind: 'result', run, record, epoch, result }, stop);
     await moderator.forget(name, stop);
     return result;
   };
@@ -144,12 +144,12 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   try {
     await Promise.all(options.lanes.map(lane));
   } finally {
-    await outlets.close();
+    await results.close();
   }
   throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
 }
 
-/** What stands in the place of the fingerprint that a run expects, in words; null when nothing does. */
+/** The fingerprint of a verdict that is not the expected one, in words; null when there is none. */
 function otherFingerprint(result: ShardResult, expected: string | null): string | null {
   if (expected === null) return null;
   for (const outcome of result.outcomes) {

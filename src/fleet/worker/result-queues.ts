@@ -6,15 +6,15 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 
-/** How long a worker waits for room before it gives its shard back, in milliseconds. */
+/** How long a worker waits for room before it requeues its shard, in milliseconds. */
 const WAIT_FOR_ROOM_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** How long a shard is then left to nobody, in milliseconds. */
-const LEAVE_ALONE_MS = 5000;
-/** Runs whose queues are kept open. */
+/** The delay of that requeue, in milliseconds. */
+const REQUEUE_MS = 5000;
+/** Maximum number of queues kept open. */
 const MAX_OPEN = 64;
 
-/** Where results go: the queues to the sinks, one a run. */
+/** The queues to the sinks, one per run. */
 export class ResultQueues {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
@@ -27,19 +27,19 @@ export class ResultQueues {
   }
 
   /**
-   * Hands a result to the sink of its run. While too many wait there it waits as well, for a time: then it throws
-   * `Requeue`, so that the shards of other runs are judged meanwhile.
+   * Queues a result for the sink of its run. While the queue is full it waits, for 10 s at most; then it throws
+   * `Requeue`, so that this worker judges shards of other runs.
    */
-  async hand(job: ResultJob, signal: AbortSignal): Promise<void> {
+  async put(job: ResultJob, signal: AbortSignal): Promise<void> {
     const { run } = job;
     const queue = this.#queue(run);
     const endsAt = performance.now() + WAIT_FOR_ROOM_MS;
     while (!(await queue.hasRoom(signal))) {
-      if (performance.now() > endsAt) throw new Requeue(LEAVE_ALONE_MS);
+      if (performance.now() > endsAt) throw new Requeue(REQUEUE_MS);
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
     await queue.put(job, signal);
-    // Whoever ends a run strikes it off before clearing its queue: what comes in later is cleared here.
+    // A run that ends is removed from the registry before its queue is cleared: a later result is cleared here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
   }
 

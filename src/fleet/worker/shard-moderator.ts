@@ -11,28 +11,28 @@ import { Isolation } from './crash-isolation.ts';
 import type { Judge } from '../../moderate/judge.ts';
 import type { Moderator } from '../../moderate/moderator.ts';
 
-/** From the delivery after so many deaths on, a shard is judged piece by piece. */
+/** After this many deaths a shard is judged piece by piece. */
 const DEATHS_OF_SHARD = 2;
 /**
- * Items of a piece, by how many workers in a row died while they had its items noted. At least one such death, and
- * the piece is judged with nothing else in the process. After as many as are listed here an item is not judged any
- * more: two of them were then its own beyond doubt, while something else that kills workers, now here, now there,
- * would have had to strike the same item four times and never to miss.
+ * Items per piece, by the number of workers in a row that died while they had the items noted. From one such death on,
+ * the piece is judged with nothing else in the process. After as many deaths as are listed here an item is not judged any
+ * more: at two of them it was alone, so they were its own, and an unrelated cause would have had to hit the same item
+ * four times in a row.
  */
 const PIECE_ITEMS = [64, 8, 1, 1] as const;
 /**
- * Judged before each piece: while no guard can be had the worker waits over this, and whoever ends it then, for
- * hours if need be, leaves no note behind.
+ * Judged before each piece: while no guard is ready the worker waits in this request, with no note written, so that a
+ * worker that is killed during a long wait leaves no blame behind.
  */
 const HARMLESS: GuardRequest = {
   requestType: 'prompt',
   modality: 'text',
   text: 'The train leaves at half past nine.',
 };
-/** After a failure of ours a shard is left alone for so long, in milliseconds. */
-const LEAVE_ALONE_MS = 1000;
+/** Requeue delay after an internal failure, and timeout for releasing notes, in milliseconds. */
+const REQUEUE_MS = 1000;
 
-/** A shard as it was delivered: with how its run wants it judged. */
+/** A shard as it was delivered, with its run's judging options. */
 export interface DeliveredShard extends Shard {
   readonly judging: Judging;
 }
@@ -41,11 +41,11 @@ export interface ModeratorOptions {
   readonly judge: Judge;
   readonly moderator: Moderator;
   readonly notes: DeathNotes;
-  /** Begins the names of cache sessions; no other process uses it. */
+  /** Prefix of cache session names; unique to this process. */
   readonly worker: string;
 }
 
-/** Judges shards of a fleet, and finds the item in them that kills whoever judges it. */
+/** Judges shards of a fleet, and isolates the item that crashes workers. */
 export class ShardModerator {
   readonly #options: ModeratorOptions;
   readonly #isolation = new Isolation();
@@ -56,9 +56,8 @@ export class ShardModerator {
   }
 
   /**
-   * Takes a shard through the guards. `name` names it within the fleet, whoever feeds it. Rejects on abort and when
-   * no guard can be had, and with `Requeue` when judging failed by a fault of ours. `forget` is to be called when
-   * the result was handed over.
+   * Judges a shard. `name` identifies it within the fleet, for every feeder. Rejects on abort and when no guard is ready
+   * for too long, and with `Requeue` after an internal failure. Call `forget` when the result has been queued.
    */
   async moderate(name: string, shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
     const { notes } = this.#options;
@@ -68,15 +67,15 @@ export class ShardModerator {
       return await this.#isolation.run('shared', signal, () => this.#judge(shard, signal));
     } catch (error) {
       if (signal.aborted || error instanceof Failure || error instanceof Requeue) {
-        await notes.release(name, AbortSignal.timeout(LEAVE_ALONE_MS)).catch(() => {});
+        await notes.release(name, AbortSignal.timeout(REQUEUE_MS)).catch(() => {});
         throw error;
       }
       await notes.blame(name, [], signal);
-      throw new Requeue(LEAVE_ALONE_MS);
+      throw new Requeue(REQUEUE_MS);
     }
   }
 
-  /** Forgets what was noted of a shard. */
+  /** Removes the notes of a shard. */
   forget(name: string, signal: AbortSignal): Promise<void> {
     return this.#options.notes.forget(name, signal);
   }
@@ -93,7 +92,7 @@ export class ShardModerator {
     return `${this.#options.worker}-${this.#sessions++}`;
   }
 
-  /** The items that are suspected most first. */
+  /** Judges the items with most deaths first. */
   async #piecemeal(
     name: string,
     shard: DeliveredShard,
@@ -142,7 +141,7 @@ export class ShardModerator {
       } catch (error) {
         if (signal.aborted || error instanceof Failure) throw error;
         await notes.blame(name, seqs, signal);
-        throw new Requeue(LEAVE_ALONE_MS);
+        throw new Requeue(REQUEUE_MS);
       }
       await notes.endItems(name, seqs, signal);
       return result;

@@ -3,7 +3,7 @@ import type { Shard } from '../../domain/shard.ts';
 import type { Landmarks } from '../jobs/shard-job.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 
-/** What this process lacks to judge a shard's media. */
+/** What this worker lacks to judge a shard's media. */
 export interface Unseen {
   readonly corpus: string;
   /** Whether the corpus is here, and only files of it are missing. */
@@ -11,9 +11,9 @@ export interface Unseen {
 }
 
 /**
- * Looks for every media file of a shard; null when all are here with their sizes. A corpus is known to be here by its
- * landmark, or by any file of the shard, in whatever state these are: that files changed since they were planned is for
- * the judge to say. One that is not here at all is named before one that lacks files.
+ * Looks for every media file of a shard; null when all are here with their sizes. A corpus counts as here when its
+ * landmark or any file of the shard exists, whatever their content: the judge finds out that files changed since they
+ * were planned. A corpus that is not here at all takes precedence over one that lacks files.
  */
 export async function unseenMedia(
   { items }: Shard,
