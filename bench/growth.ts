@@ -13,7 +13,7 @@ const ROUNDS = 3;
 /** Slowest ÷ fastest: flat within 15 %. */
 const MAX_RATIO = 1.15;
 
-/** Whether an item takes longer the more of them there are. */
+/** Whether the time per item grows with the number of items. */
 export const growth: Bench = {
   name: 'growth',
   measures:
@@ -21,7 +21,7 @@ export const growth: Bench = {
   run: (context) => measureGrowth(SIZES, ROUNDS, context),
 };
 
-/** The same with a size more. */
+/** As `growth`, with one more size. */
 export const growthFull: Bench = {
   name: 'growth-full',
   measures: 'as growth, and at 10,000,000 rows',
@@ -35,7 +35,7 @@ async function measureGrowth(
   context: BenchContext,
 ): Promise<BenchResult> {
   const corpora: Corpus[] = [];
-  // What every run takes, however little there is to judge, is not the items'.
+  // The fixed cost of a run, subtracted from the time of the items.
   const least = await evenCorpus(0, context);
   for (const size of sizes) corpora.push(await evenCorpus(size, context));
   return withGuard(ZERO_TIME_GUARD, context, async (guard) => {
@@ -50,7 +50,7 @@ async function measureGrowth(
       seconds(corpus).map((one, round) => ((one - few[round]!) * 1e6) / (corpus.rows - least.rows)),
     );
     if (perItem.some((values) => values.some((us) => us <= 0))) {
-      throw new Failure('internal', 'too few rows to tell their time from that of a start: use more');
+      throw new Failure('internal', 'too few rows to tell their time from the fixed cost of a run: use more');
     }
     const flatness = few.map((_, round) => {
       const ofRound = perItem.map((values) => values[round]!);

@@ -15,16 +15,16 @@ const SIZES = [
   { name: '12 MP', width: 4000, height: 3000, images: 12 },
   { name: '2 MP', width: 1632, height: 1224, images: 60 },
 ] as const;
-/** So many large ones are handed over at once. */
+/** Large images that are queued at the same time. */
 const WAITING = { name: '20 of 48 MP', width: 8000, height: 6000, images: 20 } as const;
 
-/** How well decoding and resizing use the machine's cores. */
+/** How well decoding and resizing scale with the machine's cores. */
 export const images: Bench = {
   name: 'images',
   measures: 'images/s brought into normal form on all cores ÷ (images/s on one core × cores), JPEG',
   async run(context) {
     const { seed, signal } = context;
-    // Every image that waits listens.
+    // Every queued image adds a listener.
     setMaxListeners(0, signal);
     const cores = availableParallelism();
     const one = new ImageNormalizer({ processes: 1 });
@@ -32,7 +32,7 @@ export const images: Bench = {
     try {
       for (const { name, width, height, images: count } of SIZES) {
         const bytes = await photograph(width, height, seed);
-        // Starting the processes is not what is measured.
+        // Warm-up: the start of the processes is not measured.
         await Promise.all([normalize(one, bytes, 1, context), normalize(all, bytes, cores, context)]);
         const rounds = await interleave(context, ROUNDS, {
           one: () => rate(one, bytes, count, context),
@@ -67,7 +67,7 @@ async function normalize(
   }
 }
 
-/** Images a second. */
+/** Images per second. */
 async function rate(
   normalizer: ImageNormalizer,
   bytes: Buffer,
@@ -79,7 +79,7 @@ async function rate(
   return count / ((performance.now() - fromMs) / 1000);
 }
 
-/** Bytes that all decoders together have resident at most. */
+/** Peak resident memory of all decoders together, in bytes. */
 async function peakWhileWaiting(context: BenchContext): Promise<number> {
   const bytes = await photograph(WAITING.width, WAITING.height, context.seed);
   return peakOfChildren(async () => {

@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const MAX_GROWTH = 1.1;
 const MAX_MIB = 400;
 
-/** Whether memory depends on how much there is to judge. */
+/** Whether memory depends on the size of the corpus. */
 export const memory: Bench = {
   name: 'memory',
   measures: 'highest resident memory of one process at 5,000,000 rows ÷ that at 500,000',
@@ -30,7 +30,7 @@ export const memory: Bench = {
           figure('large ÷ small', '', ratios(ofLarge!, ofSmall!), { atMost: MAX_GROWTH }),
           figure(`at ${large.rows} rows`, 'MiB', ofLarge!, { atMost: MAX_MIB }),
           figure(`at ${small.rows} rows`, 'MiB', ofSmall!, { atMost: MAX_MIB }),
-          // The highest of ten times as many moments is higher even where nothing grows; an average is not.
+          // The maximum of ten times as many samples is higher even without growth; the mean is not.
           figure('large ÷ small, on average', '', ratios(usualOfLarge!, usualOfSmall!)),
         ],
         raw: { rows: { small: small.rows, large: large.rows }, guard: ZERO_TIME_GUARD, rounds },

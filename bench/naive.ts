@@ -11,20 +11,20 @@ import { runScript, type Ended } from './processes/measured-process.ts';
 import { withRedis } from './processes/redis-process.ts';
 import { sweepEmbedded, sweepFleet, type Corpus } from './processes/sweep.ts';
 
-/** So many that starting, which `start` measures, counts for little. */
+/** Enough that the start of a run, which `start` measures, does not matter. */
 const ROWS = 200_000;
 const ROUNDS = 2;
 const MIN_RATIO = 8;
 const QUEUE = 'naive';
 
 interface NaiveRun {
-  /** Until both halves have ended. */
+  /** Until both halves have finished. */
   readonly seconds: number;
   readonly produce: Ended;
   readonly work: Ended;
 }
 
-/** How much sooner we are done than the script that is written first. */
+/** How much faster we are than the obvious script. */
 export const naive: Bench = {
   name: 'naive',
   measures:

@@ -12,7 +12,7 @@ const ROUNDS = 3;
 const MAX_US = { embedded: 30, redis: 45 };
 const MAX_OF_FLOOR = 2;
 
-/** What we take of the processor for an item, from the CSV file to the final files. */
+/** Our processor time per item, from the CSV file to the final files. */
 export const overhead: Bench = {
   name: 'overhead',
   measures:

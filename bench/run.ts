@@ -12,7 +12,9 @@ function say(line: string): void {
   standardError().line(line);
 }
 
-/** Runs the benches that are named, else the usual ones: a table on stdout, everything in a file. Gives the status. */
+/**
+ * Runs the named benches, by default the usual ones. Prints a table, writes a results file, returns the exit status.
+ */
 async function runBenches(names: readonly string[], signal: AbortSignal): Promise<number> {
   const options = benchOptions(names, process.env, BENCHES);
   const { seed, scale } = options;
@@ -21,7 +23,7 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
   say(`BENCH_SEED=${seed}, scale ${scale}; ${machine.cpu}, ${machine.cores} cores; load ${machine.load}`);
   const began = new Date().toISOString();
   const benches: Results['benches'][number][] = [];
-  /** What there is so far, in the same file each time: a bench that fails, or an interrupt, costs no earlier figure. */
+  /** Rewrites the results file, so that a failure or an interrupt loses no earlier figure. */
   const write = (...more: Results['benches']): Promise<string> =>
     writeResults({ began, machine, versions, seed, scale, benches: [...benches, ...more] });
   for (const bench of options.benches) {

@@ -14,12 +14,12 @@ const MIN_RATIO = 0.97;
 interface Measured {
   readonly sweep: Sweep;
   readonly steady: SteadyState;
-  /** Items a second. */
+  /** Items per second. */
   readonly capacity: number;
   readonly share: number;
 }
 
-/** Whether the guard ever waits for us. */
+/** Whether the guard ever runs out of work. */
 export const saturate: Bench = {
   name: 'saturate',
   measures: "items/s ÷ what the guard's instances can judge in full batches, in the steady part of a run",

@@ -8,7 +8,7 @@ import { sweepEmbedded } from './processes/sweep.ts';
 const ROUNDS = 7;
 const MAX_SECONDS = 1.5;
 
-/** How long somebody with a single row waits. */
+/** The time of a run over a single row. */
 export const start: Bench = {
   name: 'start',
   measures: 'from the start of enqueue over one row, with the embedded guard, to its end',

@@ -7,7 +7,7 @@ interface Ending {
 }
 
 /**
- * A long-running process. Resolves when done; rejects with the signal's reason when asked to end, and with a Failure when
- * it cannot continue. Everything it started has stopped when its promise settles.
+ * A long-running process. Resolves when done; rejects with the signal's reason when asked to end, and with a Failure
+ * when it cannot continue. Everything it started has stopped when its promise settles.
  */
 export type Service<Options, Result = void> = (options: Options, ending: Ending) => Promise<Result>;

@@ -13,8 +13,8 @@ interface WorkerMetrics {
 }
 
 /**
- * A worker's metrics: items by outcome, fill of shards and batches, what is in flight, retries by cause, the state of its
- * guards and their idle time.
+ * A worker's metrics: items by outcome, fill of shards and batches, what is in flight, retries by cause, the state of
+ * its guards and their idle time.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
   const registry = new Registry();

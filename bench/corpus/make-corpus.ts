@@ -5,17 +5,17 @@ import { writeCsv } from './csv-file.ts';
 import { evenRows, mixedRows } from './rows.ts';
 import { readTexts } from './texts.ts';
 
-/** Bytes of a row where all rows are alike. */
-export const ROW_BYTES = 300;
+/** Bytes per row of an even corpus. */
+const ROW_BYTES = 300;
 
-/** A CSV file of so many rows of mixed lengths, at full scale; the same for the same seed. */
+/** Writes a CSV file of rows of mixed lengths, `fullRows` at full scale; the same for the same seed. */
 export async function mixedCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('mixed', fullRows, context);
   await writeCsv(corpus.path, corpus.rows, mixedRows(await readTexts(), context.seed), context.signal);
   return corpus;
 }
 
-/** A CSV file of so many rows of 300 bytes, at full scale; the same for the same seed. */
+/** Writes a CSV file of rows of 300 bytes, `fullRows` at full scale; the same for the same seed. */
 export async function evenCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('even', fullRows, context);
   const rows = evenRows(await readTexts(), ROW_BYTES, context.seed);

@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { seededRandom } from '../../training/random.ts';
 
-/** Bits of grain in every value of a picture. */
+/** Range of the random grain added to every value. */
 const GRAIN = 32;
 
-/** A JPEG with the detail of a photograph: slopes, edges, and grain; the same for the same seed. */
+/** A JPEG with the detail of a photograph: gradients, edges and grain; the same for the same seed. */
 export async function photograph(width: number, height: number, seed: number): Promise<Buffer> {
   const next = seededRandom(seed);
   const rgb = Buffer.alloc(width * height * 3);

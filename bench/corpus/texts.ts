@@ -10,8 +10,8 @@ const FILES = ['train.jsonl.gz', 'dev.jsonl.gz', 'unsafe_unspecified.jsonl.gz'];
 const ROW = z.object({ text: z.string().min(1) });
 
 /**
- * Real texts of mixed lengths and languages, in the order of the files they are kept in: the folder BENCH_CORPORA
- * (from where the user stands), else shared/corpora beside the project. Failure('usage') when they are not there.
+ * Real texts of mixed lengths and languages, in file order, from the folder BENCH_CORPORA (relative to the user's
+ * folder), by default shared/corpora next to the project. Failure('usage') when they are missing.
  */
 export async function readTexts(env: NodeJS.ProcessEnv = process.env): Promise<readonly string[]> {
   const named = env['BENCH_CORPORA'];

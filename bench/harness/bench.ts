@@ -1,24 +1,24 @@
 import type { Figure } from './figures.ts';
 
-/** What a bench gets to work with. */
+/** What a bench works with. */
 export interface BenchContext {
-  /** For everything that is drawn: the same seed gives the same corpora. */
+  /** Seed of everything random: the same seed gives the same corpora. */
   readonly seed: number;
-  /** A folder of its own that is there for as long as it runs. */
+  /** Its own folder, deleted when it ends. */
   readonly folder: string;
   /** Aborts when the benches are interrupted. */
   readonly signal: AbortSignal;
-  /** Rows to use where the full measurement has so many: scaled by BENCH_SCALE, at least 64. */
+  /** Rows to use instead of `full` rows: scaled by BENCH_SCALE, at least 64. */
   rows(full: number): number;
-  /** How often to measure where it is usually done so often: BENCH_ROUNDS overrules it. */
+  /** Rounds to measure: `usual`, unless BENCH_ROUNDS overrides it. */
   rounds(usual: number): number;
-  /** Writes down figures, and what they were made from, that stand whatever becomes of the rest of the bench. */
+  /** Saves figures and their raw data, even if the rest of the bench fails. */
   keep(figures: readonly Figure[], raw: object): Promise<void>;
-  /** A line on what is going on. */
+  /** Prints a line of progress. */
   say(line: string): void;
 }
 
-/** Figures that were not kept before, and everything that they were made from, as it goes into the results file. */
+/** Figures not saved by `keep`, and their raw data for the results file. */
 export interface BenchResult {
   readonly figures: readonly Figure[];
   readonly raw: object;
@@ -26,10 +26,10 @@ export interface BenchResult {
 
 export interface Bench {
   readonly name: string;
-  /** One line: what is measured, against what. */
+  /** One line: what is measured, and against what. */
   readonly measures: string;
-  /** Too long for every day: runs when named, or with BENCH_SCALE=full. */
+  /** Takes long: runs only when named, or with BENCH_SCALE=full. */
   readonly onlyWhenAsked?: boolean;
-  /** Rejects with a Failure when something is missing, or when what is measured does not work. */
+  /** Rejects with a Failure when a requirement is missing or the measured run fails. */
   run(context: BenchContext): Promise<BenchResult>;
 }

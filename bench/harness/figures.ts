@@ -1,7 +1,7 @@
-/** What a figure is to come to. */
-export type Reach = { readonly atLeast: number } | { readonly atMost: number };
+/** The target of a figure. */
+type Reach = { readonly atLeast: number } | { readonly atMost: number };
 
-/** One measured quantity: the median over the rounds, and between which values it lay. */
+/** One measured quantity: median, minimum and maximum over the rounds. */
 export interface Figure {
   readonly name: string;
   /** Empty for a ratio. */
@@ -10,11 +10,11 @@ export interface Figure {
   readonly lowest: number;
   readonly highest: number;
   readonly rounds: number;
-  /** Null where the figure is shown for what it tells and has nothing to reach. */
+  /** Null: the figure is for information and has no target. */
   readonly reach: Reach | null;
 }
 
-/** A figure from what each round gave; at least one round. */
+/** A figure from the values of at least one round. */
 export function figure(
   name: string,
   unit: string,
@@ -32,13 +32,13 @@ export function figure(
   };
 }
 
-/** Null where there is nothing to reach. */
+/** Null without a target. */
 export function isReached({ measured, reach }: Figure): boolean | null {
   if (reach === null) return null;
   return 'atLeast' in reach ? measured >= reach.atLeast : measured <= reach.atMost;
 }
 
-/** The middle value; the mean of the two in the middle for an even number of them. NaN for none. */
+/** The middle value, or the mean of the two middle values. NaN for none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;
@@ -46,7 +46,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The quotients of two series of rounds, round by round. */
+/** Ratios of two series of rounds, round by round. */
 export function ratios(values: readonly number[], references: readonly number[]): number[] {
   return values.map((value, round) => value / references[round]!);
 }

@@ -1,13 +1,13 @@
 import type { BenchContext } from './bench.ts';
 
-/** What each of several tasks gave, round by round. */
-export type Rounds<Tasks extends Readonly<Record<string, () => Promise<unknown>>>> = {
+/** The results of each task, by round. */
+type Rounds<Tasks extends Readonly<Record<string, () => Promise<unknown>>>> = {
   readonly [Name in keyof Tasks]: Awaited<ReturnType<Tasks[Name]>>[];
 };
 
 /**
- * Runs tasks one after another, all of them in every round, so that what a machine does meanwhile strikes a measurement
- * and its reference alike: A B A B … `usual` is the number of rounds unless BENCH_ROUNDS overrules it.
+ * Runs all tasks one after another in every round (A B A B), so that other load on the machine affects a measurement
+ * and its reference alike. `usual` is the number of rounds, unless BENCH_ROUNDS overrides it.
  */
 export async function interleave<Tasks extends Readonly<Record<string, () => Promise<unknown>>>>(
   context: BenchContext,

@@ -3,18 +3,18 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 import { toolVersion } from '../../src/config/tool-version.ts';
 import { findRedis } from '../processes/redis-process.ts';
 
-/** Where figures were taken. */
+/** The machine that the figures were measured on. */
 export interface Machine {
   readonly cpu: string;
-  /** Threads that can run at the same time. */
+  /** Hardware threads. */
   readonly cores: number;
   readonly memoryGib: number;
   readonly system: string;
-  /** Of the last minute, when the benches began: other work on the machine makes figures worth less. */
+  /** 1-minute load average when the benches started: other load makes figures less reliable. */
   readonly load: number;
 }
 
-/** Versions; null for what is not installed. */
+/** Versions; null if not installed. */
 export interface Versions {
   readonly guardsweep: string;
   readonly node: string;

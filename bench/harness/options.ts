@@ -5,18 +5,18 @@ import type { Bench } from './bench.ts';
 export interface BenchOptions {
   readonly benches: readonly Bench[];
   readonly seed: number;
-  /** Share of the full numbers of rows. */
+  /** Factor for the numbers of rows. */
   readonly scale: number;
-  /** Null: as each bench has it. */
+  /** Null: each bench's own number. */
   readonly rounds: number | null;
 }
 
 const SEEDS = 1_000_000;
 
 /**
- * What to run: the benches named, else all but those that run only when asked, and the settings BENCH_SEED (a whole
- * number; default a new one), BENCH_SCALE (a share of the full numbers of rows, or `full`: all of them, and the long
- * benches too; default 1) and BENCH_ROUNDS (default as each bench has it). Failure('usage') for anything else.
+ * The benches to run, by default all but those that run only when asked, and the settings BENCH_SEED (a whole number;
+ * default random), BENCH_SCALE (a factor for the numbers of rows, or `full`: unscaled, and including the long benches;
+ * default 1) and BENCH_ROUNDS (default: each bench's own). Failure('usage') for anything else.
  */
 export function benchOptions(
   names: readonly string[],

@@ -4,7 +4,7 @@ import { projectFolder } from '../../training/project-folder.ts';
 import type { Machine, Versions } from './machine.ts';
 import type { BenchReport } from './table.ts';
 
-/** Everything about one run of benches. */
+/** The results of one run of benches. */
 export interface Results {
   /** ISO 8601, UTC. */
   readonly began: string;
@@ -16,8 +16,8 @@ export interface Results {
 }
 
 /**
- * Writes `<date>.json` into BENCH_RESULTS (from where the user stands), else into `bench/results`, the date being that
- * of the beginning, to the second; gives the path.
+ * Writes `<date>.json`, named by when the benches started, to BENCH_RESULTS (relative to the user's folder), by default
+ * `bench/results`. Returns the path.
  */
 export async function writeResults(results: Results, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const named = env['BENCH_RESULTS'];
@@ -26,7 +26,7 @@ export async function writeResults(results: Results, env: NodeJS.ProcessEnv = pr
   await mkdir(folder, { recursive: true });
   const date = results.began.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const path = join(folder, `${date}.json`);
-  // whole or not at all: it is written again and again while benches run
+  // Atomic: the file is rewritten while benches run.
   await writeFile(`${path}.tmp`, `${JSON.stringify(results, null, 2)}\n`);
   await rename(`${path}.tmp`, path);
   return path;

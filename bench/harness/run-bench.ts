@@ -7,15 +7,14 @@ import type { Figure } from './figures.ts';
 import type { BenchOptions } from './options.ts';
 import type { Results } from './results-file.ts';
 
-/** A bench is about many rows: no scale makes it one of fewer. */
+/** Lower bound of scaled rows. */
 const MIN_ROWS = 64;
 
 type Report = Results['benches'][number];
 
 /**
- * Runs one bench in a folder of its own, which is removed. A bench that fails says so in its report, beside what it had
- * measured; only what nobody expected rejects, and the signal's reason when that is aborted. `write` gets the report
- * so far whenever there is more of it.
+ * Runs one bench in a temporary folder. A Failure goes into its report, next to the figures kept so far; any other
+ * error rejects, as does the signal's reason. `write` is called with the report whenever figures are kept.
  */
 export async function runBench(
   bench: Bench,
@@ -47,7 +46,7 @@ export async function runBench(
       keep: (figures, raw) => {
         kept.push(...figures);
         keptRaw.push(raw);
-        return write(report([], null, 'it did not come to its end'));
+        return write(report([], null, 'it did not finish'));
       },
       say: (line) => say(`${bench.name}: ${line}`),
     });

@@ -1,31 +1,31 @@
 import { Failure } from '../../src/domain/failure.ts';
 import type { Execution } from '../processes/guard-settings.ts';
 
-/** Items at the beginning and at the end of a run that do not count: what starts and what runs out is not steady. */
+/** Share of items at the start and at the end of a run that is left out as not steady. */
 const EDGE_SHARE = 0.1;
 
-/** What guards did while the middle 80 % of the items were judged. */
+/** What guards did while they judged the middle 80 % of the items. */
 export interface SteadyState {
   readonly itemsPerSecond: number;
   readonly seconds: number;
   readonly items: number;
-  /** Of each guard, in their order. */
+  /** Per guard, in order. */
   readonly guards: readonly SteadyGuard[];
 }
 
-export interface SteadyGuard {
+interface SteadyGuard {
   readonly executions: number;
   readonly items: number;
-  /** Mean time that an execution took of its instance. */
+  /** Mean service time of an execution. */
   readonly serviceMs: number;
-  /** Mean number of requests that waited for an instance as an execution ended. */
+  /** Mean number of queued requests when an execution ended. */
   readonly waiting: number;
 }
 
 /**
- * Cuts out the steady part of what guards did, by the moments at which items were judged. It lasts from the end of the
- * execution that judged the last of the first tenth to the end of the one before the last tenth, and counts what ended
- * in between. Failure('internal') when there is no such part: too few executions.
+ * The steady part of a run, by the times at which items were judged: from the end of the execution that completes the
+ * first tenth of the items to the end of the last one before the last tenth. Failure('internal') for too few
+ * executions.
  */
 export function steadyState(guards: readonly (readonly Execution[])[]): SteadyState {
   const all = guards
@@ -64,9 +64,8 @@ function ofGuard(executions: readonly Execution[]): SteadyGuard {
 }
 
 /**
- * Items a second that guards could have judged in that time with full batches and instances that never wait, taking
- * as long for an execution as they really took. So what was lost to idle instances, to part-filled batches and to
- * `version` requests is missing from the throughput, and not from this.
+ * Items per second that the guards could have judged with full batches and no idle instances, at the measured service
+ * time. Idle instances, partly filled batches and `version` requests lower the throughput, but not this.
  */
 export function capacityOf(
   { guards }: SteadyState,

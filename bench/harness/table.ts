@@ -1,16 +1,16 @@
 import { type Figure, isReached } from './figures.ts';
 
-/** What became of one bench: figures, or why there are none. */
+/** The outcome of one bench: figures, or why it failed. */
 export interface BenchReport {
   readonly bench: string;
   readonly figures: readonly Figure[];
-  /** One line; null when it ran. */
+  /** One line; null if it succeeded. */
   readonly failure: string | null;
 }
 
 const HEADINGS = ['bench', 'figure', 'measured', 'between', 'reach', 'reached'] as const;
 
-/** The figures as a table for the terminal, line by line. */
+/** The lines of a table of the figures. */
 export function benchTable(reports: readonly BenchReport[]): string[] {
   const rows: (readonly string[])[] = [HEADINGS];
   for (const { bench, figures, failure } of reports) {
@@ -44,7 +44,7 @@ function withUnit(value: number, unit: string): string {
   return unit === '' ? short(value) : `${short(value)} ${unit}`;
 }
 
-/** Three digits that count, and never an exponent. */
+/** Three significant digits without an exponent. */
 function short(value: number): string {
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }

@@ -7,7 +7,7 @@ import type { Execution, GuardSettings } from './guard-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('guard-server.js', import.meta.url));
 
-/** A synthetic guard in a process of its own, which nobody counts the time of. */
+/** A synthetic guard in its own process, whose time is not measured. */
 export class GuardProcess {
   /** `grpc://127.0.0.1:port` */
   readonly address: string;
@@ -31,7 +31,7 @@ export class GuardProcess {
     }
   }
 
-  /** What it has done since this was last asked. */
+  /** Its executions since the last call. */
   async executions(signal: AbortSignal): Promise<readonly Execution[]> {
     const answered = answer(this.#child, signal);
     this.#child.send('executions');
@@ -52,7 +52,7 @@ async function answer(child: ChildProcess, signal: AbortSignal): Promise<unknown
     return await Promise.race([
       once(child, 'message', either).then(([message]: unknown[]) => message),
       once(child, 'exit', either).then(() => {
-        throw new Failure('internal', "the bench's guard ended by itself");
+        throw new Failure('internal', "the bench's guard ended unexpectedly");
       }),
     ]);
   } finally {
@@ -60,7 +60,7 @@ async function answer(child: ChildProcess, signal: AbortSignal): Promise<unknown
   }
 }
 
-/** Runs `use` with guards that have just started, and stops them. */
+/** Runs `use` with new guards, then stops them. */
 export async function withGuards<T>(
   all: readonly GuardSettings[],
   { signal }: BenchContext,
@@ -75,7 +75,7 @@ export async function withGuards<T>(
   }
 }
 
-/** The same for a single guard. */
+/** As `withGuards`, for a single guard. */
 export function withGuard<T>(
   settings: GuardSettings,
   context: BenchContext,

@@ -1,6 +1,6 @@
 /**
- * The program of a bench's guard: starts as `process.argv[2]` (GuardSettings as JSON) says, sends its address to its
- * parent, and at each message the executions since the last.
+ * The program of a bench's guard. Takes GuardSettings as JSON in `process.argv[2]`, sends its address to its parent
+ * and, for each message, the executions since the last one.
  */
 import { tokensOfBytes } from '../../src/guard-server/contract/context-window.ts';
 import type { Execution as ServerExecution } from '../../src/guard-server/contract/model.ts';
@@ -10,7 +10,7 @@ import { executionMs, REFERENCE_SERVICE_TIME } from '../../src/guard-server/synt
 import type { TensorRequest } from '../../src/guard-server/contract/tensor-request.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
 
-/** A batch of 32 texts of 100 tokens takes 32 ms: slow enough that no client is the limit. */
+/** A batch of 32 texts of 100 tokens takes 32 ms: slow enough that the client is not the bottleneck. */
 const MS_PER_PADDED_TOKEN = 0.01;
 
 const settings = JSON.parse(process.argv[2]!) as GuardSettings;
@@ -52,7 +52,7 @@ const server = await startGuardServer({
   synthetic: {
     instances: settings.instances,
     serviceTime: serviceTime(),
-    // Which version judged what is not asked here, and remembering it costs time.
+    // Recording versions takes time, and no bench reads them.
     recordCapacity: 0,
     ...(settings.time === 'zero' ? {} : { observe }),
   },

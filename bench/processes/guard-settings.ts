@@ -1,26 +1,26 @@
-/** What a bench's guard is to be. */
+/** Settings of a bench's guard. */
 export interface GuardSettings {
-  /** Executions at once. */
+  /** Concurrent executions. */
   readonly instances: number;
-  /** Rows of one execution. */
+  /** Max rows per execution. */
   readonly maxBatchSize: number;
   /**
    * `zero`: as fast as its process can. `reference`: the published figures, by the longest row of an execution.
-   * `padded`: in proportion to the longest row times the number of rows, as where padding costs what content does.
+   * `padded`: in proportion to the longest row times the number of rows, as if padding cost as much as content.
    */
   readonly time: 'zero' | 'reference' | 'padded';
-  /** Every execution takes so many times as long. */
+  /** Factor for the time of every execution. */
   readonly slowness: number;
 }
 
-/** One thing the guard did on one of its instances. */
+/** One execution on one instance of the guard. */
 export interface Execution {
-  /** By the clock, in milliseconds since 1970, so that those of several guards can be compared. */
+  /** Milliseconds since 1970, to compare executions of several guards. */
   readonly endedAtMs: number;
-  /** What it took of its instance. */
+  /** Time that its instance was busy. */
   readonly serviceMs: number;
-  /** Rows that are items; a `version` request holds none. */
+  /** Rows that are items; a `version` request has none. */
   readonly items: number;
-  /** Requests that waited for an instance as it ended. */
+  /** Queued requests when it ended. */
   readonly waiting: number;
 }

@@ -1,6 +1,6 @@
 import type { GuardSettings } from './guard-settings.ts';
 
-/** The guard that capacity is measured against: batches of 32 on four instances, which take the published times. */
+/** The guard that capacity is measured against: four instances, batches of 32, published service times. */
 export const REFERENCE_GUARD: GuardSettings = {
   instances: 4,
   maxBatchSize: 32,
@@ -8,5 +8,5 @@ export const REFERENCE_GUARD: GuardSettings = {
   slowness: 1,
 };
 
-/** A guard that takes no time beyond its own processor time: what remains is what we take. */
+/** A guard without service time, to measure our own cost. */
 export const ZERO_TIME_GUARD: GuardSettings = { instances: 4, maxBatchSize: 64, time: 'zero', slowness: 1 };

@@ -11,23 +11,23 @@ import type { Usage } from './usage.ts';
 const PRELOAD = new URL('report-usage.js', import.meta.url).href;
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
-/** Variables that change what a command does; a bench sets those it needs. */
+/** Variables that configure commands; benches set the ones they need. */
 const OURS = /^(GUARD|REDIS|BENCH|npm_|INIT_CWD|NODE_OPTIONS)/;
 
-/** Of what a process says, so much is kept, from the end. */
+/** Max characters of a process's output that are kept: the last ones. */
 const KEPT_CHARS = 1 << 16;
 
-/** How long a process that was asked to end may take, in milliseconds. */
+/** Until a process that was asked to end is killed. */
 const MAX_END_MS = 30_000;
 
 export interface Ended {
   readonly stdout: string;
-  /** From its start to its end. */
+  /** Elapsed time. */
   readonly seconds: number;
   readonly usage: Usage;
 }
 
-/** A Node process that reports what it took. */
+/** A Node process that reports its resource usage. */
 export class MeasuredProcess {
   readonly #child: ChildProcess;
   readonly #name: string;
@@ -66,12 +66,12 @@ export class MeasuredProcess {
       this.#endedAt = performance.now();
       signal.removeEventListener('abort', this.#abort);
     });
-    // Whoever waits for the end hears of it; nobody has to.
+    // Callers that wait for the end get the rejection.
     this.#closed.catch(() => {});
     signal.addEventListener('abort', this.#abort);
   }
 
-  /** A command of the built command line. */
+  /** Starts a command of the built command line. */
   static command(
     args: readonly string[],
     context: BenchContext,
@@ -80,12 +80,12 @@ export class MeasuredProcess {
     return new MeasuredProcess(`guardsweep ${args[0]!}`, MAIN, args, env, context);
   }
 
-  /** A script of the benches, by its path from the folder of this file. */
+  /** Starts a script of the benches, by its path relative to this file. */
   static script(path: string, args: readonly string[], context: BenchContext): MeasuredProcess {
     return new MeasuredProcess(path, fileURLToPath(new URL(path, import.meta.url)), args, {}, context);
   }
 
-  /** Resolves when it has said something on stderr; rejects with a Failure when it ends without. */
+  /** Resolves once its stderr contains `what`; rejects with a Failure if it ends before. */
   async says(what: string): Promise<void> {
     while (!this.#stderr.includes(what)) {
       await Promise.race([once(this.#child.stderr!, 'data'), this.#closed]);
@@ -94,7 +94,7 @@ export class MeasuredProcess {
     }
   }
 
-  /** Waits for its end; rejects with a Failure unless its status is 0. */
+  /** Waits until it ends; rejects with a Failure unless its status is 0. */
   async ended(): Promise<Ended> {
     await this.#closed;
     this.#signal.throwIfAborted();
@@ -102,7 +102,7 @@ export class MeasuredProcess {
     return this.#outcome();
   }
 
-  /** Asks it to end and waits for that, whatever its status. */
+  /** Asks it to end and waits until it has, with any status. */
   async stop(): Promise<Ended> {
     this.#child.kill('SIGTERM');
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), MAX_END_MS);
@@ -111,7 +111,7 @@ export class MeasuredProcess {
     return this.#outcome();
   }
 
-  /** Ends it at once if it still runs. */
+  /** Kills it if it still runs. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#closed.catch(() => {});
@@ -140,7 +140,7 @@ export class MeasuredProcess {
   }
 }
 
-/** Runs a script of the benches, by its path from the folder of this file, to its end. */
+/** Runs a script of the benches to its end, by its path relative to this file. */
 export async function runScript(
   path: string,
   args: readonly string[],

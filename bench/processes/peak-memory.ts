@@ -3,10 +3,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 
 const SAMPLE_MS = 20;
-/** Since Node 20.16; told of every process that is started here. */
+/** Diagnostics channel that publishes every child process (Node 20.16). */
 const CHANNEL = 'child_process';
 
-/** The most that the processes which some work starts have resident together, in bytes (Linux). */
+/** Peak resident memory of all child processes that `work` starts, in bytes (Linux). */
 export async function peakOfChildren(work: () => Promise<void>): Promise<number> {
   const children: ChildProcess[] = [];
   const started = (message: unknown): void => {
@@ -31,7 +31,7 @@ export async function peakOfChildren(work: () => Promise<void>): Promise<number>
   }
 }
 
-/** Zero for a process that has just ended. */
+/** Zero for a process that has ended. */
 function residentBytes(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -12,20 +12,20 @@ const NAMES = ['redis-server', 'valkey-server'];
 const START_TRIES = 500;
 const TRY_EVERY_MS = 10;
 
-/** A Redis of a bench's own. */
-export interface RedisServer {
+/** A bench's own Redis server. */
+interface RedisServer {
   /** For `REDIS_URL`. */
   readonly url: string;
   readonly socket: string;
 }
 
-/** The server's program; null when none is installed. */
+/** The server's program; null if none is installed. */
 export function findRedis(): string | null {
   return NAMES.find((name) => spawnSync(name, ['--version']).status === 0) ?? null;
 }
 
 /**
- * Runs `use` with a server that has just started, set up as docs/fleet.md says (AOF, no eviction), and stops it.
+ * Runs `use` with a new server, configured as docs/fleet.md says (AOF, no eviction), then stops it.
  * Failure('usage') when none is installed.
  */
 export async function withRedis<T>(
@@ -70,7 +70,7 @@ function answers(socket: string): Promise<boolean> {
   });
 }
 
-/** The most memory the server has used since it started, in bytes (`used_memory_peak`). */
+/** The server's peak memory since its start, in bytes (`used_memory_peak`). */
 export async function peakMemory({ socket }: RedisServer): Promise<number> {
   const redis = new Redis({ path: socket });
   try {

@@ -1,6 +1,6 @@
 /**
- * Loaded before the program of a measured process (`node --import`): as that ends, writes what it took to the file
- * that BENCH_USAGE names. Times are of all threads; the highest memory is the system's figure, which misses nothing.
+ * Preloaded into a measured process (`node --import`): on exit writes its resource usage to the file BENCH_USAGE. Times
+ * cover all threads; the peak memory is the system's, so no peak is missed.
  */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

@@ -8,26 +8,26 @@ import type { GuardProcess } from './guard-process.ts';
 import { peakMemory, withRedis } from './redis-process.ts';
 import type { Usage } from './usage.ts';
 
-/** A corpus, and how many items it has. */
+/** A corpus and its number of items. */
 export interface Corpus {
   readonly path: string;
   readonly rows: number;
 }
 
-/** What a run took, from the start of `enqueue` to its end. */
+/** The cost of a run, from the start of `enqueue` to its end. */
 export interface Sweep {
   readonly seconds: number;
-  /** Of our processes, by what they are: `enqueue`, or `feeder`, `worker` and `sink`. */
+  /** Per process: `enqueue`, or `feeder`, `worker` and `sink`. */
   readonly usage: Readonly<Record<string, Usage>>;
-  /** Most memory that Redis has used, in bytes; null without one. */
+  /** Redis's peak memory, in bytes; null without Redis. */
   readonly redisPeakBytes: number | null;
 }
 
 type Guards = readonly Pick<GuardProcess, 'address'>[];
 
 /**
- * Judges a corpus by one process, without Redis, through guards named; none: the embedded one. Nothing of the run is kept.
- * Failure('internal') unless every item was judged.
+ * Judges a corpus in one process, without Redis, with the given guards, by default the embedded one. Keeps no run
+ * directory. Failure('internal') unless every item was judged.
  */
 export async function sweepEmbedded(corpus: Corpus, guards: Guards, context: BenchContext): Promise<Sweep> {
   return withRunFolder(context, async (out) => {
@@ -40,8 +40,8 @@ export async function sweepEmbedded(corpus: Corpus, guards: Guards, context: Ben
 }
 
 /**
- * Judges a corpus by a feeder, one worker and one sink over a Redis of their own. Worker and sink are there when the
- * time begins. Failure('internal') unless every item was judged.
+ * Judges a corpus with a feeder, one worker and one sink over their own Redis. Worker and sink are ready when the time
+ * starts. Failure('internal') unless every item was judged.
  */
 export async function sweepFleet(corpus: Corpus, guards: Guards, context: BenchContext): Promise<Sweep> {
   return withRedis(context, (redis) =>
@@ -74,7 +74,7 @@ export async function sweepFleet(corpus: Corpus, guards: Guards, context: BenchC
   );
 }
 
-/** Processor time of all our processes, in microseconds an item. */
+/** Processor time of all our processes, in microseconds per item. */
 export function cpuPerItem({ usage }: Sweep, { rows }: Corpus): number {
   return Object.values(usage).reduce((sum, { cpuUs }) => sum + cpuUs, 0) / rows;
 }

@@ -1,9 +1,9 @@
-/** What a process took from its start to its end. */
+/** Resource usage of a process over its lifetime. */
 export interface Usage {
-  /** Processor time of all its threads, user and system, in microseconds. */
+  /** User and system time of all its threads, in microseconds. */
   readonly cpuUs: number;
-  /** Most memory it had resident at any moment, in KiB. */
+  /** Peak resident memory, in KiB. */
   readonly maxRssKib: number;
-  /** Resident memory on average over its time, looked at every 200 ms, in KiB. */
+  /** Mean resident memory, sampled every 200 ms, in KiB. */
   readonly meanRssKib: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Batches as they come: the rows of a CSV file in the order of the file, 32 to a request, so many requests in flight.
- * A program of its own: the CSV file, the guard's address and that number are its arguments.
+ * Batches in order of arrival: the rows of a CSV file in file order, 32 per request, with a fixed number of requests in
+ * flight. A program whose arguments are the CSV file, the guard's address and that number.
  */
 import { csvRows } from './csv-rows.ts';
 import { TextClient } from './text-client.ts';

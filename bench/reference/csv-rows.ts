@@ -3,7 +3,7 @@ import { Parser } from 'csv-parse';
 
 const CHUNK_BYTES = 1 << 18;
 
-/** csv-parse with its rows taken where they come about, which spares a stream's events for each of them. */
+/** csv-parse with rows taken from `push`, which saves stream events per row. */
 class Rows extends Parser {
   #rows: string[][] = [];
 
@@ -19,7 +19,7 @@ class Rows extends Parser {
   }
 }
 
-/** The rows of a CSV file below its heading, in as many at a time as a chunk of the file holds. */
+/** The rows of a CSV file without its header, one array per chunk of the file. */
 export async function* csvRows(path: string): AsyncGenerator<readonly string[][]> {
   const parser = new Rows({ from_line: 2 });
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {

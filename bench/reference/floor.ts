@@ -1,6 +1,6 @@
 /**
- * The least that a run can take: csv-parse, SHA-256, the guard's protocol in requests of 64 rows, and the JSON of a
- * full verdict; nothing is kept. A program of its own: the CSV file and the guard's address are its arguments.
+ * The least work of any run: csv-parse, SHA-256, the guard's protocol in requests of 64 rows and the JSON of a full
+ * verdict, all of it discarded. A program whose arguments are the CSV file and the guard's address.
  */
 import { hash } from 'node:crypto';
 import { CATEGORY_KEYS, type CategoryKey } from '../../src/domain/taxonomy.ts';

@@ -1,6 +1,6 @@
 /**
- * The first half of the obvious script: a job for every row of a CSV file. The file, the Redis socket and the queue's
- * name are its arguments.
+ * The first half of the obvious script: adds a job per row of a CSV file. Its arguments are the file, the Redis socket
+ * and the name of the queue.
  */
 import { createReadStream } from 'node:fs';
 import { Queue } from 'bullmq';

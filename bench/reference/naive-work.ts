@@ -1,7 +1,7 @@
 /**
- * The other half of the obvious script: a worker that asks the guard about one row at a time, 50 of them at once, and
- * appends each verdict to a file. Ends when there are as many verdicts as rows. The Redis socket, the queue's name, the
- * guard's address, the file and the number of rows are its arguments.
+ * The other half of the obvious script: a worker that sends one row per request, 50 concurrently, and appends each
+ * verdict to a file. Ends after as many verdicts as rows. Its arguments are the Redis socket, the name of the queue,
+ * the guard's address, the file and the number of rows.
  */
 import { appendFile } from 'node:fs/promises';
 import { Worker } from 'bullmq';

@@ -9,7 +9,7 @@ import { decodeBooleans, decodeFloats, encodeStrings } from '../../src/guard/ten
 import { loadService } from '../../src/guard/tensors/service.ts';
 import { CATEGORY_COUNT } from '../../src/domain/taxonomy.ts';
 
-/** What a guard said of one text, as its tensors have it. */
+/** A guard's verdict on one text, as in its tensors. */
 export interface TextAnswer {
   readonly score: number;
   readonly flagged: boolean;
@@ -17,7 +17,7 @@ export interface TextAnswer {
   readonly categoryFlags: readonly boolean[];
 }
 
-/** The plainest client for texts: one call for so many of them, and their answers. */
+/** A minimal client: one ModelInfer call per batch of texts. */
 export class TextClient {
   readonly #client: Client;
   readonly #infer: MethodDefinition<InferRequest, InferResponse>;

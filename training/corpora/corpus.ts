@@ -31,8 +31,8 @@ const BENIGN = 'benign';
 const UNSPECIFIED = 'unspecified';
 
 /**
- * The folder of the corpora: the first argument or TRAIN_CORPORA, relative to the user's folder (INIT_CWD under npm), or
- * shared/corpora next to the project.
+ * The folder of the corpora: the first argument or TRAIN_CORPORA, relative to the user's folder (INIT_CWD under npm),
+ * or shared/corpora next to the project.
  */
 export function corporaFolder(): string {
   const named = process.argv[2] ?? process.env['TRAIN_CORPORA'];

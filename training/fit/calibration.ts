@@ -49,8 +49,8 @@ function newtonStep(at: Calibration, logits: readonly number[], targets: readonl
 }
 
 /**
- * Fits slope and offset to logits of held-out texts and their labels (0 or 1) by maximum likelihood with Platt's smoothed
- * targets (Platt 1999). A Newton step that overshoots is halved until the loss falls (Lin, Lin, Weng 2007).
+ * Fits slope and offset to logits of held-out texts and their labels (0 or 1) by maximum likelihood with Platt's
+ * smoothed targets (Platt 1999). A Newton step that overshoots is halved until the loss falls (Lin, Lin, Weng 2007).
  */
 export function calibrate(logits: readonly number[], labels: readonly number[]): Calibration {
   const positives = labels.reduce((sum, label) => sum + label, 0);

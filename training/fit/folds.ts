@@ -60,8 +60,8 @@ function groups(rows: readonly LabelledText[]): number[] {
 }
 
 /**
- * The fold of each row, 0 to folds - 1. Near-duplicates share a fold, so that a model is never measured on copies of its
- * training texts.
+ * The fold of each row, 0 to folds - 1. Near-duplicates share a fold, so that a model is never measured on copies of
+ * its training texts.
  */
 export function assignFolds(rows: readonly LabelledText[], folds: number, random: Random): number[] {
   const groupOf = groups(rows);

@@ -4,8 +4,8 @@ type Cell = string | number;
 const MIN_RULE = 3;
 
 /**
- * A Markdown table with padded columns, as Prettier formats it. Columns whose heading is in `numeric` are aligned right,
- * the others left.
+ * A Markdown table with padded columns, as Prettier formats it. Columns whose heading is in `numeric` are aligned
+ * right, the others left.
  */
 export function markdownTable(
   head: readonly string[],

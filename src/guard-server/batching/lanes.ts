@@ -3,9 +3,9 @@ import { type Batcher, DynamicBatcher } from './dynamic-batcher.ts';
 import type { Model } from '../contract/model.ts';
 
 /**
- * Two queues in front of one model: images and clips, one per execution, and everything else. A text takes a millisecond
- * and must not wait behind images, which take a hundred times as long and gain nothing from batching. The model must
- * support an execution of each queue at the same time.
+ * Two queues in front of one model: images and clips, one per execution, and everything else. A text takes a
+ * millisecond and must not wait behind images, which take a hundred times as long and gain nothing from batching. The
+ * model must support an execution of each queue at the same time.
  */
 export class Lanes implements Batcher {
   readonly #texts: DynamicBatcher;

@@ -1,6 +1,6 @@
 /**
- * Decodes strict base64 (RFC 4648, section 4; padding is optional). Null for anything else, including line breaks and the
- * URL-safe alphabet.
+ * Decodes strict base64 (RFC 4648, section 4; padding is optional). Null for anything else, including line breaks and
+ * the URL-safe alphabet.
  */
 export function decodeBase64(encoded: Buffer): Buffer | null {
   const text = encoded.toString('latin1');

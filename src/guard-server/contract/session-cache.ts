@@ -4,8 +4,8 @@ import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { tokensOfText } from './context-window.ts';
 
 /**
- * This guard's order of counts in a row of CACHE_USAGE, whose shape is [N, 8]. The contract names seven counts and leaves
- * their order open. The eighth is always 0.
+ * This guard's order of counts in a row of CACHE_USAGE, whose shape is [N, 8]. The contract names seven counts and
+ * leaves their order open. The eighth is always 0.
  */
 export const CACHE_USAGE_ORDER = [
   'messageHits',
@@ -33,8 +33,8 @@ interface CacheCapacity {
 const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_072 };
 
 /**
- * The bookkeeping of a two-tier LRU prefix cache: which turns of which session have been seen. A session evicted from the
- * first tier moves to the second. Holds digests, no content; no score depends on it.
+ * The bookkeeping of a two-tier LRU prefix cache: which turns of which session have been seen. A session evicted from
+ * the first tier moves to the second. Holds digests, no content; no score depends on it.
  */
 export class SessionCache {
   readonly #l1: Tier;
@@ -46,8 +46,8 @@ export class SessionCache {
   }
 
   /**
-   * Looks a conversation up and, if `write`, caches it. Hits are the leading turns (and their tokens) equal to the cached
-   * ones; writes are the turns newly cached. Returns the row of CACHE_USAGE.
+   * Looks a conversation up and, if `write`, caches it. Hits are the leading turns (and their tokens) equal to the
+   * cached ones; writes are the turns newly cached. Returns the row of CACHE_USAGE.
    */
   use(id: string, messages: readonly Turn[], write: boolean): readonly number[] {
     const held = this.#l1.get(id) ?? this.#l2.get(id);

@@ -39,8 +39,8 @@ const ALLOWED_RESERVED = 'triton_enable_empty_final_response';
 const EXTENSION = /^(shared_memory_|classification$)/;
 
 /**
- * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes as Triton does
- * before a model sees a request. `maxBatchSize` 0: tensors have no batch dimension.
+ * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes as Triton
+ * does before a model sees a request. `maxBatchSize` 0: tensors have no batch dimension.
  * Throws RequestError: MODEL_NOT_FOUND, or INVALID_REQUEST for everything else.
  */
 export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {

@@ -18,8 +18,8 @@ export interface NetworkLimits {
 
 /**
  * The longest valid message is an image or a clip of 64 MiB of base64 (contents.ts) with a caption; half as much again
- * leaves room for longer ones that the contract refuses with a code. Two of the longest messages fit at the same time, or
- * hundreds of ordinary ones.
+ * leaves room for longer ones that the contract refuses with a code. Two of the longest messages fit at the same time,
+ * or hundreds of ordinary ones.
  */
 export const NETWORK_LIMITS: NetworkLimits = {
   messageBytes: 96 * 1024 * 1024,

@@ -7,9 +7,9 @@ import type { CallStatus } from './status.ts';
 const PREFIX_BYTES = 5;
 
 /**
- * Counts the bytes one call holds: mostly its message as it arrives, which grpc-js buffers whole before any handler sees
- * it. `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED
- * for a compressed message, which may hold a thousand times the bytes counted, or a second message.
+ * Counts the bytes one call holds: mostly its message as it arrives, which grpc-js buffers whole before any handler
+ * sees it. `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with
+ * UNIMPLEMENTED for a compressed message, which may hold a thousand times the bytes counted, or a second message.
  */
 export class MessageWatch {
   readonly #room: BytesInHand;
@@ -94,7 +94,9 @@ export class MessageWatch {
   }
 }
 
-/** The HTTP/2 stream of a call, which grpc-js does not expose: nothing else shows a message before all of it is here. */
+/**
+ * The HTTP/2 stream of a call, which grpc-js does not expose: nothing else shows a message before all of it is here.
+ */
 function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = call as unknown as { readonly stream?: ServerHttp2Stream };
   if (stream === undefined) throw new Error('the call has no HTTP/2 stream');

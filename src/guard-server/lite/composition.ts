@@ -7,8 +7,8 @@ export const CONTEXT_WEIGHT = {
 } as const;
 
 /**
- * Probability that a turn is hazardous in its context: its own words are, or the worst earlier turn is and carries over,
- * with probability `weight`. Arguments and result are in 0 to 1.
+ * Probability that a turn is hazardous in its context: its own words are, or the worst earlier turn is and carries
+ * over, with probability `weight`. Arguments and result are in 0 to 1.
  */
 export function inContext(own: number, worstBefore: number, weight: number): number {
   return own + (1 - own) * weight * worstBefore;

@@ -40,9 +40,9 @@ function bucketOf(hash: number): number {
 }
 
 /**
- * Turns text into sets of hashed features: words, pairs of adjacent words, pairs with one word in between, and character
- * n-grams within words, or within runs of unspaced scripts. Keeps scratch memory of fixed size between calls; not safe to
- * share between threads.
+ * Turns text into sets of hashed features: words, pairs of adjacent words, pairs with one word in between, and
+ * character n-grams within words, or within runs of unspaced scripts. Keeps scratch memory of fixed size between calls;
+ * not safe to share between threads.
  */
 export class FeatureExtractor {
   readonly #classes = characterClasses();

@@ -52,9 +52,9 @@ function replaceStandIns(text: string): string {
 }
 
 /**
- * Normalises a text for feature extraction: NFKC (full-width letters, ligatures, mathematical alphabets), lower case, and
- * common disguises undone: invisible characters, look-alike letters of other scripts, digits for letters, spelled-out
- * and stretched words. Time is linear in the length.
+ * Normalises a text for feature extraction: NFKC (full-width letters, ligatures, mathematical alphabets), lower case,
+ * and common disguises undone: invisible characters, look-alike letters of other scripts, digits for letters,
+ * spelled-out and stretched words. Time is linear in the length.
  */
 export function normalise(text: string): string {
   const visible = text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');

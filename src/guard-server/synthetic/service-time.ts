@@ -74,8 +74,8 @@ function rowTokens(request: TensorRequest): number[] {
 }
 
 /**
- * The schedule of each instance. Timers fire late: an instance with work waiting continues from when it should have been
- * done, not from when the timer fired, so its throughput matches the service time.
+ * The schedule of each instance. Timers fire late: an instance with work waiting continues from when it should have
+ * been done, not from when the timer fired, so its throughput matches the service time.
  */
 export class InstanceClock {
   readonly #freeAtMs: number[] = [];

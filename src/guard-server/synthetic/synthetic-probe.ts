@@ -10,8 +10,8 @@ const FLAG_FROM = 0.5;
 /**
  * Derives scores from the hash of the content: meaningless, but equal on every machine, in every batch and in every
  * version. About a fifth of all contents are flagged, each in at least one category.
- * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the bytes
- * that were sent.
+ * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the
+ * bytes that were sent.
  */
 export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): Probe {
   return {
