@@ -88,14 +88,14 @@ export function guardConformance(kind: string, start: () => Promise<TroubledGuar
       expect(verdict(outcome).attempts).toBeLessThanOrEqual(3);
     });
 
-    it('that has too much to do is given less, at no cost to the items', async () => {
+    it('that is overloaded is given less, at no cost to the items', async () => {
       const guard = await start();
       const pool = await connect([guard]);
       guard.setTroubles([{ kind: 'overload', times: 3 }]);
       for (const outcome of await judge(pool, prompts(40))) expect(verdict(outcome).attempts).toBe(1);
     });
 
-    it('goes away and comes back: the work waits and finishes at the first try', async () => {
+    it('goes down and comes back: the work waits and finishes at the first attempt', async () => {
       const guard = await start();
       const pool = await connect([guard]);
       guard.pause();

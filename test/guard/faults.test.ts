@@ -33,7 +33,7 @@ async function oneBadOf64(fault: (request: SeenRequest) => Scripted): Promise<Re
   return failure(outcomes[17]);
 }
 
-describe('an item that the guard refuses ends with its code at the first try', () => {
+describe('an item that the guard refuses ends with its code at the first attempt', () => {
   const rows: [code: status, details: string, expected: ItemCode][] = [
     [status.INVALID_ARGUMENT, 'MISSING_PAYLOAD: no text', 'MISSING_PAYLOAD'],
     [status.INTERNAL, '[request id: 7] INVALID_ROLE: who', 'INVALID_ROLE'],
@@ -50,7 +50,7 @@ describe('an item that the guard refuses ends with its code at the first try', (
   });
 });
 
-describe('an item on which the guard keeps failing ends after five tries', () => {
+describe('an item on which the guard keeps failing ends after five attempts', () => {
   const rows: [code: status, details: string, expected: ItemCode][] = [
     [status.INTERNAL, 'cuda error', 'GUARD_INTERNAL'],
     [status.UNAVAILABLE, 'try later', 'GUARD_UNAVAILABLE'],
@@ -69,7 +69,7 @@ describe('an item on which the guard keeps failing ends after five tries', () =>
   });
 });
 
-test('no text of the guard is kept', async () => {
+test('no text from the guard is kept', async () => {
   const failed = await oneBadOf64(() => ({
     code: status.INVALID_ARGUMENT,
     details: 'EMPTY_CONTENT: the text «quoted content» is blank',
@@ -77,7 +77,7 @@ test('no text of the guard is kept', async () => {
   expect(JSON.stringify(failed)).not.toContain('quoted');
 });
 
-test('an item on which the guard fails for a while is judged in the end, and tells how many tries it took', async () => {
+test('an item on which the guard fails for a while is judged in the end, and records its attempts', async () => {
   let failures = 3;
   const server = await guard({
     script: (request) =>
@@ -91,7 +91,7 @@ test('an item on which the guard fails for a while is judged in the end, and tel
   expect(verdict(outcomes[17]).attempts).toBe(4);
 });
 
-test('an execution that fails as a whole costs the innocent nothing', async () => {
+test('an execution that fails as a whole costs the other items no attempts', async () => {
   // As a server that merges single requests into one execution: all that run together with the bad one fail.
   const together: SeenRequest[] = [];
   const server = await guard({
@@ -115,7 +115,7 @@ test('an execution that fails as a whole costs the innocent nothing', async () =
   });
 });
 
-test('an overloaded guard gets less at a time, and everything is judged at the first try', async () => {
+test('an overloaded guard gets less at a time, and everything is judged at the first attempt', async () => {
   const server = await guard({
     maxBatchSize: 0,
     script: async ({ inFlight }) => {
@@ -143,7 +143,7 @@ test('a batch over a message limit is halved until it fits', async () => {
   expect(Math.max(...server.seen.filter(({ rows }) => rows <= 10).map(({ rows }) => rows))).toBe(8);
 });
 
-test('an item the guard does not answer in time ends so after five tries, the others being judged', async () => {
+test('an item that times out ends as TIMEOUT after five attempts, and the others are judged', async () => {
   const server = await guard({
     script: async (request) => {
       if (holdsBad(request)) await request.cancelled;
@@ -155,7 +155,7 @@ test('an item the guard does not answer in time ends so after five tries, the ot
   expect(outcomes.filter((outcome) => outcome.judgement?.attempts === 1)).toHaveLength(19);
 });
 
-describe('a reply that is no verdict is the error of the item it is for', () => {
+describe('a reply without a valid verdict is an error of its item only', () => {
   const nan = (reply: InferResponse, row: number, rows: number): InferResponse => {
     const scores = Array.from({ length: rows }, (_, index) => (index === row ? Number.NaN : 0.25));
     return { ...reply, raw_output_contents: [encodeFloats(scores), ...reply.raw_output_contents.slice(1)] };
@@ -178,7 +178,7 @@ describe('a reply that is no verdict is the error of the item it is for', () => 
   });
 });
 
-test('a guard that refuses everything is taken out rather than believed', async () => {
+test('a guard that refuses everything is taken out of use, and no item is refused', async () => {
   let refuse = true;
   const server = await guard({
     script: () => (refuse ? { code: status.INVALID_ARGUMENT, details: 'unexpected shape' } : undefined),

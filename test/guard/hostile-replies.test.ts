@@ -21,7 +21,7 @@ const misshapen = (reply: InferResponse, shape: readonly number[]): InferRespons
   outputs: reply.outputs.map((output) => ({ ...output, shape })),
 });
 
-describe('a reply that no guard gives', () => {
+describe('a malformed reply', () => {
   const replies: [what: string, change: (reply: InferResponse) => InferResponse][] = [
     ['32 MiB', (reply) => withOutput(reply, 32 * MIB)],
     ['more than was asked for', (reply) => withOutput(reply, MIB)],
@@ -66,7 +66,7 @@ describe('a reply that no guard gives', () => {
   );
 });
 
-test('a request that is too long for the guard is still the fault of the item', async () => {
+test('a request over the size limit of the guard is still an error of the item', async () => {
   const server = await guard({
     maxBatchSize: 0,
     script: ({ inputs }) =>

@@ -42,7 +42,7 @@ test('fills batches across calls', async () => {
   expect(server.seen.map((request) => request.rows)).toEqual([64]);
 });
 
-test('each kind of request sends its own set of inputs, in batches of its own', async () => {
+test('each kind of request has its own set of inputs and its own batches', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const response = (of: string | null, text: string): GuardRequest => ({
@@ -76,7 +76,7 @@ test('a model that does not batch gets single requests without a batch dimension
   expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [1], MODALITY: [1], TEXT: [1] });
 });
 
-test('a single item larger than a batch may be travels on its own', async () => {
+test('an item larger than the max batch size in bytes is sent alone', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const large = 'x'.repeat(2 * 1024 * 1024);
@@ -86,7 +86,7 @@ test('a single item larger than a batch may be travels on its own', async () => 
   expect(lengths).toEqual([[1, 1], [large.length]]);
 });
 
-test('a poisoned item costs one item: the other 63 of its batch get the verdicts of a clean run', async () => {
+test('a poisoned item fails alone: the other 63 of its batch get the verdicts of a clean run', async () => {
   const clean = await judge(await connect([await guard()]), prompts(64));
   const server = await guard({
     script: ({ inputs }) =>
@@ -116,7 +116,7 @@ const MESSAGES: readonly Turn[] = [
   ['user', 'three'],
 ];
 
-test('a conversation judged once travels whole, in a session of its own that writes no cache', async () => {
+test('a conversation judged once is sent whole, in its own session without cache writes', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const whole: GuardRequest = {
@@ -142,7 +142,7 @@ test('a conversation judged once travels whole, in a session of its own that wri
   expect(first!.inputs['SESSION_ID']).not.toEqual(second!.inputs['SESSION_ID']);
 });
 
-test('turns of a conversation are sent one after another under one session, conversations side by side', async () => {
+test('turns of one conversation are sent in order under one session, conversations in parallel', async () => {
   let release = (): void => {};
   const bothStarted = new Promise<void>((resolve) => (release = resolve));
   const underWay = new Set<string>();
@@ -197,7 +197,7 @@ test('a turn that ends in an error does not hold back the turns after it', async
   verdict(outcomes[2]);
 });
 
-test('images and clips travel one by one in base64, beside the texts', async () => {
+test('images and clips are sent one per request in base64, in parallel with texts', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const requests = [

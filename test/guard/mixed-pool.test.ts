@@ -19,7 +19,7 @@ closeAfterEach();
 
 const response: GuardRequest = { requestType: 'response', modality: 'text', prompt: null, response: 'r' };
 
-test('guards of both kinds share the work, and each verdict says what its own guard can say', async () => {
+test('guards of both kinds share the work, and each verdict has the fields its guard reports', async () => {
   const grpc = await guard();
   const rest = await restGuard();
   const pool = await connect([grpc, rest]);
@@ -66,7 +66,7 @@ test('each kind of request goes to a guard that takes it', async () => {
   verdict(alone[1]);
 });
 
-test('what only a guard that is away takes waits for it, while the other judges', async () => {
+test('tasks that only a guard which is out takes wait for it, while the other judges', async () => {
   const first = await guard();
   const rest = await restGuard();
   const pool = await connect([first, rest]);
@@ -80,7 +80,7 @@ test('what only a guard that is away takes waits for it, while the other judges'
   expect(verdict((await noticed)[0])).toMatchObject({ endpoint: first.address, attempts: 1 });
 });
 
-test('what only a guard that stays away takes ends the waiting, though the other judges on', async () => {
+test('tasks that only a guard which stays out takes end the run after maxWaitMs, though the other judges', async () => {
   const grpc = await guard();
   const rest = await restGuard();
   const pool = await connect([grpc, rest], { maxWaitMs: 400 });
@@ -96,7 +96,7 @@ test('what only a guard that stays away takes ends the waiting, though the other
   await rejected;
 });
 
-test('requests go to the endpoint they are meant for as long as it is in use', async () => {
+test('requests go to their preferred endpoint as long as it is in use', async () => {
   const guards = [await restGuard(), await restGuard()] as const;
   const pool = await connect(guards);
   const at = (endpoint: string) =>
@@ -109,7 +109,7 @@ test('requests go to the endpoint they are meant for as long as it is in use', a
     expect(verdict(outcome).endpoint).toBe(guards[0].address);
 });
 
-test('what waits for one guard does not keep work from another', async () => {
+test('a backlog for one guard does not starve another', async () => {
   const grpc = await guard({
     script: ({ type, cancelled }) => (type === 'multiturn' ? cancelled : undefined),
   });

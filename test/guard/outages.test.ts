@@ -16,7 +16,7 @@ import type { SeenRequest } from '../helpers/scripted-guard.ts';
 
 closeAfterEach();
 
-test('a guard that is killed and comes back: the work waits and finishes at the first try', async () => {
+test('a guard that is killed and comes back: the work waits and finishes at the first attempt', async () => {
   const first = await guard({
     script: ({ number, cancelled }) => {
       if (number !== 3) return undefined;
@@ -50,7 +50,7 @@ test('of two guards one dies: its work moves to the other', async () => {
   expect(pool.status().map(({ state }) => state.name)).toEqual(['out', 'ready']);
 });
 
-test('a conversation that loses its guard goes on at the other, turn by turn', async () => {
+test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({
     script: ({ number, cancelled }) => {
       if (number !== 1) return undefined;
@@ -92,7 +92,7 @@ test('waits no longer than maxWaitMs when no guard comes back', async () => {
   expect((error as Failure).message).toContain(server.address);
 });
 
-test('overload without end is an outage, too', async () => {
+test('permanent overload is an outage', async () => {
   const server = await guard({
     script: () => ({ code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' }),
   });
@@ -100,7 +100,7 @@ test('overload without end is an outage, too', async () => {
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a guard too busy to say its version is of no use either, however much it judges', async () => {
+test('a guard whose version cannot be read for overload is not usable, however much it judges', async () => {
   let busy = false;
   const server = await guard({
     onVersion: () => (busy ? { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' } : undefined),
@@ -110,7 +110,7 @@ test('a guard too busy to say its version is of no use either, however much it j
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a model that is gone after it was there is waited for: it may be reloading', async () => {
+test('a model that disappears is waited for: it may be reloading', async () => {
   let gone = false;
   let asked = (): void => {};
   const askedTwice = new Promise<void>((resolve) => (asked = resolve));
@@ -134,7 +134,7 @@ test('a model that is gone after it was there is waited for: it may be reloading
   (await judged).map(verdict);
 });
 
-test('an unhealthy model process takes the endpoint out and spends no tries', async () => {
+test('an unhealthy model process takes the endpoint out of use and costs no attempts', async () => {
   let unhealthy = 2;
   const server = await guard({
     script: () =>
@@ -175,7 +175,7 @@ test('a key that is refused is the failure of the endpoint, at once', async () =
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('an abort rejects at once, gives up the calls, and leaves the rest of the pool at work', async () => {
+test('an abort rejects at once, aborts its calls, and leaves the rest of the pool running', async () => {
   let seen = (): void => {};
   const arrived = new Promise<void>((resolve) => (seen = resolve));
   let gaveUp = (): void => {};
@@ -200,7 +200,7 @@ test('an abort rejects at once, gives up the calls, and leaves the rest of the p
   await expect(pool.judge(prompts(1), { session: 's', signal: controller.signal })).rejects.toBe(reason);
 });
 
-test('an abort rejects, too, those who come in because others gave up', async () => {
+test('an abort also rejects calls that were admitted because others gave up', async () => {
   let seen = (): void => {};
   const arrived = new Promise<void>((resolve) => (seen = resolve));
   const server = await guard({

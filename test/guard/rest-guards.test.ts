@@ -26,7 +26,7 @@ const ofItems =
   (request: SeenModeration): RestScripted | Promise<RestScripted> =>
     request.harmless ? undefined : script(request);
 
-test('texts go as JSON, images and clips as files named after what they are, with the key', async () => {
+test('texts are sent as JSON, images and clips as files named by their format, all with the key', async () => {
   const server = await restGuard({ path: '/team/a' });
   const pool = await connect([server], { token: () => 'secret' });
   const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
@@ -56,13 +56,13 @@ test('texts go as JSON, images and clips as files named after what they are, wit
   expect(pool.status()).toMatchObject([{ kind: 'rest', fingerprint: null, modelVersion: null }]);
 });
 
-test('no key is sent where there is none', async () => {
+test('without a key no authorization header is sent', async () => {
   const server = await restGuard();
   await judge(await connect([server]), [prompt('a')]);
   expect(server.seen[0]!.headers.authorization).toBeUndefined();
 });
 
-test('a caption is judged as a text of its own, and the worst counts', async () => {
+test('a caption is judged as a text of its own, and the worse verdict counts', async () => {
   const scores: Record<string, number> = { harmless: 0.1, hateful: 0.9 };
   const script = ofItems(({ content, file }) => {
     const score = file === null ? scores[content]! : 0.4;
@@ -83,7 +83,7 @@ test('a caption that is refused is the error of its image', async () => {
   expect(failure(outcome)).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
 });
 
-test('a rate limit with Retry-After slows the guard down and spends no tries', async () => {
+test('a rate limit with Retry-After slows sending down and costs no attempts', async () => {
   let limitedAt = 0;
   let turnedAway = 0;
   let resumedAt = 0;
@@ -105,14 +105,14 @@ test('a rate limit with Retry-After slows the guard down and spends no tries', a
   expect(turnedAway).toBeLessThanOrEqual(16);
 });
 
-test('a guard that is always limited to one request at a time still judges everything, at first tries', async () => {
+test('a guard limited to one request at a time still judges everything, at the first attempt', async () => {
   const script = ofItems(({ inFlight }) => (inFlight > 1 ? { status: 429 } : undefined));
   for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(40))) {
     expect(verdict(outcome).attempts).toBe(1);
   }
 });
 
-test('a guard that asks to be left alone for long is, and its work goes to another', async () => {
+test('a guard with a long Retry-After is left alone, and its work goes to another', async () => {
   const script = ofItems(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
   const limited = await restGuard({ script });
   const free = await restGuard();
@@ -203,7 +203,7 @@ test('an item on which the guard drops the connection again and again ends as an
   });
 });
 
-test('a server that hangs up after each reply costs no tries, and stays in use', async () => {
+test('a server that closes the connection after each reply costs no attempts, and stays in use', async () => {
   const server = await restGuard({ script: ofItems(() => 'hang up after') });
   const pool = await connect([server]);
   let changes = 0;
@@ -223,7 +223,7 @@ test('a reply that is not HTTP costs one item', async () => {
   });
 });
 
-test('a server that does not speak HTTP is named at once', async () => {
+test('a server that does not speak HTTP fails the start at once', async () => {
   const server = await restGuard({ script: () => 'garbage' });
   await expect(connect([server])).rejects.toMatchObject({
     kind: 'service',
@@ -231,7 +231,7 @@ test('a server that does not speak HTTP is named at once', async () => {
   });
 });
 
-test('a body that is refused before it was taken in is the error of its item', async () => {
+test('a body that is refused before it was read is an error of its item', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', (head) => {
@@ -264,7 +264,7 @@ test('a body that is refused before it was taken in is the error of its item', a
   }
 });
 
-test('an item the guard never answers in time ends as TIMEOUT, and its requests are given up', async () => {
+test('an item that always times out ends as TIMEOUT, and its requests are aborted', async () => {
   let givenUp = 0;
   const script = ofItems(async ({ content, cancelled }) => {
     if (content !== 'text 2') return;
@@ -278,7 +278,7 @@ test('an item the guard never answers in time ends as TIMEOUT, and its requests 
   await expect.poll(() => givenUp).toBe(5);
 });
 
-test('a slow guard is waited for, longer than a connection may be idle', async () => {
+test('a slow guard may take longer than the idle timeout of connections', async () => {
   const script = ofItems(() => new Promise((resolve) => setTimeout(resolve, 2000)));
   const [outcome] = await judge(await connect([await restGuard({ script })]), [prompt('a')]);
   expect(verdict(outcome).latencyMs).toBeGreaterThanOrEqual(1990);
@@ -300,7 +300,7 @@ test('an abort ends the request', async () => {
   await cancelled;
 });
 
-test('connections are few, bounded and used again', async () => {
+test('connections are bounded and reused', async () => {
   let most = 0;
   const script = ofItems(async ({ inFlight }) => {
     most = Math.max(most, inFlight);
@@ -321,7 +321,7 @@ test('large images are bounded in flight by their bytes', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('responses and conversations are not for it, which the record says in our words', async () => {
+test('responses and conversations end as errors with a message of our own', async () => {
   const server = await restGuard();
   const pool = await connect([server]);
   const turns: GuardRequest[] = [1, 2].map((count) => ({
@@ -356,7 +356,7 @@ test('a guard without a path for images has no probe for them', async () => {
   verdict(outcomes[1]);
 });
 
-test('no fingerprint can be expected of it', async () => {
+test('expecting a fingerprint of a guard over REST is a usage error', async () => {
   const server = await restGuard();
   const expectFingerprint = `sha256:${'a'.repeat(64)}`;
   await expect(connect([server], { expectFingerprint })).rejects.toMatchObject({ kind: 'usage' });

@@ -54,7 +54,7 @@ function expectOnlySlow(outcomes: readonly Outcome[], slow: readonly string[] = 
   }
 }
 
-describe('an item that occupies the only instance for longer than a request may take ends alone', () => {
+describe('an item that occupies the only instance beyond the request timeout fails alone', () => {
   test.each([
     ['batches of 8', 8, 1.25],
     ['single requests', 0, 1.25],
@@ -126,7 +126,7 @@ describe('an item that is not answered in time', () => {
   });
 });
 
-test('a guard that is slow as a whole for a while spends no tries', async () => {
+test('a guard that is slow as a whole for a while costs no attempts', async () => {
   let slow = true;
   const server = await oneInstance(8, () => (slow ? TIMEOUT_MS * 1.5 : 2));
   const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });

@@ -7,7 +7,7 @@ closeAfterEach();
 let server: GuardServer | null = null;
 afterEach(() => server?.close());
 
-test('every verdict names the version that was in force when its content was judged', async () => {
+test('every verdict names the version that judged its content', async () => {
   server = await startGuardServer({
     model: 'synthetic',
     grpcPort: 0,
@@ -34,7 +34,7 @@ test('every verdict names the version that was in force when its content was jud
   expect(pool.fingerprints.size).toBeGreaterThan(1);
 });
 
-test('a guard that stops listening in the middle costs time, not tries', async () => {
+test('a guard that stops listening in the middle costs time, not attempts', async () => {
   server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic: { serviceTime: 'zero' } });
   const pool = await connect([server]);
   const control = server.synthetic!;
@@ -53,7 +53,7 @@ test('a guard that stops listening in the middle costs time, not tries', async (
   for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
 });
 
-test('an item that crashes every execution it is in ends alone', async () => {
+test('an item that crashes every execution it is in fails alone', async () => {
   server = await startGuardServer({
     model: 'synthetic',
     grpcPort: 0,

@@ -34,14 +34,15 @@ export interface DispatcherOptions {
  * from an error. One instance serves one period of use: when the endpoint goes out it is stopped for good, and the
  * tasks it has not settled go back to the pool.
  *
- * The way of a task:
+ * States of a task here (in terms of `TaskState`: the first two are active):
  *
- *   assign() or backlog ──► queued ──► in flight ──► answered ──► settled: verdict
- *                             ▲            │             │ the model changed
- *                             │            │ fault       ▼
- *                             ├────────────┴──── sent again, or settled: error
- *                             │
- *   stop(): every task that is not settled is returned, idle.
+ *   assign(), backlog ──► queued ──► in flight ──► answered ──► settled as a verdict
+ *                           ▲ ▲          │             │
+ *                           │ └── fault ─┼─────────► settled as an error
+ *                           │            │             │ the model changed
+ *                           └────────────┴─────────────┘
+ *
+ * `stop()` returns every task that is not settled, idle.
  */
 export class Dispatcher {
   readonly #guard: ReadyGuard;

@@ -24,7 +24,7 @@ describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED
   const cases = [1, 32].flatMap((rows) =>
     [4, 16].flatMap((instances) => [2 * rows, 2048].map((start) => ({ rows, instances, start }))),
   );
-  test.each(cases)('keep $instances instances busy, from $start rows on, $rows a request', (one) => {
+  test.each(cases)('keep $instances instances busy, from $start rows on, $rows per request', (one) => {
     const { rows, instances, start } = one;
     const guard = new SimulatedGuard({ instances, rows, serviceMs: serviceOf(seeded(SEED)), travelMs: 2 });
     const policy = adaptive(guard, start, rows);
@@ -56,21 +56,21 @@ describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED
   });
 });
 
-test('what stands in the queue of the guard is taken back', () => {
+test('the limit drops when requests queue in the guard', () => {
   const guard = new SimulatedGuard({ instances: 4, rows: 1, serviceMs: () => 25, travelMs: 2 });
   const policy = adaptive(guard, 2048, 1);
   guard.run(policy, FINDING_MS);
   expect(policy.limit).toBeLessThan(16);
 });
 
-test('a long way to the guard is filled', () => {
+test('a high network latency is filled', () => {
   const guard = new SimulatedGuard({ instances: 4, rows: 1, serviceMs: () => 20, travelMs: 180 });
   const policy = adaptive(guard, 8, 1);
   guard.run(policy, FINDING_MS);
   expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(SHARE);
 });
 
-test('a guard that turns requests away is kept busy below that, and seldom asked for too much', () => {
+test('a guard that rejects overloads is kept busy just below its capacity, with few overloads', () => {
   const guard = new SimulatedGuard({
     instances: 4,
     rows: 1,
@@ -86,7 +86,7 @@ test('a guard that turns requests away is kept busy below that, and seldom asked
   expect(overloads).toBeLessThan(200);
 });
 
-test('overloads halve it, down to a single row', () => {
+test('overloads halve the limit, down to a single row', () => {
   const policy = new AdaptiveConcurrency({ start: 64, min: 64, max: 4096, step: 8, now: () => 0 });
   policy.overloaded();
   expect(policy.limit).toBe(32);
@@ -106,13 +106,13 @@ test.each([1, 2, 4])(
   },
 );
 
-test('a limit that nothing was held back by says nothing of the guard', () => {
+test('the limit stays while it does not hold anything back', () => {
   const policy = new AdaptiveConcurrency({ start: 8, min: 2, max: 4096, step: 1, now: () => 0 });
   for (let time = 0; time < 10_000; time++) policy.landed({ rows: 1, latencyMs: time, supplied: false });
   expect(policy.limit).toBe(8);
 });
 
-test('begins with three full requests an instance, within bounds', () => {
+test('starts with three full requests per instance, within bounds', () => {
   expect(instanceConcurrency(4, 32).limit).toBe(384);
   expect(instanceConcurrency(1, 0).limit).toBe(8);
   expect(instanceConcurrency(1000, 64).limit).toBe(4096);

@@ -53,7 +53,7 @@ test('closing waits for a start that is under way', async () => {
   expect(over).toBe(true);
 });
 
-test('an endpoint that is closed in the moment it is found ready is not taken into use', async () => {
+test('an endpoint that is closed while it becomes ready is not put into use', async () => {
   const server = await guard();
   const service = loadService();
   const infer = service['ModelInfer']!;

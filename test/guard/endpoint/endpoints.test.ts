@@ -9,7 +9,7 @@ import type { ScriptedGuardOptions } from '../../helpers/scripted-guard.ts';
 
 closeAfterEach();
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -20,7 +20,7 @@ async function closedPort(): Promise<number> {
 
 const signal = new AbortController().signal;
 
-describe('what only a changed setting can help is a failure at once', () => {
+describe('a wrong setting is a failure at once', () => {
   const without = (config: WireModelConfig, name: string): WireModelConfig => ({
     ...config,
     input: config.input.filter((input) => input.name !== name),
@@ -84,7 +84,7 @@ describe('what only a changed setting can help is a failure at once', () => {
   });
 });
 
-test('no guard within the start time is one clear line', async () => {
+test('no guard within the start timeout is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await closedPort()}`;
   const error = await connect([{ address }], { startTimeoutMs: 300 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ kind: 'service' });
@@ -99,7 +99,7 @@ test('waits for a guard that is still loading', async () => {
   expect(pool.status()[0]!.state).toEqual({ name: 'ready' });
 });
 
-test('goes on with the guards there are, and takes in the others when they come', async () => {
+test('starts with the guards that are ready, and uses the others once they are', async () => {
   const port = await closedPort();
   const server = await guard();
   const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
@@ -128,14 +128,14 @@ test('an abort ends the connecting', async () => {
   await expect(connecting).rejects.toBe(reason);
 });
 
-test('the token of an endpoint goes along as bearer', async () => {
+test('the token of an endpoint is sent as a bearer token', async () => {
   const server = await guard();
   const pool = await connect([server], { token: ({ name }) => (name === server.address ? 'secret' : null) });
   (await judge(pool, prompts(1))).map(verdict);
   expect(server.seen[0]!.authorization).toBe('Bearer secret');
 });
 
-test('reads what an endpoint is', async () => {
+test('reads the configuration and version of an endpoint', async () => {
   const server = await guard({ maxBatchSize: 16, instances: 2 });
   const reading = await readEndpoint({ name: 'gpu', address: server.address }, { timeoutMs: 2000, signal });
   expect(reading).toMatchObject({
@@ -149,7 +149,7 @@ test('reads what an endpoint is', async () => {
   expect(server.seen).toHaveLength(0);
 });
 
-test('a late guard that has not loaded its model yet is taken in once it has', async () => {
+test('a late guard is used once it has loaded its model', async () => {
   const port = await closedPort();
   const server = await guard();
   const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });

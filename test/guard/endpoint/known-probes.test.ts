@@ -29,7 +29,7 @@ function deaf({ inputs }: SeenRequest): Scripted {
 const notJudged = (pool: GuardPool, kind: MediaKind) => pool.notJudged(kind, new AbortController().signal);
 const clipsSeenBy = ({ seen }: ScriptedGuard) => seen.filter(({ inputs }) => inputs['AUDIO'] !== undefined);
 
-test('a guard without a probe for audio is asked once, and says what it would have said of each clip', async () => {
+test('a guard without a probe for audio is asked once for all clips', async () => {
   const server = await guard({ script: deaf });
   const pool = await connect([server]);
   const [of] = await judge(pool, [audio('a clip')]);
@@ -52,7 +52,7 @@ test('a guard that takes no audio need not be asked', async () => {
   expect(clipsSeenBy(server)).toHaveLength(0);
 });
 
-test('of two guards the one that hears judges all clips, also when the other has been away', async () => {
+test('of two guards the one with an audio probe judges all clips, even after the other was out', async () => {
   const first = await guard({ script: deaf });
   const second = await guard();
   const pool = await connect([first, second]);
@@ -97,7 +97,7 @@ test('a guard that does not answer may judge', async () => {
   expect(await notJudged(pool, CLIP)).toBeNull();
 });
 
-test('whoever asks is let go when aborted', async () => {
+test('an abort rejects the question', async () => {
   const server = await guard({
     script: ({ inputs }) => (inputs['AUDIO'] === undefined ? undefined : new Promise<Scripted>(() => {})),
   });

@@ -56,7 +56,7 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
   return { sender, flights, land };
 }
 
-test('of what waits for every endpoint it takes as much as the limit allows, in full batches', async () => {
+test('it takes as much from the backlog as the limit allows, in full batches', async () => {
   const { sender, flights, land } = busySender();
   sender.wake();
   await settled();
@@ -66,7 +66,7 @@ test('of what waits for every endpoint it takes as much as the limit allows, in 
   expect(flights).toHaveLength(4);
 });
 
-test('what waits for this endpoint alone does not wait for company, however much else there is', async () => {
+test('batches of its own queue do not wait to fill up, whatever the backlog', async () => {
   const { sender, flights, land } = busySender();
   sender.wake();
   await settled();

@@ -25,7 +25,7 @@ test.each(['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a
   },
 );
 
-test('a name with several addresses is several endpoints, called by their name all the same', async () => {
+test('a name with several addresses becomes several endpoints, all with the name as authority', async () => {
   const targets = await expand('grpcs://fleet:9001', async () => [
     { address: '10.0.0.2', family: 4 },
     { address: '10.0.0.1', family: 4 },
@@ -53,14 +53,14 @@ test('one server with one address of each family is one endpoint', async () => {
   expect(targets).toMatchObject([{ name: 'it', address: { target: 'dual:8001', authority: null } }]);
 });
 
-test('a name that cannot be looked up yet stays a name; localhost and addresses are not looked up', async () => {
+test('a name whose lookup fails is not expanded; localhost and addresses are not looked up', async () => {
   const none = () => Promise.reject(new Error('ENOTFOUND'));
   for (const address of ['grpc://later', 'grpc://localhost', 'grpc://10.1.2.3', 'grpc://[fd00::1]']) {
     expect(await expand(address, none)).toMatchObject([{ name: 'it' }]);
   }
 });
 
-test('a lookup without an answer is given up, and the name stays a name', async () => {
+test('a lookup that times out is given up, and the name is not expanded', async () => {
   expect(await expand('grpc://mute', () => new Promise(() => {}))).toMatchObject([{ name: 'it' }]);
 });
 

@@ -18,7 +18,7 @@ const MIB = 1024 * 1024;
 const BAD = 'text 17';
 const ordinary = { flagged: false, score: 0.1, subcategory_flags: {}, latency_ms: 1 };
 
-describe('a reply that no guard gives costs one item', () => {
+describe('a malformed reply costs one item', () => {
   const replies: [what: string, scripted: RestScripted, code: ItemCode][] = [
     ['32 MiB', { body: ' '.repeat(32 * MIB) }, 'INVALID_REPLY'],
     [
@@ -70,7 +70,7 @@ describe('a reply that no guard gives costs one item', () => {
   });
 });
 
-test('a reply that comes drop by drop is not waited for without end', { timeout: 60_000 }, async () => {
+test('a reply that trickles in runs into the timeout', { timeout: 60_000 }, async () => {
   const server = await restGuard({ script: ({ content }) => (content === BAD ? 'drip' : undefined) });
   const outcomes = await judge(await connect([server], { requestTimeoutMs: 300 }), prompts(30));
   expect(failure(outcomes[17])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });

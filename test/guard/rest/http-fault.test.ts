@@ -47,13 +47,13 @@ test.each(rows)('%i %s for %s', (status, body, modality, fault) => {
   expect(classifyHttp({ status, retryAfter: '2', body, modality })).toEqual(fault);
 });
 
-test('503 without a time is one request that failed', () => {
+test('503 without Retry-After is one failed request', () => {
   const failed = { status: 503, retryAfter: null, body: '', modality: 'text' } as const;
   expect(classifyHttp(failed)).toEqual(attempt('GUARD_UNAVAILABLE'));
   expect(classifyHttp({ ...failed, status: 429 })).toEqual({ kind: 'rate', retryAfterMs: null });
 });
 
-test('Retry-After is seconds or a date, and believed up to a day', () => {
+test('Retry-After is seconds or a date, and honored up to a day', () => {
   const now = Date.parse('2026-11-21T02:00:00Z');
   expect(retryAfterMs('3', now)).toBe(3000);
   expect(retryAfterMs(' 0 ', now)).toBe(0);

@@ -17,7 +17,7 @@ test.each([
   expect(head!.toString()).toContain(`filename="${name}"\r\nContent-Type: ${type}\r\n`);
 });
 
-test('the platform reads back exactly the one file', async () => {
+test('the Fetch API parses the form into exactly one file', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
       const { contentType, chunks } = fileForm(Buffer.from(bytes));

@@ -20,7 +20,7 @@ function keys(count: number): Record<string, boolean> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`category ${at}`, at > 0]));
 }
 
-test('a verdict over REST has flags, no probabilities of categories', () => {
+test('a verdict over REST has flags, but no scores of categories', () => {
   expect(decode({ more: 'fields' })).toEqual({
     score: 0.9,
     flagged: true,
@@ -30,13 +30,13 @@ test('a verdict over REST has flags, no probabilities of categories', () => {
   });
 });
 
-test('flags are absent where the guard gave none, and empty where it set none', () => {
+test('flags are null where the guard returned none, and empty where it set none', () => {
   expect(decode({ subcategory_flags: {} })!.subcategoryFlags).toBeNull();
   expect(decode({ subcategory_flags: { hate: false } })!.subcategoryFlags).toEqual([]);
   expect(decode({ flagged: false, subcategory_flags: { hate: false } })!.subcategoryFlags).toBeNull();
 });
 
-test('a set flag counts, known or not, and also where the whole is not flagged', () => {
+test('a flag that is set counts, known or not, even if the content is not flagged', () => {
   const flags = {
     'Something New': true,
     'Sexual Content': true,
@@ -117,7 +117,7 @@ test('a key that objects inherit is not lost', () => {
   expect(decode({ subcategory_flags: { constructor: true } })!.subcategoryFlags).toEqual(['constructor']);
 });
 
-test('whatever the body is, it is a verdict within its bounds or none', () => {
+test('any body is either a verdict within its bounds or rejected', () => {
   for (const body of ['', 'null', '[]', '"x"', '<html>', '{"flagged":true', '{"score":1e999}']) {
     expect(decodeVerdict(Buffer.from(body))).toBeNull();
   }

@@ -29,7 +29,7 @@ test('a conversation of 100,000 turns that no guard takes ends turn by turn', as
   for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
 });
 
-test('the turn to send is the first that is idle while none is on its way, whatever became of the others', () => {
+test('the next turn is the first idle one, and only while none is active', () => {
   const states: readonly TaskState[] = ['idle', 'active', 'answered', 'settled'];
   const step = fc.tuple(fc.nat({ max: 19 }), fc.constantFrom(...states));
   fc.assert(
@@ -50,7 +50,7 @@ test('the turn to send is the first that is idle while none is on its way, whate
   );
 });
 
-test('a turn sends all before it', () => {
+test('a turn sends all messages up to its own', () => {
   const conversation = new Conversation();
   const owner = { over: false, settle: () => null };
   const sizes = everyTurn(3).map(

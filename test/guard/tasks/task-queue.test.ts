@@ -20,7 +20,7 @@ function demand(maxRows: number, partial = true): Demand {
   return { maxRows, partial, takes: () => true };
 }
 
-/** What the queue gives to a guard that takes everything at once. */
+/** The batches of a guard that takes everything at once. */
 function batchesOf(queue: TaskQueue, maxRows: number): Task[][] {
   const batches: Task[][] = [];
   for (let offer = queue.next(demand(maxRows)); offer !== null; offer = queue.next(demand(maxRows))) {
@@ -33,13 +33,13 @@ function lengths(batches: readonly (readonly Task[])[]): number[][] {
   return batches.map((batch) => batch.map(({ bytes }) => bytes));
 }
 
-test('batches hold neighbours in length', () => {
+test('batches hold texts of similar length', () => {
   const queue = new TaskQueue();
   for (const bytes of [70, 5, 90, 1, 80, 3, 60, 2, 4]) queue.add(textOf(bytes));
   expect(lengths(batchesOf(queue, 4))).toEqual([[1, 2, 3, 5], [60, 70, 80, 90], [4]]);
 });
 
-test('every task leaves once, in batches that keep the bounds, whoever takes them', () => {
+test('every task leaves once, in batches within the bounds, for any demand', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 400_000 }), small: fc.boolean() }), {
@@ -73,7 +73,7 @@ test('every task leaves once, in batches that keep the bounds, whoever takes the
   );
 });
 
-test('nobody waits for more than those before it and one window, however long or short', () => {
+test('no task waits for more than the tasks before it and one window, whatever its length', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),
@@ -100,7 +100,7 @@ test('nobody waits for more than those before it and one window, however long or
   );
 });
 
-describe('a batch that would not be full', () => {
+describe('a batch that is not full', () => {
   test('waits while the guard has enough to do', () => {
     const queue = new TaskQueue();
     for (let index = 0; index < 7; index++) queue.add(textOf(index + 1));
@@ -114,7 +114,7 @@ describe('a batch that would not be full', () => {
     expect(queue.next(demand(8, false))?.take()).toHaveLength(8);
   });
 
-  test('is not kept waiting by full ones of another kind', () => {
+  test('is not starved by full ones of another kind', () => {
     const queue = new TaskQueue();
     const rare = taskOf({ requestType: 'response', modality: 'text', prompt: null, response: 'yes' });
     queue.add(rare);
@@ -143,13 +143,13 @@ test('only what a guard takes is offered to it', () => {
   expect(queue.next(demand(8))?.take()).toEqual([picture]);
 });
 
-test('images travel one by one', () => {
+test('images are sent one per request', () => {
   const queue = new TaskQueue();
   for (const name of ['a', 'b', 'c']) queue.add(taskOf(image(name)));
   expect(lengths(batchesOf(queue, 8))).toEqual([[4], [4], [4]]);
 });
 
-test('what must be alone is in no batch', () => {
+test('a task that must be alone is in no batch', () => {
   const queue = new TaskQueue();
   const alone = textOf(1);
   alone.alone = true;
@@ -161,7 +161,7 @@ test('what must be alone is in no batch', () => {
   expect(queue.size).toBe(0);
 });
 
-test('what nobody waits for any more is dropped', () => {
+test('abandoned tasks are dropped', () => {
   const queue = new TaskQueue();
   const over = { over: true, settle: () => null };
   queue.add(new Task(over, 0, prompt('a'), '', null));
@@ -173,7 +173,7 @@ test('what nobody waits for any more is dropped', () => {
   expect(batchesOf(queue, 8)).toEqual([[kept]]);
 });
 
-test('a kind that no guard takes can be taken out as a whole', () => {
+test('all tasks of a kind can be drained', () => {
   const queue = new TaskQueue();
   const pictures = ['a', 'b'].map((name) => taskOf(image(name)));
   for (const task of [...pictures, textOf(1)]) queue.add(task);

@@ -87,7 +87,7 @@ test('a server that was blocked answers on both connections: nothing is stuck', 
   watch.stop();
 });
 
-test('nothing is asked while no call waits for an answer', async () => {
+test('no test is made while no call is pending', async () => {
   const { watch, asked } = watchOver(() => Promise.resolve(true));
   watch.ended(true);
   await sleep(1000);

@@ -50,7 +50,7 @@ test('a change that only model_version shows voids the answers around it', async
   expect(pool.status()[0]!.retries.MODEL_CHANGED).toBeGreaterThan(0);
 });
 
-test('a model that changes with every reading ends the item, at some point', async () => {
+test('a model that changes with every reading ends the item after a bounded number of answers', async () => {
   let version = 1;
   const server = await guard({
     onVersion: () => server.deploy(`model-${version++}`, '1'),
@@ -59,7 +59,7 @@ test('a model that changes with every reading ends the item, at some point', asy
   for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('GUARD_INTERNAL');
 });
 
-test('readings are shared: a few a second, whatever is judged between them', async () => {
+test('readings are shared: a few per second, whatever is judged between them', async () => {
   const server = await guard({ script: () => new Promise((resolve) => setTimeout(resolve, 10)) });
   const pool = await connect([server]);
   const begun = performance.now();
@@ -81,7 +81,7 @@ test('another fingerprint than expected stops everything, at the start and later
   await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a reading that fails is tried again; results wait for it', async () => {
+test('a failed reading is retried, and answers wait for it', async () => {
   let failures = 0;
   const server = await guard({
     onVersion: () =>
@@ -93,7 +93,7 @@ test('a reading that fails is tried again; results wait for it', async () => {
   expect(server.seen).toHaveLength(1);
 });
 
-test('an endpoint whose version cannot be read any more is taken out, and its results are judged again', async () => {
+test('an endpoint whose version cannot be read any more is taken out of use, and its answers are judged again', async () => {
   let readable = true;
   const server = await guard({
     script: ({ number }) => {
