@@ -14,7 +14,7 @@ export interface NormalizerOptions {
   readonly audio?: AudioNormalizerOptions;
 }
 
-/** Brings images and clips into the form that the guard gets. Starts nothing before the first of its kind. */
+/** Brings images and clips into normal form. Starts no process before the first of its kind. */
 export class Normalizer {
   readonly #images: ImageNormalizer;
   readonly #clips: AudioNormalizer;
@@ -38,7 +38,7 @@ export class Normalizer {
     return this.#clips.audio(file, options);
   }
 
-  /** Ends all processes; what is under way rejects. Any number of times. */
+  /** Kills all processes; work in progress rejects. May be called more than once. */
   async close(): Promise<void> {
     await Promise.all([this.#images.close(), this.#clips.close()]);
   }

@@ -11,31 +11,31 @@ import { DEATHS, REFUSALS } from './refusals.ts';
 import { refusalByTracks } from './tracks.ts';
 import { type AudioWindow, WINDOW_BYTES, WindowCutter } from './window-cutter.ts';
 
-/** What of a clip was given out, and how long it is, both to the sample: equal when all of it was given out. */
+/** Seconds of a clip that were passed on, and its length, both exact to the sample. Equal if all of it was. */
 export interface NormalAudio {
   readonly windowSeconds: number;
   readonly totalSeconds: number;
 }
 
 export interface AudioOptions {
-  /** What becomes of a clip longer than one window: all of its windows are given out, or only the first. */
+  /** For a clip longer than one window: pass on all windows, or only the first. */
   readonly long: LongAudio;
   readonly signal: AbortSignal;
-  /** Takes the windows one by one, in order; until it has fulfilled its promise, nothing more is decoded. */
+  /** Takes the windows one by one, in order. Decoding pauses until its promise is fulfilled. */
   readonly each: (window: AudioWindow) => Promise<void>;
 }
 
 export interface AudioNormalizerOptions {
-  /** How many decoders may run side by side; as many as there are cores unless given. */
+  /** Decoders that may run at a time; default: the number of cores. */
   readonly decoders?: number;
-  /** Where PATH is looked up, anew for each clip; this process's own unless given. */
+  /** Environment that PATH is read from, anew for each clip; default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly time?: DecodeTime;
 }
 
 /**
- * Brings clips into normal form with ffmpeg: one process at a time for each clip, for a bounded number of clips side by
- * side, each of which holds one window, 9.6 MB at most. Starts nothing before the first clip.
+ * Brings clips into normal form with ffmpeg: one process per clip, for a bounded number of clips at a time. Each clip
+ * holds one window of at most 9.6 MB. Starts nothing before the first clip.
  */
 export class AudioNormalizer {
   readonly #room: ByteBudget;
@@ -52,13 +52,13 @@ export class AudioNormalizer {
   }
 
   /**
-   * Decodes a clip and gives its windows to `each`. The file is read at positions, and on Linux ffmpeg opens the very
-   * same one anew; elsewhere it shares the descriptor's own position, which must be where it was on opening.
+   * Decodes a clip and passes its windows to `each`. The file is read at positions. On Linux ffmpeg opens the same file
+   * anew; elsewhere it shares the position of the descriptor, which must be at the beginning.
    *
-   * Returns why a clip was refused, which may be known only after some windows were given out: they are void then.
-   * Whatever of a damaged clip can be decoded is its sound, as it is for a player. A clip whose decoder dies is decoded
-   * again, once, and no window of it is given out twice. Rejects with what `each` rejects
-   * with, the reason of an abort, and what reading the file gives; no process is left behind then.
+   * Returns why a clip was refused. That may be known only after some windows were passed on; they are void then.
+   * Whatever of a damaged clip can be decoded is judged, as a player would play it. A clip whose decoder dies is decoded
+   * once more, and no window is passed on twice. Rejects with what `each` rejects with, the reason of an abort, and errors
+   * of reading the file; no process is left running.
    */
   async audio(file: FileHandle, { long, signal, each }: AudioOptions): Promise<NormalAudio | ItemError> {
     signal.throwIfAborted();
@@ -76,7 +76,7 @@ export class AudioNormalizer {
     try {
       let refusal = await decode(container, cutter, each, running);
       if (refusal !== null && DEATHS.has(refusal)) {
-        // it may have been nothing but bad luck, such as a machine out of memory: a second death is the clip's
+        // The first death may be the machine's fault, such as a lack of memory. A second one is the clip's.
         cutter = new WindowCutter(windows, cutter.made);
         refusal = await decode(container, cutter, each, running);
       }
@@ -89,7 +89,7 @@ export class AudioNormalizer {
     return { windowSeconds: cutter.cutSeconds, totalSeconds: cutter.totalSeconds };
   }
 
-  /** Ends every process; clips under way throw. Any number of times. */
+  /** Kills all processes; clips in progress reject. May be called more than once. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the normalizer was closed'));
     await Promise.all([...this.#processes].map(({ ended }) => ended));
@@ -103,7 +103,7 @@ export class AudioNormalizer {
   }
 }
 
-/** Decodes a clip into `cutter`, after a look at its tracks where it may have several; null, or why there is no sound. */
+/** Decodes a clip into `cutter`, after checking the tracks of containers that may have several. Null if it succeeded. */
 async function decode(
   container: Container,
   cutter: WindowCutter,

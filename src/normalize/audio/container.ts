@@ -3,7 +3,7 @@ import { readFully } from '../../files/read-fully.ts';
 import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { framesAt } from './mpeg-frame.ts';
 
-/** ffmpeg's names of the containers that are judged. Nothing else is ever given to it. */
+/** ffmpeg's names of the containers that are judged. ffmpeg is never started on anything else. */
 export const CONTAINERS = [
   'wav',
   'w64',
@@ -27,7 +27,7 @@ export const CONTAINERS = [
 
 export type Container = (typeof CONTAINERS)[number];
 
-/** Those that may hold moving pictures, or more than one track of sound. */
+/** Containers that may hold video, or more than one audio track. */
 export const MANY_TRACKS: ReadonlySet<Container> = new Set<Container>(['ogg', 'mov', 'matroska', 'asf']);
 
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, container: Container])[] = [
@@ -49,17 +49,18 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, container: Container])[]
   ['dsf', 'dsf'],
 ];
 
-/** What may stand behind an ID3 tag and has a signature. Video does not get in that way. */
+/** Containers that may follow an ID3 tag. None of them can hold video. */
 const TAGGED: ReadonlySet<Container | null> = new Set<Container>(['flac', 'ape', 'wv', 'mpc', 'mpc8']);
 
 const HEAD_BYTES = 64 * 1024;
 const ID3_HEADER = 10;
-/** Files made by joining others have several tags; more than this is no music. */
+/** Files made by joining others have several tags. */
 const MAX_TAGS = 8;
 
 /**
- * Which audio container a file is, told by its bytes alone, whatever its name: null for everything that is none of the
- * list, among it text, pictures and playlists. What an ID3 tag announces is MP3 even where its frames are broken. Reads at positions, a few times 64 KiB.
+ * Recognises the audio container of a file by its bytes alone; null for everything that is not in the list, such as
+ * text, images and playlists. A file with an ID3 tag is MP3 even if its frames are broken. Reads at positions, a few
+ * times 64 KiB.
  */
 export async function recogniseContainer(file: FileHandle): Promise<Container | null> {
   let position = 0;
@@ -80,13 +81,13 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
   return null;
 }
 
-/** What may stand behind a tag: a few containers, and streams that have no header. */
+/** Recognises what may follow a tag: a few containers, and streams without a file header. */
 function streamAt(head: Buffer, start: number): Container | null {
   const container = byMagicBytes(head.subarray(start), BY_MAGIC_BYTES);
   return TAGGED.has(container) ? container : framesAt(head, start);
 }
 
-/** Length of the ID3v2 tag that `head` begins with, its header and footer included; 0 when there is none. */
+/** Length of the ID3v2 tag at the beginning of `head`, with its header and footer; 0 if there is none. */
 function id3Bytes(head: Buffer): number {
   if (head.length < ID3_HEADER || !beginsWith(head, 'id3')) return 0;
   const sizes = [...head.subarray(6, ID3_HEADER)];

@@ -9,8 +9,8 @@ import { SAMPLE_RATE } from './wav.ts';
 import type { AudioWindow, WindowCutter } from './window-cutter.ts';
 
 /**
- * The first audio track as 16-bit samples. Mixing down has to be done in 16 bits: in floating point ffmpeg does not
- * scale the sum, and stereo comes out 3 dB louder.
+ * The first audio track as 16-bit samples. The downmix must be done in 16 bits: in floating point ffmpeg does not scale
+ * the sum, and stereo becomes 3 dB louder.
  */
 const OUTPUT_ARGUMENTS = [
   ...['-map', '0:a:0', '-vn', '-sn', '-dn'],
@@ -18,9 +18,9 @@ const OUTPUT_ARGUMENTS = [
 ];
 
 /**
- * Decodes a clip into `cutter`, and gives each window that is filled to `each`; the cutter keeps the rest. While a
- * window is being taken, ffmpeg waits. Returns null when the clip was decoded to its end, else why not. Throws what
- * `each` throws and the reason of an abort; no process is left behind in any case.
+ * Decodes a clip into `cutter` and passes each full window to `each`; the cutter keeps the rest. ffmpeg waits while
+ * `each` runs. Returns null if the clip was decoded to its end, else why not. Throws what `each` throws and the reason of
+ * an abort. No process is left running in any case.
  */
 export async function decodeClip(
   container: Container,
@@ -49,7 +49,7 @@ export async function decodeClip(
     const refusal = refusalByEnd(end);
     if (refusal !== null) return refusal;
     if (cutter.totalSeconds > 0) return null;
-    // exit status 0 and nothing decoded: an empty clip, unless something went wrong on the way
+    // exit status 0 and nothing decoded: an empty clip, unless ffmpeg reported a problem
     return end.how === 'exited' && end.complained ? REFUSALS.corrupt : REFUSALS.noSound;
   } finally {
     signal.removeEventListener('abort', decoder.kill);

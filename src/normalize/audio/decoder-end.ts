@@ -4,13 +4,13 @@ import type { Excess } from '../process/time-limit.ts';
 import type { ProcessEnd } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 
-/** With this status ffmpeg says that a signal stopped it before it was finished. */
+/** Exit status of ffmpeg after it was stopped by a signal. */
 const STOPPED_BY_SIGNAL = 255;
 
-/** How a shell or the loader says that a program is there but cannot be run: a library of it is missing, say. */
+/** Exit statuses of a shell or the loader for a program that cannot be executed, because a library is missing, say. */
 const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
 
-/** The refusal that the end of ffmpeg or ffprobe amounts to; null when it did its work. */
+/** The refusal that follows from how ffmpeg or ffprobe ended; null on success. */
 export function refusalByEnd(end: ProcessEnd): ItemError | null {
   switch (end.how) {
     case 'missing':
@@ -26,7 +26,7 @@ export function refusalByEnd(end: ProcessEnd): ItemError | null {
   }
 }
 
-/** The refusal of a clip whose decoder was ended because it took too much of something. */
+/** The refusal of a clip whose decoder exceeded a time limit. */
 export function refusalByExcess(excess: Excess): ItemError {
   return excess === 'processor' ? REFUSALS.tooCostly : REFUSALS.tooSlow;
 }

@@ -9,58 +9,58 @@ import type { DecodeTime } from './decode-deadline.ts';
 export type ProcessEnd =
   | {
       readonly how: 'exited';
-      /** 0 when it did its work. */
+      /** 0 on success. */
       readonly code: number;
-      /** Whether it wrote to its error output. What it wrote is never kept: it can quote the file. */
+      /** Whether it wrote to stderr. The text is never kept: it can quote the file. */
       readonly complained: boolean;
     }
-  /** Ended by the operating system or somebody else, or by `kill`. */
+  /** Ended by a signal: of the operating system, of another process, or of `kill`. */
   | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
-  /** It is not on the PATH, or cannot be run on this machine. */
+  /** It is not in PATH, or cannot be executed. */
   | { readonly how: 'missing' }
-  /** The operating system has no room for a process at the moment. */
+  /** The operating system cannot start a process at the moment (EAGAIN, EMFILE, ENFILE, ENOMEM). */
   | { readonly how: 'no room' };
 
 export interface FfmpegProcess {
-  /** What it writes, to be read once. It waits for whoever reads; when it dies, this just ends. */
+  /** Its stdout, to be read once. The process blocks while nothing is read. Ends without an error when it dies. */
   readonly output: AsyncGenerator<Buffer, void, void>;
   /** Settles once the process is gone; never rejects. */
   readonly ended: Promise<ProcessEnd>;
-  /** Processor time that it has used so far, in milliseconds; null when it is gone. */
+  /** Processor time used so far, in milliseconds; null if it is gone. */
   readonly processorMs: () => Promise<number | null>;
-  /** Ends it at once; any number of times, also when it is gone. */
+  /** Sends SIGKILL. May be called more than once, also when it is gone. */
   readonly kill: () => void;
 }
 
-/** What it takes to have a clip's file read by ffmpeg or ffprobe. */
+/** Runs ffmpeg and ffprobe on the file of one clip. */
 export interface Running {
-  /** Starts one of them on the clip. */
+  /** Starts one of them. */
   readonly start: (program: 'ffmpeg' | 'ffprobe', args: readonly string[]) => FfmpegProcess;
   readonly time: DecodeTime;
   readonly signal: AbortSignal;
 }
 
 /**
- * Under which name a child opens its file descriptor 3 anew. A name, not the descriptor's number in a URL: ffmpeg 5
- * can seek in nothing else, and an index at the end of a file is only found by seeking.
+ * Path by which a child opens its file descriptor 3 anew. A path, not an `fd:` URL: ffmpeg 5 cannot seek in that, and it
+ * finds an index at the end of a file only by seeking.
  */
 export const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' : '/dev/fd/3';
 
-/** Of the environment, only what finding a program and its libraries takes: secrets and FFREPORT stay here. */
+/** The only variables that are passed on: enough to find a program and its libraries, but no secrets and no FFREPORT. */
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOME'] as const;
 
-/** What it can allocate; clips of every kind take less than a tenth. */
+/** Memory limit; clips of every kind take less than a tenth of it. */
 const MEMORY_BYTES = 1024 * 1024 * 1024;
 
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** It has nothing to put in order, and a decoder in an endless loop would not hear anything gentler. */
+/** It has nothing to clean up, and a decoder in an endless loop would not react to SIGTERM. */
 const KILL = 'SIGKILL';
 
 /**
  * Starts `ffmpeg` or `ffprobe` on an open file, which becomes its descriptor 3. Never throws: a program that cannot be
- * started has ended. It is confined, dies with this process, and runs in a session of its own, so that Ctrl-C in a
- * terminal does not reach it and cut a clip short that is still to be judged.
+ * started counts as ended. It is confined, dies with this process, and runs in its own session, so that Ctrl-C in a
+ * terminal does not cut short a clip that is still to be judged.
  */
 export function startFfmpeg(
   program: 'ffmpeg' | 'ffprobe',
@@ -69,7 +69,7 @@ export function startFfmpeg(
 ): FfmpegProcess {
   let child: ChildProcess;
   try {
-    // the clip may be a file that only we may read, and ffmpeg opens it anew
+    // ffmpeg opens the clip anew, and perhaps only the current user may read it
     const line = confined(program, args, { memoryBytes: MEMORY_BYTES, reads: null });
     child = spawn(line.command, line.args, {
       cwd: '/',
@@ -78,7 +78,7 @@ export function startFfmpeg(
       stdio: ['ignore', 'pipe', 'pipe', file.fd],
     });
   } catch (error) {
-    // Node throws some of the reasons, and announces the others
+    // Node throws some of these errors, and emits the others as events
     return {
       output: chunksOf(null),
       ended: Promise.resolve(notStarted(error)),
@@ -95,12 +95,12 @@ export function startFfmpeg(
   };
 }
 
-/** `output` is null where descriptors ran out: Node then makes a child without streams. */
+/** `output` is null if descriptors ran out: Node then returns a child without streams. */
 async function* chunksOf(output: Readable | null): AsyncGenerator<Buffer, void, void> {
   try {
     if (output !== null) yield* output as AsyncIterable<Buffer>;
   } catch (error) {
-    // closed because the process was killed, and how it ended says so
+    // closed because the process was killed, which `ended` reports
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }
@@ -118,9 +118,9 @@ function whenEnded(child: ChildProcess): Promise<ProcessEnd> {
   child.stderr?.on('error', () => {}); // a broken pipe of a killed process
   return new Promise((resolve) => {
     child.on('error', (error) => {
-      if (child.pid === undefined) resolve(notStarted(error)); // else about a signal that came too late
+      if (child.pid === undefined) resolve(notStarted(error)); // else a signal was sent too late
     });
-    // `close` waits for the error output to have been read; after a signal, a grandchild may hold the pipes for ever
+    // `close` comes after stderr was read; after a signal, a grandchild may hold the pipes open indefinitely
     child.on('exit', (_code, signal) => {
       if (signal === null) return;
       child.stdout?.destroy();
@@ -133,7 +133,7 @@ function whenEnded(child: ChildProcess): Promise<ProcessEnd> {
   });
 }
 
-/** The process and whatever it started, which is nothing for ffmpeg itself, but not for a script in its place. */
+/** Kills the process group: ffmpeg itself starts no processes, but a wrapper script in its place does. */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {

@@ -1,9 +1,9 @@
 /**
- * Frames of MPEG audio (ISO/IEC 11172-3, 13818-3) and of AAC in ADTS (ISO/IEC 13818-7). Neither has a file header, so
- * a frame is believed when another of its kind, or the end of the file, is where it says that it ends.
+ * Frames of MPEG audio (ISO/IEC 11172-3, 13818-3) and of AAC in ADTS (ISO/IEC 13818-7). Neither has a file header, so a
+ * frame is accepted only if another of its kind, or the end of the file, follows at the length in its header.
  */
 
-/** Kilobits a second by the header's index 1 … 14, for MPEG-1 layers I, II, III and for MPEG-2 layer I, layers II and III. */
+/** Kilobits per second by the header's index 1 to 14, for MPEG-1 layers I, II, III and for MPEG-2 layer I, layers II and III. */
 const BIT_RATES = {
   oneI: [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   oneII: [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -12,7 +12,7 @@ const BIT_RATES = {
   twoOther: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-/** Samples a second of MPEG-1 by the header's index; MPEG-2 has half of them, MPEG-2.5 a quarter. */
+/** Samples per second of MPEG-1 by the header's index; MPEG-2 has half as many, MPEG-2.5 a quarter. */
 const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 
 const MIN_HEADER = 4;
@@ -21,11 +21,11 @@ const ADTS_HEADER = 7;
 interface Frame {
   readonly kind: 'mp3' | 'aac';
   readonly bytes: number;
-  /** What all frames of a stream have in common. */
+  /** Header bits that all frames of a stream have in common. */
   readonly stream: number;
 }
 
-/** Which kind of frames begin at `at`: MPEG audio of any layer, or AAC; null when none do. */
+/** The kind of the frames that begin at `at`: MPEG audio of any layer, or AAC; null if none do. */
 export function framesAt(bytes: Buffer, at: number): 'mp3' | 'aac' | null {
   const frame = frameAt(bytes, at);
   if (frame === null) return null;

@@ -7,7 +7,7 @@ import { inputArguments } from './input-arguments.ts';
 import { DecodeDeadline } from './decode-deadline.ts';
 import { REFUSALS } from './refusals.ts';
 
-/** ffprobe's JSON, as far as it is asked for. A cover picture counts as a video track, with this mark. */
+/** The requested part of ffprobe's JSON. A cover picture is a video track with `attached_pic` set. */
 const REPLY = z.object({
   streams: z.array(
     z.object({
@@ -17,12 +17,12 @@ const REPLY = z.object({
   ),
 });
 
-/** A thousand tracks, ffmpeg's own bound, take a tenth of this. */
+/** A thousand tracks, ffmpeg's own limit, take a tenth of this. */
 const MAX_REPLY_BYTES = 1024 * 1024;
 
 /**
- * Why a file of a container that may hold more than one track cannot be judged; null when sound is all there is, in one
- * track. With several, a guard hears only the first, and nobody would know of the others. Throws when aborted.
+ * Why a file in a container that may hold several tracks cannot be judged; null if it holds exactly one audio track and
+ * no video. Of several tracks only the first would be judged, silently. Throws on abort.
  */
 export async function refusalByTracks(
   container: Container,
@@ -47,7 +47,7 @@ export async function refusalByTracks(
   }
 }
 
-/** All that a process writes; null when that is more than there can be to say. */
+/** The whole output of a process; null if it exceeds the limit. */
 async function readReply(output: AsyncIterable<Buffer>): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

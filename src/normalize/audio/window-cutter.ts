@@ -1,12 +1,12 @@
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES, writeWavHeader } from './wav.ts';
 
-/** What a guard hears of a clip in one request: it pads shorter ones with silence and drops what lies behind. */
+/** Length of audio that a guard judges per request. It pads shorter clips with silence and drops the rest of longer ones. */
 export const WINDOW_SECONDS = 300;
 export const WINDOW_BYTES = WINDOW_SECONDS * SAMPLE_RATE * BYTES_PER_SAMPLE;
 
 /** One piece of a clip in normal form. */
 export interface AudioWindow {
-  /** Where it begins in the clip. */
+  /** Position in the clip. */
   readonly startSeconds: number;
   /** More than 0, at most 300. */
   readonly seconds: number;
@@ -17,9 +17,9 @@ export interface AudioWindow {
 const seconds = (bytes: number): number => bytes / BYTES_PER_SAMPLE / SAMPLE_RATE;
 
 /**
- * Cuts a stream of samples into windows that follow each other without gap or overlap. Holds one window at most;
- * `windows` bounds how many are made, what comes after them is only counted. The first `given` of them are counted and
- * not given out: the same stream was cut before, and broke off.
+ * Cuts a stream of samples into consecutive windows without gaps or overlap. Holds at most one window. Makes at most
+ * `windows` windows; samples after them are only counted. The first `given` windows are counted but not returned: they
+ * were returned before the same stream broke off.
  */
 export class WindowCutter {
   readonly #windows: number;
@@ -34,29 +34,29 @@ export class WindowCutter {
     this.#given = given;
   }
 
-  /** How many windows were made, those that were given out before among them. */
+  /** Windows made so far, including those that were returned before. */
   get made(): number {
     return this.#made;
   }
 
-  /** Seconds taken in so far. */
+  /** Seconds of samples received so far. */
   get totalSeconds(): number {
     return seconds(this.#wholeSamples());
   }
 
-  /** Seconds in the windows given out. */
+  /** Seconds of samples in windows. */
   get cutSeconds(): number {
     return Math.min(this.totalSeconds, this.#made * WINDOW_SECONDS);
   }
 
-  /** Takes samples in, which may end within one, and gives out each window that they complete. */
+  /** Adds samples, of which the last may be incomplete, and generates each window that is full. */
   *take(chunk: Buffer): Generator<AudioWindow, void, void> {
     for (let from = 0; from < chunk.length;) {
       if (this.#made === this.#windows) {
         this.#taken += chunk.length - from;
         return;
       }
-      // memory of an allocated buffer that is never written to costs nothing: most clips are far shorter
+      // memory that is never written to costs nothing: most clips are far shorter
       this.#window ??= Buffer.allocUnsafeSlow(WAV_HEADER_BYTES + WINDOW_BYTES);
       const copied = chunk.copy(this.#window, WAV_HEADER_BYTES + this.#filled, from);
       from += copied;
@@ -68,7 +68,7 @@ export class WindowCutter {
     }
   }
 
-  /** The samples that have not filled a window; null when there are none. */
+  /** A window of the remaining samples; null if there are none. */
   rest(): AudioWindow | null {
     const filled = this.#filled - (this.#filled % BYTES_PER_SAMPLE);
     if (this.#window === null || filled === 0) return null;

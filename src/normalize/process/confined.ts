@@ -1,9 +1,9 @@
 import { firstThatWorks, NO_CAPABILITIES, REUID, SHELL } from './wrappers.ts';
 
 /**
- * Goes on as what it is given, but only while the process that asked for it is its parent: that may have died before
- * the tether was tied, and then nobody is told of its death any more. Memory is bounded as the kernel counts it: pages
- * that only this process can write to. No core file is written, which would hold what was decoded.
+ * Shell script that sets limits and then executes the program. It kills itself if its parent is not the process that
+ * asked for it: that one may have died before PR_SET_PDEATHSIG was set, and then no signal would come. `ulimit -d`
+ * bounds private writable memory. No core file is written, since it would hold decoded content.
  */
 const WITHIN_LIMITS =
   '[ "$PPID" = "$1" ] || kill -KILL $$; ulimit -c 0 2>/dev/null; ulimit -d "$2" 2>/dev/null; shift 2; exec "$@"';
@@ -15,28 +15,27 @@ export interface CommandLine {
 }
 
 export interface Confinement {
-  /** Bytes of memory that it may allocate, virtual ones; allocations beyond it fail. */
+  /** Virtual memory that it may allocate, in bytes; allocations beyond it fail. */
   readonly memoryBytes: number;
   /**
-   * The files that it has to read, by their absolute paths, so that it can run as a user who owns nothing; null for one
-   * that opens files which perhaps only we may read.
+   * Absolute paths of all files that it reads, so that it can run as a user without permissions (nobody); null if it also
+   * opens files that perhaps only the current user may read.
    */
   readonly reads: readonly string[] | null;
-  /** Whose process has to be its parent, by its id: this one unless given. */
+  /** Process id of its parent; default: this process. */
   readonly parent?: number;
 }
 
 /**
- * A command line that runs a program which parses strangers' files, as confined as this system allows:
+ * Returns a command line that runs a program that parses untrusted files, as confined as this system allows:
  *
  * - Its memory is bounded (Linux).
- * - The system ends it by SIGKILL as soon as its parent is dead, whatever that died of and whatever the program does:
- *   it may hang or be stopped. This takes Linux and the `setpriv` of util-linux (2.33 or newer). Elsewhere it has to
- *   notice that nobody reads what it writes.
- * - It can neither read the environment and the memory of other processes nor reach the network: it is in namespaces of
- *   its own (Linux, where users may make them). Started by root, it is another user, or root without capabilities.
+ * - The kernel sends it SIGKILL when its parent dies, even if the program hangs or is stopped. This takes Linux and
+ *   `setpriv` of util-linux 2.33 or newer. Elsewhere it has to notice that its output is no longer read.
+ * - It can neither read the environment and memory of other processes nor reach the network: it runs in its own
+ *   namespaces (Linux, where users may create them). Started by root, it runs as nobody, or as root without capabilities.
  *
- * The process id stays that of the program; one that is not there ends with status 127.
+ * The process id is that of the program. A program that does not exist ends with status 127.
  */
 export function confined(
   program: string,
@@ -54,17 +53,17 @@ export function confined(
   };
 }
 
-/** What is in force for a program, of what a system may be able to confine. */
+/** Which limits are in force for a program. */
 export interface Bounds {
   readonly memory: boolean;
   /** It cannot read the environment or the memory of this process, or of any other. */
   readonly otherProcesses: boolean;
   readonly network: boolean;
-  /** It ends with this process, even while it hangs. */
+  /** It is killed when this process dies, even if it hangs. */
   readonly life: boolean;
 }
 
-/** What `confined` can do on this system, for a program that reads these files; see Confinement. */
+/** What `confined` can do on this system. `reads` as in Confinement. */
 export function boundsHere(reads: readonly string[] | null): Bounds {
   const wrapper = process.platform === 'linux' ? firstThatWorks(reads) : null;
   const does = (...parts: readonly string[]): boolean => parts.some((part) => wrapper?.includes(part));

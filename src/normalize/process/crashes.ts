@@ -1,6 +1,6 @@
 /**
- * Signals by which the system ends a program for what its own code did: here, for what a file made it do. A library
- * that is refused memory aborts or traps.
+ * Signals that end a program because of what its own code did, here triggered by the file it decodes. A library whose
+ * allocation fails aborts or traps.
  */
 export const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([
   'SIGSEGV',

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-/** Of a tick in /proc, which is 10 ms on every architecture that Node runs on. */
+/** A clock tick (USER_HZ) is 10 ms on every architecture that Node runs on. */
 const TICK_MS = 10;
-/** Behind the name of a program in /proc/…/stat, which may hold anything: where its ticks are. */
+/** Fields of /proc/pid/stat (proc(5)), counted from behind the program's name, which may hold spaces. */
 const [USER_TICKS, SYSTEM_TICKS] = [11, 12];
 
 /**
- * Processor time that a process has used so far, in milliseconds, with a resolution of 10 ms, or of a second where
- * there is no /proc; null when it is gone or cannot be asked.
+ * Processor time that a process has used so far, in milliseconds, with a resolution of 10 ms, or of 1 s on systems
+ * without /proc; null if the process is gone or cannot be queried.
  */
 export async function processorTime(pid: number): Promise<number | null> {
   return process.platform === 'linux' ? timeInProc(pid) : timeByPs(pid);
@@ -24,7 +24,7 @@ async function timeInProc(pid: number): Promise<number | null> {
   }
 }
 
-/** By `ps`, which POSIX has on every other system. */
+/** By `ps`, which is part of POSIX. */
 export function timeByPs(pid: number): Promise<number | null> {
   return new Promise((resolve) => {
     execFile('ps', ['-o', 'time=', '-p', String(pid)], (error, stdout) =>
@@ -33,7 +33,7 @@ export function timeByPs(pid: number): Promise<number | null> {
   });
 }
 
-/** Reads days-hours:minutes:seconds, of which days and hours may be missing and seconds have a fraction. */
+/** Parses [[days-]hours:]minutes:seconds, with seconds that may have a fraction. */
 function parseTime(text: string): number | null {
   const parts = /^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+(?:\.\d+)?)$/.exec(text);
   if (parts === null) return null;

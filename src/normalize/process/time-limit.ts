@@ -1,66 +1,66 @@
-/** How long a process may work on something. */
+/** How long a process may work on one item. */
 export interface Limits {
-  /** Of processor time: what the work itself costs, however busy the machine is. */
+  /** Processor time, which does not depend on the load of the machine. */
   readonly processorMs: number;
-  /** By the clock, far more: for what hangs without working, on machines that have a lot else to do. */
+  /** Wall-clock time, far more: for a process that hangs without working, also on a busy machine. */
   readonly wallMs: number;
 }
 
-/** Which of the limits was passed: the work's own fault, or perhaps the machine's. */
+/** Which limit was exceeded: `processor` is the item's fault, `wall` may be the machine's. */
 export type Excess = 'processor' | 'wall';
 
-/** Looking at a process more often than this tells nothing. */
-const MIN_LOOK_MS = 20;
+/** Shortest interval between two checks of a process. */
+const MIN_INTERVAL_MS = 20;
 
 /**
- * Counts the time that a process works, and has it ended when that is more than its due. It is looked at only when it
- * could have used up what is left: a process with one thread is looked at once, unless the machine is busy.
+ * Measures how long a process works, and kills it when it exceeds a limit. The process is checked only when it could
+ * have used up what is left: a process with one thread is checked once, unless the machine is busy.
  */
 export class TimeLimit {
   readonly #used: () => Promise<number | null>;
   readonly #end: () => void;
   #limits: Limits = { processorMs: 0, wallMs: 0 };
   #spentMs = 0;
-  /** How much of that it is known not to have worked. */
+  /** Part of the spent time in which it used no processor. */
   #idleMs = 0;
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
   #excess: Excess | null = null;
 
-  /** `used` gives the processor time in milliseconds, null when nobody knows; `end` is called once at most. */
+  /** `used` returns its processor time in milliseconds, null if unknown; `end` kills it and is called at most once. */
   constructor(used: () => Promise<number | null>, end: () => void) {
     this.#used = used;
     this.#end = end;
   }
 
-  /** Why the process was ended; null when it was not. */
+  /** The limit that the process exceeded; null if none. */
   get excess(): Excess | null {
     return this.#excess;
   }
 
-  /** It works from now on; time before a pause counts. */
+  /** The process works from now on. Time before a pause counts. */
   resume(limits: Limits): void {
     this.#limits = limits;
     this.#since = performance.now();
-    this.#lookAt(this.#spentMs);
+    this.#scheduleAfter(this.#spentMs);
   }
 
-  /** It waits for others, or is done. */
+  /** The process waits for something else, or is done. */
   pause(): void {
     clearTimeout(this.#timer);
     if (this.#since !== null) this.#spentMs += performance.now() - this.#since;
     this.#since = null;
   }
 
-  /** Plans the next look at it, after `passedMs` of its time. */
-  #lookAt(passedMs: number): void {
+  /** Schedules the next check; `passedMs` of its time have passed. */
+  #scheduleAfter(passedMs: number): void {
     const { processorMs, wallMs } = this.#limits;
     const leftMs = Math.min(processorMs + this.#idleMs, wallMs) - passedMs;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), Math.max(MIN_LOOK_MS, leftMs));
+    this.#timer = setTimeout(() => void this.#check(), Math.max(MIN_INTERVAL_MS, leftMs));
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const used = (await this.#used()) ?? 0;
     if (this.#since === null || this.#excess !== null) return;
     const { processorMs, wallMs } = this.#limits;
@@ -69,7 +69,7 @@ export class TimeLimit {
     else if (passedMs >= wallMs) this.#exceed('wall');
     else {
       this.#idleMs = Math.max(0, passedMs - used);
-      this.#lookAt(passedMs);
+      this.#scheduleAfter(passedMs);
     }
   }
 

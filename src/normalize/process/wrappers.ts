@@ -2,21 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What every wrapper runs, to set the limits. */
+/** Every wrapper runs this shell, which sets the limits. */
 export const SHELL = '/bin/sh';
 
-/** Programs with their arguments that run what follows them, one after the other, in the same process. */
+/** Programs with arguments, each of which executes what follows it in the same process. */
 export type Wrapper = readonly string[];
 
-/** The user and the group who own nothing, by their number on every common system. */
+/** Id of the user `nobody` and of its group on every common system. */
 const NOBODY = '65534';
 
-/** Arguments by which a wrapper can be told. */
+/** Arguments that identify a wrapper. */
 export const REUID = `--reuid=${NOBODY}`;
 export const NO_CAPABILITIES = '--inh-caps=-all';
 
 const AS_NOBODY = ['setpriv', REUID, `--regid=${NOBODY}`, '--clear-groups', '--'];
-/** Still root, who opens any file, but may not look into processes that have more capabilities. */
+/** Still root, which opens any file, but without access to processes that have more capabilities (ptrace(2)). */
 const WITHOUT_CAPABILITIES = [
   'setpriv',
   NO_CAPABILITIES,
@@ -24,12 +24,12 @@ const WITHOUT_CAPABILITIES = [
   '--',
 ];
 /**
- * In a user namespace a process has no power over any outside of it, even of the same user. Making a network namespace
- * as well is forbidden on systems where that of users is the only one that everybody may make.
+ * In a user namespace a process has no access to processes outside of it, even of the same user. Some systems let
+ * unprivileged users create a user namespace, but no network namespace.
  */
 const NAMESPACES = [['unshare', '--user', '--net', '--'], ['unshare', '--user', '--'], []];
 const ROOT_WHO_OPENS_FILES = [['unshare', '--net', '--', ...WITHOUT_CAPABILITIES], WITHOUT_CAPABILITIES, []];
-/** Last, because the system forgets the signal where the user or the capabilities change. */
+/** Comes last: the kernel clears the signal when the user or the capabilities change (prctl(2)). */
 const TIE = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'];
 
 /** The programs above, both of util-linux. */
@@ -38,19 +38,19 @@ const PROGRAMS: ReadonlySet<string> = new Set(['setpriv', 'unshare']);
 /** Bit of the capability to end another user's processes (capabilities(7)). */
 const CAP_KILL = 5n;
 
-/** A program may be one that can only be run. */
+/** A program may be executable but not readable. */
 const READS_ALL = 'for file; do [ -r "$file" ] || [ -x "$file" ] || exit 1; done';
 
-/** What was found, by the files that have to be read. */
+/** Results, by the files that have to be readable. */
 const found = new Map<string, Wrapper | null>();
 
-/** The system has no room for a process at the moment, which says nothing of a wrapper. */
+/** The system cannot start a process at the moment, which says nothing about the wrapper. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 /**
- * The strictest wrapper that works on this system, under which `reads` can be read; null in its place: under which every
- * file can that we can read. Tries them once a process, which takes some milliseconds. Empty where only the shell works
- * that they all run; null where that does not.
+ * Returns the strictest wrapper that works on this system and can read `reads`; if `reads` is null, every file that the
+ * current user can read. Tries them once per process, which takes some milliseconds. Returns an empty wrapper if only the
+ * shell works, and null if not even that does.
  */
 export function firstThatWorks(reads: readonly string[] | null): Wrapper | null {
   const key = JSON.stringify(reads);
@@ -81,14 +81,14 @@ function candidates(reads: readonly string[] | null): Wrapper[] {
   return [TIE, []].flatMap((tie) => [...asNobody, ...isolated].map((before) => [...before, ...tie]));
 }
 
-/** A process that becomes another user's has to be one that we can still end. */
+/** Whether this process may kill a process of another user, which a program run as nobody is. */
 function mayEndOthers(): boolean {
   const status = readFileSync('/proc/self/status', 'latin1');
   const effective = BigInt(`0x${/^CapEff:\s+([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
   return (effective >> CAP_KILL) % 2n === 1n;
 }
 
-/** With the paths of its programs; null where one is missing. */
+/** The wrapper with the paths of its programs; null if one is missing. */
 function withPaths(wrapper: Wrapper): Wrapper | null {
   const resolved: string[] = [];
   for (const part of wrapper) {
@@ -114,7 +114,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Where a system call is forbidden, the system may refuse it or end the program that makes it. */
+/** The system may refuse a forbidden system call, or kill the program that makes it. */
 function tryOut(wrapper: Wrapper, reads: readonly string[]): 'works' | 'fails' | 'no room' {
   const [command, ...args] = [...wrapper, SHELL, '-c', READS_ALL, 'sh', ...reads];
   const { status, error } = spawnSync(command!, args, { stdio: 'ignore', cwd: '/', env: {} });
