@@ -1,17 +1,17 @@
-/** Boxes on the way to the properties of a picture (ISO/IEC 14496-12 and 23008-12). */
+/** Boxes that contain the properties of a picture (ISO/IEC 14496-12 and 23008-12). */
 const META = 'meta';
 const CONTAINERS = new Set(['iprp', 'ipco']);
-/** Version and flags, which begin the contents of a `meta` box. */
+/** Version and flags at the beginning of the contents of a `meta` box. */
 const FULL_BOX_BYTES = 4;
 const HEADER_BYTES = 8;
 
-/** Turning and mirroring. Both have a body of one byte, so that one can be written over the other. */
+/** Rotation and mirroring. Both have a body of one byte, so that one can overwrite the other. */
 const TRANSFORMS = new Set(['irot', 'imir']);
 
 /**
- * A copy of an AVIF file whose pictures are neither turned nor mirrored: each such property becomes a turn by nothing.
- * The decoder always applies these properties, while the normal form has the pixels as they are stored.
- * Broken boxes are left to the decoder. Gives the file itself where there is nothing to undo.
+ * A copy of an AVIF file without rotation and mirroring: each such property becomes a rotation by 0. The decoder always
+ * applies these properties, but normal form has the pixels as stored. Broken boxes are left for the decoder to report.
+ * Returns the file itself if there is nothing to undo.
  */
 export function withoutTransforms(bytes: Buffer): Buffer {
   const found = [...transforms(bytes, 0, bytes.length)];
@@ -24,7 +24,7 @@ export function withoutTransforms(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Where such boxes begin. */
+/** Positions of such boxes. */
 function* transforms(bytes: Buffer, from: number, end: number): Generator<number, void, void> {
   for (let at = from; at + HEADER_BYTES <= end;) {
     const size = bytes.readUInt32BE(at);

@@ -1,12 +1,12 @@
 import type { Pixels } from './normal-image.ts';
 
 /**
- * Bicubic downscaling as the Pillow library does it, to the bit: the kernel is stretched over all source pixels that
- * a target pixel covers, its weights are fixed-point numbers, and the result of the horizontal pass is rounded to
- * bytes before the vertical one.
+ * Bicubic downscaling that is bit-exact with the Pillow library: the kernel is scaled to all source pixels that a target
+ * pixel covers, the weights are fixed-point numbers, and the result of the horizontal pass is rounded to bytes before
+ * the vertical pass.
  */
 
-/** Fractional bits of a weight: a byte times a sum of weights, which overshoots 1 by less than half, fits 32 bits. */
+/** Fractional bits of a weight. A byte times a sum of weights, which is below 1.5, fits 32 bits. */
 const WEIGHT_BITS = 22;
 const HALF = 1 << (WEIGHT_BITS - 1);
 const CHANNELS = 3;
@@ -16,25 +16,25 @@ const SUPPORT = 2;
 /** The kernel's parameter, usually called a. */
 const SHARPNESS = -0.5;
 
-/** For each target position along one axis: which source positions count, and how much. */
+/** For each target position along one axis: the range of source positions and their weights. */
 interface AxisWeights {
   readonly first: Int32Array;
   readonly count: Int32Array;
-  /** Those of position i begin at i * stride. */
+  /** The weights of position i begin at i * stride. */
   readonly weights: Int32Array;
   readonly stride: number;
 }
 
 /**
- * The picture at a smaller size; an axis that keeps its length is not filtered. Neither axis may grow.
- * Takes about 10 ns a source pixel and memory for width × source height pixels.
+ * Scales a picture down. An axis that keeps its length is not filtered; neither axis may grow. Takes about 10 ns per
+ * source pixel, and memory for width x source height pixels.
  */
 export function downscale(source: Pixels, width: number, height: number): Pixels {
   const narrowed = width === source.width ? source : filter(source, width, source.height);
   return height === source.height ? narrowed : filter(narrowed, narrowed.width, height);
 }
 
-/** Makes one axis shorter, the one of which the length differs. */
+/** Scales the one axis whose length differs. */
 function filter(source: Pixels, width: number, height: number): Pixels {
   const { rgb } = source;
   const isHorizontal = width !== source.width;
@@ -56,7 +56,7 @@ function filter(source: Pixels, width: number, height: number): Pixels {
       let red = HALF;
       let green = HALF;
       let blue = HALF;
-      // two at a time, which takes an eighth less time than one
+      // unrolled by two, which is an eighth faster
       for (; weightAt + 1 < end; weightAt += 2) {
         const weight = weights[weightAt]!;
         const nextWeight = weights[weightAt + 1]!;
@@ -89,7 +89,7 @@ function toByte(sum: number): number {
 function axisWeights(sourceLength: number, length: number): AxisWeights {
   const scale = sourceLength / length;
   const reach = SUPPORT * scale;
-  // multiplied by, not divided through: the last bit of the weights depends on it
+  // multiply by this instead of dividing by scale: the last bit of the weights depends on it
   const perSourcePixel = 1 / scale;
   const stride = Math.ceil(reach) * 2 + 1;
   const first = new Int32Array(length);
@@ -115,7 +115,7 @@ function axisWeights(sourceLength: number, length: number): AxisWeights {
   return { first, count, weights, stride };
 }
 
-/** Keys' cubic convolution kernel (1981), in the order of operations that gives the same doubles everywhere. */
+/** Cubic convolution kernel (Keys, 1981). The order of operations matters: it must yield the same doubles as Pillow. */
 function kernel(offset: number): number {
   const x = Math.abs(offset);
   if (x < 1) return ((SHARPNESS + 2) * x - (SHARPNESS + 3)) * x * x + 1;

@@ -1,7 +1,7 @@
 /**
- * Colours of an uncalibrated CMYK picture: each channel is white minus black, less its ink's share of that. `cmyk`
- * holds `stride` bytes a pixel, the first four of them cyan, magenta, yellow and black, 255 being full ink.
- * The product of two bytes is divided by 255 and rounded exactly. Gives three bytes a pixel.
+ * Converts uncalibrated CMYK to RGB: each channel is (1 - ink) x (1 - black). `cmyk` has `stride` bytes per pixel, of
+ * which the first four are cyan, magenta, yellow and black; 255 is full ink. The product of two bytes is divided by 255
+ * and rounded exactly. Returns three bytes per pixel.
  */
 export function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
   const pixels = Math.floor(cmyk.length / stride);

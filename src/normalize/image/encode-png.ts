@@ -2,8 +2,8 @@ import sharp from 'sharp';
 import type { Pixels } from './normal-image.ts';
 
 /**
- * The picture as PNG with eight bits of RGB a pixel and no metadata: the same pixels for every decoder. A low level of
- * compression with filters is smaller than a high one without, and several times faster than both.
+ * Encodes a picture as PNG with 8 bits per channel (RGB) and no metadata, which every decoder reads alike. A low
+ * compression level with filters makes smaller files than a high level without, and is several times faster.
  */
 export async function encodePng({ width, height, rgb }: Pixels): Promise<Buffer> {
   return sharp(rgb, { raw: { width, height, channels: 3 } })

@@ -1,5 +1,5 @@
-/** Which of `total` frames are judged, 0-based, ascending: at most `most`, evenly spaced, the first among them. */
-export function chooseFrames(total: number, most: number): readonly number[] {
-  const count = Math.min(total, most);
+/** Indexes of the frames to judge, ascending: at most `max` of `total`, evenly spaced, starting with the first. */
+export function chooseFrames(total: number, max: number): readonly number[] {
+  const count = Math.min(total, max);
   return Array.from({ length: count }, (_, position) => Math.floor((position * total) / count));
 }

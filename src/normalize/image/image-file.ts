@@ -1,24 +1,24 @@
 import type { Pixels } from './normal-image.ts';
 
-/** An image file of which the header is read and nothing decoded. */
+/** An image file whose header was read. Nothing is decoded yet. */
 export interface ImageFile {
   /** Frames or pages in the file. */
   readonly total: number;
-  /** Which of them can be decoded, 0-based, ascending, the first among them. */
+  /** Indexes of those that can be decoded, ascending, starting with 0. */
   readonly decodable: readonly number[];
   /**
-   * Whether every decoder reads the same pixels from it as we do: one frame of eight bits a channel, without
-   * orientation, colour profile, transparency or inks.
+   * Whether every decoder reads the same pixels from it: one frame with 8 bits per channel, without orientation, colour
+   * profile, transparency or CMYK.
    */
   readonly plain: boolean;
   /**
-   * Looks at the headers of the chosen of them (ascending): bytes of memory that decoding the most costly of them
-   * takes. Throws a Refusal where one is larger, or takes more memory or work, than is allowed.
+   * Reads the headers of the chosen frames (ascending) and returns the memory that decoding the largest one takes, in
+   * bytes. Throws a Refusal if a frame exceeds the limits of size, memory or work.
    */
   measure(chosen: readonly number[]): Promise<number>;
   /**
-   * Decodes the chosen ones (ascending, measured before) one after another. What is given out holds until the next
-   * is asked for. Throws a Refusal for broken data.
+   * Decodes the chosen frames (ascending, measured before) one by one. The pixels are valid until the next frame is
+   * requested. Throws a Refusal for broken data.
    */
   decode(chosen: readonly number[]): AsyncGenerator<Pixels, void, void>;
 }

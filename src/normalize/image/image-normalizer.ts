@@ -9,38 +9,38 @@ import { DecoderProcess, type Attempt } from './process/decoder-process.ts';
 import type { Decoded, Wanted } from './process/messages.ts';
 
 export interface ImageOptions {
-  /** How many frames of an animation, or pages, are wanted at most: 1 or more. */
+  /** Maximum number of frames of an animation, or pages: 1 or more. */
   readonly frames: number;
-  /** Whether each frame is wanted as PNG, even where the file itself would do; not unless given. */
+  /** Return each frame as PNG, even if the file itself is in normal form. Default: false. */
   readonly onlyPng?: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface ImageNormalizerOptions {
-  /** How many images are decoded side by side, each in a process of its own; as many as there are cores unless given. */
+  /** Images decoded at a time, each in its own process; default: the number of cores. */
   readonly processes?: number;
-  /** How long one image may take; a minute of work and twenty by the clock unless given. */
+  /** Time limits per image; default: 1 min of processor time, 20 min of wall-clock time. */
   readonly limits?: Limits;
-  /** Bytes that one process can allocate, where the system can bound that; 2.5 GiB unless given. */
+  /** Memory limit per process in bytes, where the system supports one; default: 2.5 GiB. */
   readonly memoryBytes?: number;
 }
 
 const LIMITS: Limits = { processorMs: 60_000, wallMs: 20 * 60_000 };
 
 /**
- * More than any image takes that is let through by what its header says: WebP of the largest size has 2 GiB allocated,
- * of which it uses half. It is for files that contradict themselves, and for faults of a library.
+ * More than any image takes that passes the checks of its header: the largest WebP has 2 GiB allocated, of which it uses
+ * half. Reached only by files that contradict themselves, and by bugs of a library.
  */
 const MAX_ALLOCATED = 2.5 * 1024 * 1024 * 1024;
 
-/** Memory for decoding side by side: that of a photograph of 12 megapixels a process, and of a large one in any case. */
+/** Memory budget for decoding: a photograph of 12 megapixels per process, and at least one large photograph. */
 const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
 const MIN_MEMORY = 320 * 1024 * 1024;
 
 /**
- * Brings images into normal form in processes of its own, so that neither a slow nor a malicious file touches this
- * one. Starts none before the first image. What is decoded at a time is bounded in number and in memory (a single
- * larger image goes alone); what waits is bounded by whoever holds its bytes.
+ * Brings images into normal form in separate processes, so that neither a slow nor a malicious file affects this one.
+ * Starts none before the first image. The images decoded at a time are bounded in number and in memory (a larger image
+ * is decoded alone). The caller bounds what waits.
  */
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
@@ -63,20 +63,20 @@ export class ImageNormalizer {
   }
 
   /**
-   * The normal form of an image file, or why it has none: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE`,
-   * `CORRUPT_MEDIA`; retryable `TIMEOUT` and `INTERNAL`. One whose decoder dies is tried again, once. Rejects with the
-   * signal's reason, and once it is closed.
+   * Returns the normal form of an image file, or why it has none: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`,
+   * `MEDIA_TOO_LARGE`, `CORRUPT_MEDIA`, or the retryable `TIMEOUT` and `INTERNAL`. If the decoder dies, the image is tried
+   * once more. Rejects with the signal's reason, and after `close`.
    */
   image(bytes: Buffer, { frames, onlyPng = false, signal }: ImageOptions): Promise<NormalImage | ItemError> {
     return this.#inTurn(bytes, { frames, onlyPng }, signal);
   }
 
-  /** The normal form of an image's first frame as pixels; errors and rejections as with `image`. */
+  /** The first frame in normal form, as pixels. Errors and rejections as for `image`. */
   pixels(bytes: Buffer, signal: AbortSignal): Promise<Pixels | ItemError> {
     return this.#inTurn(bytes, 'pixels', signal);
   }
 
-  /** Ends every process; images under way reject. Any number of times. */
+  /** Kills all processes; images in progress reject. May be called more than once. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#decoders].map((decoder) => decoder.kill()));
@@ -90,7 +90,7 @@ export class ImageNormalizer {
     return abortable(result, signal);
   }
 
-  /** A decoder's death may be nothing but bad luck, such as a machine out of memory: a second one is the image's. */
+  /** The first death of a decoder may be the machine's fault, such as a lack of memory. A second one is the image's. */
   async #decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
     const first = await this.#attempt(bytes, wanted);
     if (!('died' in first)) return first;
@@ -107,7 +107,7 @@ export class ImageNormalizer {
     return result;
   }
 
-  /** A process that waits for an image; one that has ended, over its last image or since, is let go of. */
+  /** An idle process. Idle processes that have ended are dropped. */
   #takeIdle(): DecoderProcess | null {
     for (let decoder = this.#idle.pop(); decoder !== undefined; decoder = this.#idle.pop()) {
       if (!decoder.hasEnded) return decoder;

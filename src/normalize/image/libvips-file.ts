@@ -9,12 +9,12 @@ import type { ImageFormat } from './recognise.ts';
 
 type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico' | 'tiff'>;
 
-/** Formats of which all decoders make the same pixels. Chroma of AVIF differs between them. */
+/** Formats that all decoders read alike. The chroma of AVIF differs between decoders. */
 const READ_ALIKE = new Set<LibvipsFormat>(['jpeg', 'png', 'webp']);
 
 /**
  * Opens an image that libvips decodes. Throws a Refusal: `CORRUPT_MEDIA` for a broken header, `UNSUPPORTED_TYPE` for
- * kinds of samples that have no stored RGB.
+ * sample formats without stored RGB.
  */
 export async function openWithLibvips(original: Buffer, format: LibvipsFormat): Promise<ImageFile> {
   const bytes = format === 'avif' ? withoutTransforms(original) : original;
@@ -24,7 +24,7 @@ export async function openWithLibvips(original: Buffer, format: LibvipsFormat): 
   checkFrameCount(pages);
   return {
     total: chunks?.pictures ?? pages,
-    decodable: [...Array(pages).keys()], // of an animated PNG only the default picture
+    decodable: [...Array(pages).keys()], // libvips decodes only the default picture of an animated PNG
     plain: READ_ALIKE.has(format) && pages === 1 && (chunks?.harmless ?? true) && isPlain(header),
     async measure(chosen) {
       let [largest, decoded] = [0, 0];
@@ -46,7 +46,7 @@ export async function openWithLibvips(original: Buffer, format: LibvipsFormat): 
   };
 }
 
-/** What a decoder holds of the whole picture beside its output, a pixel: measured, and explained by how it works. */
+/** Bytes per pixel that a decoder holds for the whole picture in addition to its output (measured). */
 function heldBytesPerPixel(header: Metadata, format: LibvipsFormat): number {
   const { channels, depth, isProgressive } = header;
   switch (format) {
@@ -55,9 +55,9 @@ function heldBytesPerPixel(header: Metadata, format: LibvipsFormat): number {
     case 'png':
       return isProgressive ? channels * (depth === 'ushort' ? 2 : 1) : 0; // all passes together
     case 'webp':
-      return 5; // planes of brightness and colour, then four channels
+      return 5; // YUV planes, then four channels
     case 'avif':
-      return depth === 'ushort' ? 30 : 15; // planes and channels, each in the decoder, its wrapper and libvips
+      return depth === 'ushort' ? 30 : 15; // planes and channels, each in the decoder, in libheif and in libvips
   }
 }
 

@@ -3,7 +3,7 @@ import { cmykToRgb } from './cmyk.ts';
 import type { Pixels } from './normal-image.ts';
 import { corrupt, Refusal } from './refusal.ts';
 
-/** Colour spaces of eight and of sixteen bits a channel, by libvips' names; others would be converted by colorimetry. */
+/** libvips' names of colour spaces with 8 and with 16 bits per channel. Others would need a colorimetric conversion. */
 const NARROW = new Set(['srgb', 'b-w', 'cmyk']);
 const WIDE = new Set(['rgb16', 'grey16']);
 
@@ -31,7 +31,7 @@ export async function readHeader(bytes: Buffer, page: number): Promise<Metadata>
   return header;
 }
 
-/** Bytes a pixel of what `decodePage` gives out, and of the inks that it is made from. */
+/** Bytes per pixel of the result of `decodePage`, and of the CMYK samples that it is converted from. */
 export function outputBytesPerPixel({ space, channels }: Metadata): number {
   return space === 'cmyk' ? channels + 3 : 3;
 }

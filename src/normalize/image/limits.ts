@@ -1,30 +1,29 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * Pixels of one frame: 2^27, about 134 million. Photographs of 108 megapixels pass; a decoded frame stays below half
- * a gigabyte. Known from the header, so that what is larger is never decoded.
+ * Pixels of one frame: 2^27, about 134 million. Photographs of 108 megapixels pass; a decoded frame stays below 0.5 GB.
+ * The size is known from the header, so that larger images are never decoded.
  */
 const MAX_FRAME_PIXELS = 2 ** 27;
 
 /**
- * Pixels along an edge: 2^17. JPEG, GIF and WebP end far below it, and so do scans and panoramas of the allowed number
- * of pixels. The tables of decoding and of scaling grow with the edges, however few pixels there are: those of an image
- * of 60 million pixels in one row took a gigabyte.
+ * Pixels along an edge: 2^17. JPEG, GIF and WebP cannot reach it, and scans and panoramas within the pixel limit stay far
+ * below it. The tables for decoding and scaling grow with the edges: an image of 60 million pixels in one row took 1 GB.
  */
 const MAX_EDGE = 2 ** 17;
 
 /**
- * Memory for decoding one frame: 2^30 bytes. Every allowed frame stays below it in the common variants of its format;
- * rare ones, such as interlaced PNG with 16 bits a channel, reach it with fewer pixels.
+ * Memory for decoding one frame: 2^30 bytes. A frame within the pixel limit stays below it in the common variants of
+ * its format; rare variants, such as interlaced PNG with 16 bits per channel, reach it with fewer pixels.
  */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-/** Frames of one file. Each costs little, but not nothing, even where it is not decoded. */
+/** Frames of one file. Even a frame that is not decoded costs some work. */
 const MAX_FRAMES = 65_536;
 
 /**
- * Pixels to decode for one file. A frame of an animation is made from those before it, so that a late one costs as
- * much as all of them together.
+ * Pixels to decode per file. A frame of an animation is painted over those before it, so that a late frame costs as much
+ * as all frames up to it.
  */
 const MAX_DECODED_PIXELS = 2 ** 32;
 

@@ -1,10 +1,10 @@
-/** One frame of an image as the guard is to get it. */
+/** One frame of an image, as it is sent to the guard. */
 export interface NormalFrame {
-  /** 0-based number of the frame or page within the file. */
+  /** Index of the frame or page in the file. */
   readonly index: number;
-  /** A PNG of the frame's normal form, or the file itself where that is in normal form already and smaller. */
+  /** A PNG, or the file itself if it is in normal form already and smaller. */
   readonly bytes: Buffer;
-  /** Of the normal form, in pixels: 1 … 512. */
+  /** In normal form, in pixels: 1 to 512. */
   readonly width: number;
   readonly height: number;
   readonly form: 'png' | 'original';
@@ -12,13 +12,13 @@ export interface NormalFrame {
 
 /** An image in normal form. */
 export interface NormalImage {
-  /** Evenly spaced over the file, the first frame among them; never empty. */
+  /** Evenly spaced over the file, starting with the first frame; never empty. */
   readonly frames: readonly NormalFrame[];
   /** How many frames or pages the file holds. */
   readonly total: number;
 }
 
-/** Stored colours of a picture: three bytes a pixel (red, green, blue), row by row from the top, without gaps. */
+/** Stored colours of a picture: three bytes per pixel (red, green, blue), row by row from the top, without padding. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;

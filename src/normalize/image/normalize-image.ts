@@ -13,23 +13,23 @@ import { Refusal } from './refusal.ts';
 import { targetSize } from './target-size.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
-/** Waits until there is room for so many bytes; rejects to give up. */
+/** Waits until this much memory is available, in bytes; rejects to give up. */
 export type Admission = (bytes: number) => Promise<void>;
 
 export interface WantedFrames {
-  /** How many at most: 1 or more. */
+  /** Maximum number of frames: 1 or more. */
   readonly frames: number;
-  /** Whether each is to be a PNG, even where the file itself would do. */
+  /** Return each frame as PNG, even if the file itself is in normal form. */
   readonly onlyPng?: boolean;
 }
 
 /**
- * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. Its frames are given as PNG, or
- * as the file itself where that is smaller and read alike by every decoder.
- * `admit` is asked once, with the memory that decoding needs, before it begins.
+ * Brings an image file into normal form: stored RGB, longest edge at most 512 pixels. Frames are returned as PNG, or as
+ * the file itself if that is smaller and every decoder reads it alike. Calls `admit` once before decoding, with the
+ * memory that decoding takes.
  *
- * Gives the item error of a file that is refused: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE` (known before
- * decoding), `CORRUPT_MEDIA`. The work that is not libvips' blocks its thread, about 10 ns a pixel.
+ * Returns the item error of a refused file: `EMPTY_CONTENT`, `UNSUPPORTED_TYPE`, `MEDIA_TOO_LARGE` (known before
+ * decoding) or `CORRUPT_MEDIA`. Work outside libvips blocks the thread, for about 10 ns per pixel.
  */
 export async function normalizeImage(
   bytes: Buffer,
@@ -57,7 +57,7 @@ export async function normalizeImage(
   });
 }
 
-/** The normal form of an image's first frame as pixels; else, as `normalizeImage` does, the item error. */
+/** The first frame in normal form, as pixels. Item errors as for `normalizeImage`. */
 export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pixels | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
@@ -83,7 +83,7 @@ async function openImage(bytes: Buffer): Promise<ImageFile> {
   }
 }
 
-/** The picture itself when it is small enough. */
+/** Scales a picture down to the size of normal form; returns the same object if it is small enough. */
 function fit(pixels: Pixels): Pixels {
   const { width, height } = targetSize(pixels.width, pixels.height);
   return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);

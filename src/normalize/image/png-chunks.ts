@@ -4,7 +4,7 @@ const SIGNATURE_BYTES = 8;
 /** Length, type and checksum. */
 const CHUNK_OVERHEAD = 12;
 
-/** Chunks that no reader makes other colours of (PNG specification, third edition). */
+/** Chunks that do not change how a decoder reads the colours (PNG specification, third edition). */
 const HARMLESS = new Set([
   'IHDR',
   'PLTE',
@@ -21,13 +21,13 @@ const HARMLESS = new Set([
 ]);
 
 export interface PngChunks {
-  /** Pictures in the file: 1, or for an animated PNG its frames and the default picture, where that is not one of them. */
+  /** Pictures in the file: 1, or the frames of an animated PNG, plus the default picture if it is not one of them. */
   readonly pictures: number;
-  /** Whether there are only chunks that leave the colours alone. */
+  /** Whether there are no chunks that can change the colours. */
   readonly harmless: boolean;
 }
 
-/** Walks the chunks of a PNG up to its end; their checksums are the decoder's affair. Throws a Refusal for a cut one. */
+/** Walks the chunks of a PNG; the decoder checks their checksums. Throws a Refusal for a truncated file. */
 export function readPngChunks(bytes: Buffer): PngChunks {
   let frames = 0;
   let isDefaultAFrame = false;

@@ -16,15 +16,15 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] 
 const MAX_BRANDS = 64;
 
 /**
- * Which of the judged formats a file is, told by its first bytes, whatever its name or its metadata say.
- * Throws a Refusal: `EMPTY_CONTENT` without bytes, `UNSUPPORTED_TYPE` for everything that is none of them.
+ * Recognises the format of an image by its first bytes, whatever its name or its metadata say. Throws a Refusal:
+ * `EMPTY_CONTENT` for an empty file, `UNSUPPORTED_TYPE` for everything that is not in the list.
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new Refusal('EMPTY_CONTENT', 'the file has no content');
   const format = byMagicBytes(bytes, BY_MAGIC_BYTES);
   if (format !== null) return format;
   const brands = fileBrands(bytes).map(pictureBrand);
-  // a sequence also names its first picture's brand, and only that picture would be decoded
+  // a sequence also has the brand of its first picture, and only that picture would be decoded
   if (brands.includes('avif sequence')) {
     throw new Refusal('UNSUPPORTED_TYPE', 'animated AVIF is not supported: convert it to WebP or GIF');
   }

@@ -1,11 +1,11 @@
 import sharp from 'sharp';
 
-/** libvips' loaders of the formats that are judged with its help; one class has the variants for files and memory. */
+/** libvips' loader classes of the formats that it decodes. A class covers the variants for files and for memory. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif'];
 
 /**
- * Sets libvips up for this whole process: only the allowed loaders, no cache of earlier pictures, one thread an image
- * (several images are decoded side by side instead). May be called again.
+ * Configures libvips for the whole process: only the allowed loaders, no cache, one thread per image (several images are
+ * decoded in parallel instead). May be called more than once.
  */
 export function restrictLibvips(): void {
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -2,8 +2,8 @@
 export const MAX_EDGE = 512;
 
 /**
- * Size of an image in normal form: as it is when its longest edge has at most 512 pixels; else that edge has exactly
- * 512, and the other is in proportion, rounded with halves to the even neighbour, at least 1.
+ * Size of an image in normal form. It stays as it is if the longest edge has at most 512 pixels. Else that edge has
+ * exactly 512, and the other one is scaled in proportion, rounded half to even, at least 1.
  */
 export function targetSize(width: number, height: number): { width: number; height: number } {
   const longest = Math.max(width, height);
@@ -14,7 +14,7 @@ export function targetSize(width: number, height: number): { width: number; heig
     : { width: shortest, height: MAX_EDGE };
 }
 
-/** In whole numbers, because a quotient in floating point may only seem to be a half. */
+/** Rounds half to even in integers: a floating-point quotient may wrongly look like a half. */
 function roundedQuotient(dividend: number, divisor: number): number {
   const down = Math.floor(dividend / divisor);
   const twiceRest = 2 * (dividend - down * divisor);

@@ -72,7 +72,7 @@ describe('refusals before decoding', () => {
     normalizeImage(bytes, { frames: 8 }, () => Promise.reject(new Error('must not be decoded')));
 
   it('refuses a small file of hundreds of megapixels', async () => {
-    const rows = Buffer.alloc(20_000 * 2501); // one bit a pixel, and a filter byte a row
+    const rows = Buffer.alloc(20_000 * 2501); // one bit per pixel, and a filter byte per row
     const bomb = pngFile({ width: 20_000, height: 20_000, depth: 1, colourType: 0 }, deflateSync(rows));
     expect(bomb.length).toBeLessThan(100_000);
     expect(await refuse(bomb)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });

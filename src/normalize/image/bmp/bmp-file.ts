@@ -26,7 +26,7 @@ export function dibFile(bytes: Buffer, dib: Dib): ImageFile {
   };
 }
 
-/** Three bytes a pixel, and the unpacked rows of run-length data. */
+/** Three bytes per pixel, and the unpacked rows of run-length data. */
 function decodingMemory({ width, height, storage }: Dib): number {
   const unpackedBytes = storage === 'plain' ? 0 : storage === 'rle24' ? 3 : 1;
   const bytes = width * height * (3 + unpackedBytes);

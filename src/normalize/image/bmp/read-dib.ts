@@ -52,7 +52,7 @@ export function readDib(bytes: Buffer, at: number, pixelsAt: number | null, isIc
   const { width, height: signedHeight, bits } = readShape(bytes, at, headerBytes);
   const height = isIcon ? Math.floor(Math.abs(signedHeight) / 2) : Math.abs(signedHeight);
   checkFrameSize(width, height);
-  if (bits === 64) throw unsupported('with 64 bits a pixel');
+  if (bits === 64) throw unsupported('with 64 bits per pixel');
   const hasMethod = headerBytes > SHORT;
   const method = hasMethod ? word32(bytes, at + 16) : PLAIN;
   const storage = storageOf(method, bits, headerBytes === OS2);

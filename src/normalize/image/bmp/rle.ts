@@ -8,7 +8,7 @@ const MOVE = 2;
 
 /**
  * Unpacks the run-length encoding of a bitmap (BI_RLE8 and BI_RLE4 of the Windows API, and OS/2's for 24 bits) into
- * rows as they are stored without it: a byte an index or three a colour, each row padded to four bytes. Pixels that
+ * rows as they are stored without it: one byte per index or three per colour, each row padded to four bytes. Pixels that
  * are skipped are index 0 or black; what runs over the end of a row is dropped. Linear in the file and in the picture.
  * Throws a Refusal where the data ends before the picture does.
  */

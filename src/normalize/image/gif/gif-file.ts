@@ -37,7 +37,7 @@ export function openGif(bytes: Buffer): ImageFile {
   };
 }
 
-/** Beside the canvas: a byte a pixel for the indexes, and a copy of the colours below that are to be put back. */
+/** Beside the canvas: one byte per pixel for the indexes, and a copy of the colours below that are to be put back. */
 function frameMemory({ width, height, disposal }: GifFrame): number {
   return width * height * (disposal === 'restore' ? 4 : 1);
 }

@@ -6,9 +6,9 @@ import { normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../restrict-libvips.ts';
 import type { FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
-/** What a process that decodes images runs. It lives until its starter closes the channel, or kills it. */
+/** Entry point of a process that decodes images. It runs until its parent closes the channel, or kills it. */
 
-/** What nobody uses any more may stay until the engine clears up by itself, up to this much. */
+/** Up to this much garbage may stay until V8 collects it on its own. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 function send(message: FromDecoder): void {
@@ -27,24 +27,24 @@ async function decode(bytes: Buffer, wanted: Wanted): Promise<NormalImage | Pixe
       : await normalizeImage(bytes, wanted, admit);
   } catch (error) {
     if (isOutOfMemory(error)) return itemError('MEDIA_TOO_LARGE', 'decoding the image takes too much memory');
-    return itemError('INTERNAL', 'decoding the image failed by a fault of this program');
+    return itemError('INTERNAL', 'decoding the image failed because of a bug in this program');
   }
 }
 
-/** The engine has no class or code of its own for a buffer that cannot be had; its other range errors have a code. */
+/** V8 throws a plain RangeError if a buffer cannot be allocated; Node's other range errors have a code. */
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof RangeError && !('code' in error);
 }
 
-/** Lets go of what was held for an image before another process is given the memory. */
+/** Frees the memory of an image before another process is admitted. */
 async function freeMemory(): Promise<void> {
   if (process.memoryUsage().external <= KEPT_BYTES) return;
   gc!();
-  await setImmediate(); // the engine frees what libraries allocated a turn later
+  await setImmediate(); // V8 frees external memory one turn later
 }
 
 async function answer(message: ToDecoder): Promise<void> {
-  if (message.kind === 'proceed') return; // whoever asked for it waits for it
+  if (message.kind === 'proceed') return; // handled by `admit`
   const result = await decode(message.bytes, message.wanted);
   await freeMemory();
   const { user, system } = process.cpuUsage();
@@ -52,9 +52,9 @@ async function answer(message: ToDecoder): Promise<void> {
 }
 
 restrictLibvips();
-// A service manager's stop reaches every process; the starter decides when this one ends.
+// A service manager sends SIGTERM to every process of the service; the parent decides when this one ends.
 process.on('SIGTERM', () => undefined);
-// There is nothing to put in order, and an exit would wait for a library that hangs.
+// There is nothing to clean up, and an exit would wait for a library that hangs.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.on('message', (message: ToDecoder) => void answer(message));
 send({ kind: 'ready' });

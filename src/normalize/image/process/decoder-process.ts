@@ -11,42 +11,41 @@ import { TimeLimit, type Limits } from '../../process/time-limit.ts';
 import type { NormalImage, Pixels } from '../normal-image.ts';
 import type { Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
-/** What a decoder needs of the environment. Keys and addresses do not belong where strangers' files are parsed. */
+/** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
 
-/** One process decodes one image at a time, so that several threads would only keep memory apart for nothing. */
+/** A process decodes one image at a time: more threads would only fragment memory. */
 const FRUGAL = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
-/** What runs in the process, and a file of the library that it loads. */
+/** Entry point of the process, and a file of the library that it loads. */
 const ENTRY = fileURLToPath(new URL(`./decoder-main${extname(import.meta.url)}`, import.meta.url));
 const LIBRARY = createRequire(import.meta.url).resolve('sharp');
 
-/** The files that have to be readable for a decoder to run. */
+/** Files that must be readable for a decoder to run. */
 export const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];
 
-/** What became of an image; `died` is the error to end with where its decoder died over it. */
+/** The result of an image. `died` is the error to use if the decoder died and the image is not tried again. */
 export type Attempt<T> = T | ItemError | { readonly died: ItemError };
 
 interface Task {
   readonly finish: (result: Attempt<NormalImage | Pixels>) => void;
-  /** Aborted when the task is over, however it ended. */
+  /** Aborted when the task ends, for whatever reason. */
   readonly over: AbortController;
   readonly time: TimeLimit;
 }
 
 export interface DecoderOptions {
-  /** Shared by all decoders: what they may need together. */
+  /** Memory budget of all decoders together. */
   readonly memory: ByteBudget;
-  /** What an image may take, waiting for memory not counted. */
+  /** Time limits per image, not counting the wait for memory. */
   readonly limits: Limits;
-  /** Bytes that one decoder can allocate, of which its program alone takes about a hundred million. */
+  /** Memory limit of one decoder in bytes; Node itself takes about 100 MB of it. */
   readonly memoryBytes: number;
 }
 
 /**
- * A process that decodes images, one at a time. A process and not a thread, because a decoder that crashes takes its
- * whole process along, and one that hangs cannot be ended in any other way. While it has nothing to do, it does not
- * keep its starter alive.
+ * A process that decodes images, one at a time. Not a thread, because a crash ends the whole process, and only a process
+ * can be killed when it hangs. While idle, it does not keep its parent alive.
  */
 export class DecoderProcess {
   readonly #child: ChildProcess;
@@ -55,7 +54,7 @@ export class DecoderProcess {
   #hasEnded = false;
   readonly #ready: Promise<void>;
   #isReady = false;
-  /** What it had used before it got its image. */
+  /** Processor time that it had used before the current image. */
   #usedMs = 0;
   #task: Task | null = null;
 
@@ -77,7 +76,7 @@ export class DecoderProcess {
         resolve();
       };
       child.once('exit', (_status, signal) => end(signal));
-      // could not be started, and so will not exit; a message that cannot be sent is followed by the exit
+      // without a pid it was not started and will not exit; an error of `send` is followed by the exit
       child.on('error', () => child.pid === undefined && end(null));
     });
     this.#keepAlive(false);
@@ -97,9 +96,9 @@ export class DecoderProcess {
       execPath: command,
       execArgv: [...args],
       serialization: 'advanced',
-      detached: true, // a terminal's Ctrl-C reaches its starter, which may still want its answer
+      detached: true, // Ctrl-C must not reach it: its parent may still need its answer
       env: { ...Object.fromEntries(passedOn), ...FRUGAL },
-      // what libraries print about a file can quote it
+      // output of libraries can quote the file
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     return new DecoderProcess(child, options);
@@ -110,13 +109,12 @@ export class DecoderProcess {
   }
 
   /**
-   * The normal form of an image, or its item error, to which belong `MEDIA_TOO_LARGE` for one that takes too much
-   * processor time, and `TIMEOUT`. A decoder that dies over it, of the image or of something outside, gives the error
-   * to end with as `died`. Never rejects. One image at a time.
+   * Returns the requested form of an image, or its item error, including `MEDIA_TOO_LARGE` for too much processor time and
+   * `TIMEOUT`. If the decoder dies, because of the image or not, returns `died`. Never rejects. One image at a time.
    */
   decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
     return new Promise((resolve) => {
-      // the decoder answers with what it was asked for
+      // the decoder answers with the requested form
       const finish = resolve as Task['finish'];
       const time = new TimeLimit(
         () => this.#processorTime(),
@@ -133,15 +131,15 @@ export class DecoderProcess {
     });
   }
 
-  /** Ends the process at once; an image under way is over. */
+  /** Kills the process, and with it an image in progress. */
   async kill(): Promise<void> {
-    this.#keepAlive(true); // whoever waits for the end must live to see it
+    this.#keepAlive(true); // this process must not exit before `#ended` settles
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
 
   #send(message: ToDecoder): void {
-    // a process that cannot be written to any more is about to exit, which ends the task
+    // if sending fails, the process is about to exit, which ends the task
     this.#child.send(message, () => undefined);
   }
 
@@ -160,7 +158,7 @@ export class DecoderProcess {
     try {
       await memory.enter(bytes, task.over.signal);
     } catch {
-      return; // it is over
+      return; // the task has ended
     }
     if (task.over.signal.aborted) return memory.leave(bytes);
     task.over.signal.addEventListener('abort', () => memory.leave(bytes), { once: true });
@@ -168,7 +166,7 @@ export class DecoderProcess {
     this.#send({ kind: 'proceed' });
   }
 
-  /** Of the image under way. */
+  /** Processor time of the current image in milliseconds. */
   async #processorTime(): Promise<number | null> {
     const { pid } = this.#child;
     const used = pid === undefined ? null : await processorTime(pid);
@@ -185,7 +183,7 @@ export class DecoderProcess {
     task.finish(result);
   }
 
-  /** Why the image under way had its decoder ended, if it had. */
+  /** The error of the current image if its decoder exceeded a time limit. */
   #tooLong(): ItemError | null {
     const { processorMs, wallMs } = this.#options.limits;
     switch (this.#task?.time.excess) {
@@ -201,13 +199,13 @@ export class DecoderProcess {
     }
   }
 
-  /** A process that could not even start says nothing of the image, which it was not given. */
+  /** A crash before the image was sent says nothing about the image. */
   #endedBy(signal: NodeJS.Signals | null): { readonly died: ItemError } {
     return {
       died:
         this.#isReady && signal !== null && CRASHES.has(signal)
           ? itemError('CORRUPT_MEDIA', 'the image crashes its decoder')
-          : itemError('INTERNAL', 'the process that decoded the image came to an end'),
+          : itemError('INTERNAL', 'the process that decoded the image ended unexpectedly'),
     };
   }
 

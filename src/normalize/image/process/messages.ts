@@ -2,15 +2,15 @@ import type { ItemError } from '../../../domain/item-error.ts';
 import type { NormalImage, Pixels } from '../normal-image.ts';
 import type { WantedFrames } from '../normalize-image.ts';
 
-/** What is wanted of an image: its frames as files, or the pixels of the first one. */
+/** The requested result: frames as files, or the pixels of the first frame. */
 export type Wanted = WantedFrames | 'pixels';
 
-/** What comes back. */
+/** The result for a request. */
 export type Decoded<W extends Wanted> = W extends 'pixels' ? Pixels : NormalImage;
 
 /**
- * What passes between this process and one that decodes, which says first that it has started. An image is asked for; the decoder says once how much memory
- * it needs and waits until it may proceed; it answers. One image at a time.
+ * Messages between this process and a decoder. The decoder reports `ready` once. Then, for one image at a time: `decode`
+ * is sent, the decoder reports how much memory it `needs` and waits for `proceed`, and answers with `done`.
  */
 export type ToDecoder =
   { readonly kind: 'decode'; readonly bytes: Buffer; readonly wanted: Wanted } | { readonly kind: 'proceed' };
@@ -21,6 +21,6 @@ export type FromDecoder =
   | {
       readonly kind: 'done';
       readonly result: NormalImage | Pixels | ItemError;
-      /** Processor time that the process has used since it began. */
+      /** Processor time that the process has used since it started. */
       readonly processorMs: number;
     };

@@ -60,10 +60,10 @@ function variantOfBits(bits: readonly number[], samples: number, meaning: number
   const [first = 1] = bits;
   if (bits.some((other) => other !== first)) return 'with channels of different widths';
   const known = samples === 1 ? [1, 2, 4, 8, 16] : meaning === CMYK ? [8] : [8, 16];
-  return known.includes(first) ? null : `with ${first} bits a channel`;
+  return known.includes(first) ? null : `with ${first} bits per channel`;
 }
 
-/** Whether a page is the transparency of another one, a bit a pixel. */
+/** Whether a page is the transparency of another one, one bit per pixel. */
 export function isTransparencyMask({ values }: TiffDirectory): boolean {
   return values(TAGS.photometric)[0] === TRANSPARENCY_MASK && (values(TAGS.bits)[0] ?? 1) === 1;
 }
