@@ -10,7 +10,7 @@ export function shownDuration(ms: number): string {
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
-export interface StartWait {
+interface StartWait {
   /** What is waited for. */
   readonly subject: string;
   /** How long at most, in milliseconds. */

@@ -1,6 +1,6 @@
 /** The hazard taxonomy. A category's index is its position in the guard's 13-wide tensors. */
 
-export type CategoryGroup = 'physical' | 'non-physical' | 'contextual';
+type CategoryGroup = 'physical' | 'non-physical' | 'contextual';
 
 const TABLE = [
   ['violent_crimes', 'Violent Crimes', 'physical'],
@@ -20,7 +20,7 @@ const TABLE = [
 
 export type CategoryKey = (typeof TABLE)[number][0];
 
-export interface Category {
+interface Category {
   readonly index: number;
   /** The key used in files. */
   readonly key: CategoryKey;

@@ -7,7 +7,7 @@ import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
 
 /** A guard, and one of the models that it judged with. */
-export interface GuardShare {
+interface GuardShare {
   readonly endpoint: string;
   readonly kind: 'embedded' | 'triton' | 'rest';
   readonly fingerprint: string | null;

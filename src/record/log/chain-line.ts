@@ -58,7 +58,7 @@ export interface CommitLine extends ShardCounts {
 }
 
 /** A fingerprint in full, before the first shard whose verdicts name it. */
-export interface FingerprintLine {
+interface FingerprintLine {
   readonly fingerprint: Fingerprint;
   readonly prev: string;
 }

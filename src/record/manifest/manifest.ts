@@ -85,10 +85,10 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
 }
 
 /** The beginning of a manifest: what is known before the sources are hashed. */
-export type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
+type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
 
 /** The end of a manifest: what depends on the closing line of the log. */
-export type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
+type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
 
 /** The text of a manifest up to its list of sources. */
 export function manifestBegin(head: ManifestHead): string {

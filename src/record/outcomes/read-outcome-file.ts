@@ -3,7 +3,7 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
 import type { RUN_FILES } from '../../files/run-files.ts';
 
-export interface OutcomeFileOptions {
+interface OutcomeFileOptions {
   readonly signal: AbortSignal;
   /** Parses an outcome line; `parseOutcomeLine` also validates it, which a file from elsewhere needs. */
   readonly parse: (text: string) => OutcomeLine;

@@ -27,7 +27,7 @@ export function checkClosing(closing: Closing, manifest: Manifest): void {
   if (filesHash(manifest.files, epoch) !== closing.files) throw say('the list of files');
 }
 
-export interface ManifestOrigin {
+interface ManifestOrigin {
   readonly closing: Closing;
   readonly record: RunRecord;
   readonly chain: Chain;

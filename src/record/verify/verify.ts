@@ -25,7 +25,7 @@ import { lostToDamage, type Chain, type Closing } from '../log/chain.ts';
 import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Chain head kept elsewhere: 64 hex digits. */
   readonly head?: string;
   /** Path of a file with chain heads, as `--head-file` writes it. */
@@ -36,7 +36,7 @@ export interface VerifyOptions {
 }
 
 /** Whether a run's record holds; else the first thing that does not, as one line with file and position. */
-export type VerifyReport =
+type VerifyReport =
   | {
       readonly ok: true;
       readonly run: string;

@@ -20,7 +20,7 @@ import { hashRecordFiles } from './hash-record-files.ts';
 import { hashSource } from './hash-source.ts';
 import { keepEarlierManifests } from './keep-manifests.ts';
 
-export interface ManifestInput {
+interface ManifestInput {
   readonly log: LogWriter;
   readonly writer: FinalWriter;
   readonly chain: Chain;
@@ -34,7 +34,7 @@ export interface ManifestInput {
 }
 
 /** A manifest whose pass is closed: what it lists is hashed, and the closing line is in the log. */
-export interface ClosedManifest {
+interface ClosedManifest {
   readonly chainHead: string;
   /** Writes the rest. The summary names the chain head, so it is made after the closing line. */
   readonly complete: (summary: FileEntry) => Promise<FileEntry>;

@@ -20,7 +20,7 @@ import { assertHighestEpoch } from './take-epoch.ts';
 import type { Chain } from '../../record/log/chain.ts';
 import { SegmentWriter, type Placement } from './segment-writer.ts';
 
-export interface LogWriterInput {
+interface LogWriterInput {
   readonly runDir: string;
   readonly record: RunRecord;
   readonly epoch: number;
