@@ -19,7 +19,7 @@ import { runPass } from './run-pass.ts';
 export interface ContinueOptions {
   /** Judge again what ended in a retryable error, instead of finishing what is open. */
   readonly retry: boolean;
-  /** Called when there is something to judge. Whoever gives it closes what it gave. */
+  /** Connects to the guards; called when there is something to judge. The caller closes the connection. */
   readonly connect: () => Promise<Judge>;
   /** Ed25519 private key that the manifest is signed with; default: it is not signed. */
   readonly signingKey?: KeyObject | null;
@@ -27,7 +27,7 @@ export interface ContinueOptions {
   readonly stop: AbortSignal;
   /** One line for people. */
   readonly say: (message: string) => void;
-  /** Told once how to look at the run, when it begins to judge. */
+  /** Called once, when judging begins, with a function that returns how far the run has got. */
   readonly watch: (view: () => RunView) => void;
 }
 
@@ -38,7 +38,7 @@ export interface Continued {
 }
 
 /**
- * Takes a run from wherever its directory says it stands to its end: claims the verdict log, feeds what is planned
+ * Takes a run from the state its directory records to its end: claims the verdict log, feeds what is planned
  * and not committed, plans and judges the rest, writes the final files. A new run, an interrupted one and a retry
  * pass all go this way.
  *
@@ -49,11 +49,11 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   const { stop } = options;
   const done = await summaryIfDone(run, options.retry, stop);
   if (done !== null) return { summary: done, worked: false };
-  // A finished run is claimed only when there is a guard to retry with: a claim makes it unfinished.
+  // A claim makes a finished run unfinished, so a retry connects to a guard first.
   const connected = options.retry ? await options.connect() : null;
 
   await clearMarker(run.dir, 'cancelled');
-  // A fleet that works on the run stops being fed before its sink is overtaken.
+  // Takes feeding away from a fleet before the claim of the log takes committing away from its sink.
   const { maxWaitMs } = run.record.config;
   const diskFull = { signal: stop, maxWaitMs, retryEveryMs: DISK_FULL_RETRY_MS, report: options.say };
   const take = (): Promise<FeedClaim> => FeedClaim.take(run.dir, { fleet: false });

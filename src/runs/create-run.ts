@@ -11,7 +11,7 @@ import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { sealRun } from './trust/run-seal.ts';
 
-/** A run that was created or opened: its directory and what is frozen in it. */
+/** A run that was created or opened: its directory, and what is frozen in it. */
 export interface Run {
   /** Absolute. */
   readonly dir: string;
@@ -20,8 +20,8 @@ export interface Run {
 }
 
 /**
- * Makes the directory of a new run, with its configuration and its sources frozen. It appears under its final
- * name only when all of it is on disk, so that whatever bears that name can be resumed.
+ * Creates the directory of a new run, with its configuration and its sources frozen. It gets its final name only when
+ * everything is on disk, so that every directory with such a name can be resumed.
  */
 export async function createRun(
   config: RunConfig,

@@ -1,8 +1,9 @@
 import { Failure } from '../domain/failure.ts';
 
 /**
- * Why the work on a run ended. A wait that was aborted ends with an error of its own, whichever wait that was. And who
- * was overtaken reads what others write meanwhile, which may not fit what it knows: that it was overtaken is the reason.
+ * Why the work on a run ended. An aborted wait rejects with an error of its own, for which the signal's reason stands. A
+ * process that was superseded reads what another one writes, which may not fit what it knows: then the reason is that it
+ * was superseded.
  */
 export async function endOf(
   error: unknown,

@@ -23,8 +23,8 @@ export function trippedGates(failIf: RunConfig['failIf'], tally: Tally): readonl
 }
 
 /**
- * The exit status of a run that came to its end: 0, 1 (incomplete), 3 (a gate) or 5 (items not judged, or no item at
- * all: a gate must not pass because an export was empty).
+ * The exit status of a run that has ended: 0, 1 (incomplete), 3 (a gate) or 5 (items not judged, or no items at all: a
+ * gate must not pass because an export was empty).
  */
 export function exitStatus(
   config: Pick<RunConfig, 'failIf' | 'allowErrors' | 'allowEmpty'>,

@@ -12,8 +12,8 @@ import { retryableItems } from './retryable-items.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /**
- * The summary of a run for which there is nothing to do: it is finished, or with `retry`, has nothing worth trying
- * again. Failure('usage') for a retry of a run that is not finished.
+ * The summary of a run for which there is nothing to do: it is finished, or with `retry`, has no retryable errors.
+ * Failure('usage') for a retry of a run that is not finished.
  */
 export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSignal): Promise<Summary | null> {
   const finished = await finishedSummary(run.dir);
@@ -24,7 +24,7 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
   return (await retryableItems(run.dir, signal)).size === 0 ? finished : null;
 }
 
-/** A pass that has something to be fed, and what of it. */
+/** A pass with something to feed, and what. */
 export interface DuePass {
   readonly pass: number;
   /** What the plan says of this pass, and of those before it. */
@@ -34,8 +34,8 @@ export interface DuePass {
 }
 
 /**
- * The passes to go through, in order, each surveyed when it is its turn. Last comes the latest, or with `retry` a new one
- * when that is closed. Before it come closed ones with shards that were found damaged: these are judged again.
+ * The passes to work on, in order, each surveyed when it is its turn. The last is the latest pass, or with `retry` a new
+ * one if that is closed. Before it come closed passes with shards that were found damaged and are judged again.
  */
 export class Passes {
   /** The last of them; the run is finished after it. */
@@ -78,7 +78,7 @@ export class Passes {
     }
   }
 
-  /** Of a pass that is closed, its plan says what it has: errors.jsonl may be of that pass by now. */
+  /** For a closed pass this comes from its plan: errors.jsonl may be that pass's own by now. */
   async #selection(pass: number, signal: AbortSignal): Promise<RetrySelection | null> {
     if (pass === 1) return null;
     if (!this.#survey.closed.has(pass)) return retryableItems(this.#run.dir, signal);

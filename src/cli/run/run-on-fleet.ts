@@ -21,7 +21,7 @@ export async function runOnFleet(
   notes: readonly string[] = [],
 ): Promise<number> {
   const { redis, key } = access;
-  tell(ui, `the fleet of Redis at ${redis.shown} judges (${redis.place})`);
+  tell(ui, `using the worker fleet on Redis at ${redis.shown} (${redis.place})`);
   if (ui.detach) {
     await checkServer(redis, ui.interrupts.drain, ui.startWaitMs, (line) => tell(ui, line));
     const run = await open();
