@@ -1,4 +1,4 @@
-/** Freezes a value of plain objects and arrays throughout, so that nobody changes it once it is resolved. */
+/** Freezes a value of plain objects and arrays with everything in it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

@@ -1,7 +1,7 @@
 import { Failure } from '../domain/failure.ts';
 import { nearest } from './nearest.ts';
 
-/** A value together with where it was said: `--max-wait`, `GUARD_URL`, `job.yaml:3:10: maxWait`. */
+/** A value with the place that gives it: `--max-wait`, `GUARD_URL`, `job.yaml:3:10: maxWait`. */
 export interface Located<T> {
   readonly value: T;
   readonly place: string;

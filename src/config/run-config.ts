@@ -33,19 +33,19 @@ export interface SourceConfig {
   readonly header: Header | null;
 }
 
-/** What becomes of a clip that is longer than the guard listens to: all of it is judged in windows, or its beginning. */
+/** How a clip longer than the guard accepts is judged: whole, in windows, or only its beginning. */
 export type LongAudio = 'windows' | 'truncate';
 
 export const LONG_AUDIO: readonly LongAudio[] = ['windows', 'truncate'];
 
-/** What becomes of a text or conversation beyond the guard's context: it is judged in windows, or ends as an error. */
+/** How a text or conversation beyond the guard's context ends: judged in windows, or as an error. */
 type LongText = 'windows' | 'error';
 
 export const LONG_TEXT: readonly LongText[] = ['windows', 'error'];
 
 /** How items that do not go to the guard in one piece are judged. */
 export interface Judging {
-  /** Most frames or pages of one image that are judged, 1 … 64. */
+  /** Max frames or pages of one image that are judged, 1 … 64. */
   readonly frames: number;
   readonly longAudio: LongAudio;
   readonly longText: LongText;
@@ -93,7 +93,7 @@ export interface RunConfig {
     /** Largest media file in bytes. */
     readonly mediaBytes: number;
     readonly shardItems: number;
-    /** Most content bytes in one shard; a single larger item is a shard of its own. */
+    /** Max content bytes in one shard; a single larger item is a shard of its own. */
     readonly shardBytes: number;
     /** The same two for media files, which take longer and do not travel: their size is that of the files. */
     readonly mediaShardItems: number;
@@ -118,7 +118,7 @@ export interface RunRecord {
   readonly tool: { readonly name: 'guardsweep'; readonly version: string };
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** Files found in the corpora that are no sources, by reason: of earlier runs, sidecars, the desktop's own. */
+  /** Files found in the corpora that are not sources, by reason: files of earlier runs, sidecars, files of the desktop. */
   readonly skipped: Readonly<Record<string, number>>;
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;

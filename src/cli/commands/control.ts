@@ -13,7 +13,7 @@ interface ControlCommand {
   readonly summary: string;
   readonly description: string;
   readonly example: string;
-  /** Asks for it; gives what is to be said. */
+  /** Does it; returns the notice to print. */
   readonly ask: (runDir: string) => Promise<string>;
 }
 
@@ -23,7 +23,7 @@ export function pauseCommand(context: CommandContext): Command {
     name: 'pause',
     summary: 'hold a run until it is continued',
     description:
-      'Hold a run until it is continued: nothing more of it is begun. What workers have been given already ' +
+      'Hold a run until it is continued: no new work of it starts. What workers already have ' +
       'is judged and kept. Works on any machine that sees the run directory.',
     example: 'free the guards for another run',
     ask: async (runDir) => {
@@ -33,15 +33,15 @@ export function pauseCommand(context: CommandContext): Command {
   });
 }
 
-/** `continue <run>`: go on with a run that was paused. */
+/** `continue <run>`: continue a paused run. */
 export function continueCommand(context: CommandContext): Command {
   return controlCommand(context, {
     name: 'continue',
-    summary: 'go on with a run that was paused',
+    summary: 'continue a paused run',
     description:
-      'Go on with a run that was paused. Works on any machine that sees the run directory.\n' +
-      'A run that nobody feeds any more (status: stopped) needs guardsweep resume instead.',
-    example: 'go on with this run',
+      'Continue a paused run. Works on any machine that sees the run directory.\n' +
+      'A run that is no longer fed (status: stopped) needs guardsweep resume instead.',
+    example: 'continue this run',
     ask: async (runDir) => {
       await clearMarker(runDir, 'paused');
       return 'not paused any more; if status says stopped: guardsweep resume';

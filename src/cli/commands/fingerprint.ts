@@ -11,7 +11,7 @@ import { examples, newCommand } from '../new-command.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** Artifacts that are listed; `--json` has all. */
+/** Artifacts listed; `--json` lists all. */
 const MAX_ARTIFACTS = 200;
 
 function linesOf(reading: EndpointReading): string[] {

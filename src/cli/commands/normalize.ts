@@ -42,7 +42,7 @@ export function normalizeCommand(context: CommandContext): Command {
       const normalizer = Normalizer.open();
       const names = new OutputNames();
       let unwritten = 0;
-      /** Gives what went wrong; null for nothing. */
+      /** Returns what went wrong; null: nothing. */
       const write = async (file: string, { extension, bytes, code }: NormalForm): Promise<string | null> => {
         const name = names.next(file, extension);
         const written = await unlessBroken(interrupts.drain, () => writeInPlace(join(out, name), bytes));
@@ -109,7 +109,7 @@ async function* inOrder<F, T>(
   for (const file of files) {
     for (; next < files.length && begun.length < ahead; next++) {
       const result = work(files[next]!);
-      // Whoever waits for it will hear of a failure; until then it is not unheard.
+      // Handled when it is awaited below; this only prevents an unhandled rejection until then.
       result.catch(() => {});
       begun.push(result);
     }

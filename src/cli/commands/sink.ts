@@ -25,8 +25,8 @@ export function sinkCommand(context: CommandContext): Command {
     .summary("write a fleet's outcomes and finish its runs")
     .description(
       "Write the outcomes that a fleet's workers return to the run directories, and finish runs, until " +
-        'interrupted. It needs the file system that the run directories are on. Of several sinks one holds a ' +
-        'run at a time; the others wait, and take it over when that one is gone.',
+        'interrupted. It needs the file system that the run directories are on. If there are several sinks, one holds a ' +
+        'run at a time; the others take it over when that one is gone.',
     )
     .addHelpText(
       'after',

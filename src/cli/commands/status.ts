@@ -26,13 +26,13 @@ interface Unreadable {
 
 type Shown = RunStatus | Unreadable;
 
-/** States of runs that change only by what somebody does. */
+/** States that no run leaves by itself. */
 const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unreadable']);
 
 /** Runs that are listed, newest first. */
 const MAX_LISTED = 20;
 const WATCH_EVERY_MS = 2000;
-/** So long Redis may take to be there, in milliseconds. */
+/** How long to wait for Redis, in milliseconds. */
 const REDIS_WITHIN_MS = 1000;
 
 const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_RUNS };
@@ -40,10 +40,10 @@ const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_RUNS
 /** `status [run]`: where runs stand, and why one does not go on. */
 export function statusCommand(context: CommandContext): Command {
   return newCommand('status', context, SETTINGS)
-    .summary('show where runs stand, and why one does not go on')
+    .summary('show the progress of runs, and why one is stuck')
     .description(
-      'Show where a run stands, or the newest runs of a folder: progress, time left, and that nobody feeds it. ' +
-        'With the Redis of its fleet also what else holds a run up: no worker, no sink, no guard that is ready, ' +
+      'Show a run, or the newest runs of a folder: progress, time left, and whether it is fed. ' +
+        'With the Redis of its fleet also what else blocks a run: no worker, no sink, no guard that is ready, ' +
         'a full disk, a full Redis. Changes nothing.',
     )
     .argument(
@@ -72,7 +72,7 @@ export function statusCommand(context: CommandContext): Command {
         try {
           return await look(dir);
         } catch (error) {
-          // Whoever asks for a run is told why it cannot be shown; of many, one must not hide the others.
+          // A single run's failure ends the command; among several, it must not hide the others.
           if (drain.aborted || runDir !== undefined) throw error;
           watches.delete(dir);
           return { run: basename(dir), dir, state: 'unreadable', problem: problemOf(error) };
@@ -94,7 +94,7 @@ export function statusCommand(context: CommandContext): Command {
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });
         }
       } catch (error) {
-        // Whoever watches ends it with an interrupt: that is no failure.
+        // An interrupt is the normal end of --watch.
         if (!drain.aborted || !watch || error instanceof Failure) throw error;
       } finally {
         link?.close();
@@ -102,7 +102,7 @@ export function statusCommand(context: CommandContext): Command {
     });
 }
 
-/** The directory tells most, so a Redis that is not there is a remark and no failure. */
+/** The directory tells most, so an unreachable Redis is only a notice. */
 async function linkIfThere(address: RedisAddress | null, context: CommandContext): Promise<RedisLink | null> {
   if (address === null) return null;
   const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);

@@ -8,10 +8,10 @@ const WORLD_WRITABLE = 0o002;
 const POWER = 'decides what is read, where it is sent and what is run';
 
 /**
- * Refuses a job file that somebody else than this user or the administrator can change. A job file is a program of
- * whoever wrote it, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. A group counts
- * as somebody else unless it is the user's own: with a umask of 002 every file is writable by that. Where the system has
- * no owners, as Windows, nothing is refused. `path` is how the user named the file. Failure('usage').
+ * Rejects a job file that users other than this one and the administrator can change. A job file is as powerful as a
+ * program, and `enqueue uploads/*` runs the only file of a folder if its name ends in `.yaml`. Write access of a group
+ * is rejected unless it is the user's own group, which can write all files with a umask of 002. On systems without
+ * owners, such as Windows, nothing is rejected. `path` is how the user named the file. Failure('usage').
  */
 export function assertOwnJobFile(
   { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,

@@ -1,7 +1,7 @@
 import { FileTooLarge, NotAnOrdinaryFile, openFile, readWholeFile } from '../../files/open-file.ts';
 import { mistake } from '../mistake.ts';
 
-const OF_EVERYBODY = 0o007;
+const OTHERS = 0o007;
 
 interface KeyFile {
   /** What named the file: a variable or a flag. */
@@ -19,7 +19,7 @@ export async function readKeyFile(path: string, { place, maxBytes, secret }: Key
   try {
     const handle = await openFile(path, 'follow');
     const { mode } = await handle.stat().finally(() => handle.close());
-    if (secret && (mode & OF_EVERYBODY) !== 0)
+    if (secret && (mode & OTHERS) !== 0)
       throw mistake(place, `${path} is open to every user: chmod 600 it, or mount the secret with mode 0440`);
     return (await readWholeFile(path, { maxBytes, links: 'follow' })).toString();
   } catch (error) {

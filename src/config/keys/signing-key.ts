@@ -35,7 +35,7 @@ export async function publicKeyIn(path: string, place: string): Promise<KeyObjec
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   let key: KeyObject;
   try {
-    // A private key would be taken as well, and its public half used: whoever verifies should not have it.
+    // createPublicKey also accepts a private key; a verifier should not have that.
     if (pem.includes('PRIVATE KEY')) throw new Error('a private key');
     key = createPublicKey(pem);
   } catch (cause) {

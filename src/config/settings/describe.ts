@@ -8,7 +8,7 @@ export function flagSyntax({ flag, kind }: Setting): string {
 /** What holds where a setting is not given; literal words in backticks. */
 export function absentText({ absent, variable }: Setting): string {
   if (absent.is === 'required') {
-    return variable === null ? 'has to be given' : `\`${variable.name}\`; one has to be named`;
+    return variable === null ? 'required' : `\`${variable.name}\`; required`;
   }
   const shown = absent.is === 'unset' ? absent.shown : (absent.shown ?? `\`${absent.value}\``);
   return variable === null ? shown : `\`${variable.name}\`, else ${shown}`;

@@ -3,8 +3,8 @@ import { basename, resolve } from 'node:path';
 import { mistake, quoted, type Located } from '../mistake.ts';
 
 /**
- * Where corpora are on this machine, as given by `name=folder`, or by a folder alone whose own name it then is: the
- * absolute path by the corpus's name. Failure('usage') for a path that is not there, and for a name given twice.
+ * Folders of corpora on this machine, given as `name=folder`, or as a folder that has the name of the corpus: absolute
+ * paths by the name of the corpus. Failure('usage') for a path that is not there, and for a name given twice.
  */
 export async function parseCorpusRoots(
   given: readonly Located<string>[],

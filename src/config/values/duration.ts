@@ -2,7 +2,7 @@ import { mistake, quoted, type Located } from '../mistake.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** A week: longer waits are surely mistakes, and timers cannot hold more than 24 days. */
+/** A week: a longer wait is a mistake, and Node.js timers hold at most 24.8 days. */
 const MAX_MS = 7 * 24 * 3_600_000;
 
 /** Milliseconds of a duration such as `30s`, `10m`, `1.5h`: 0 … 168h. Failure('usage') for anything else. */

@@ -1,9 +1,9 @@
 import { mistake, quoted, type Located } from '../mistake.ts';
 import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
-/** Where the fleet's Redis is. Holds the password: shown to nobody, written nowhere. */
+/** Where the fleet's Redis is. Holds the password: never printed or stored. */
 export interface RedisAddress {
-  /** As given: for handing on to a process of ours, through its environment. */
+  /** As given: passed on to child processes through their environment. */
   readonly url: string;
   /** A TCP host and port, or the path of a Unix socket. */
   readonly at: { readonly host: string; readonly port: number } | { readonly path: string };
@@ -11,9 +11,9 @@ export interface RedisAddress {
   readonly username: string | null;
   readonly password: string | null;
   readonly database: number;
-  /** First part of every key; in braces, so that a cluster keeps all of them on one node. */
+  /** Prefix of every key; in braces (a hash tag), so that a Redis cluster keeps all of them on one node. */
   readonly prefix: string;
-  /** For people: the address without user, password and database. */
+  /** For messages: the address without user, password and database. */
   readonly shown: string;
   /** `--redis` or `REDIS_URL`: where the setting came from. */
   readonly place: string;

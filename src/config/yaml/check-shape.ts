@@ -100,7 +100,7 @@ function keysOf(schema: z.ZodType, path: KeyPath): readonly string[] {
 export function checkShape<S extends z.ZodType>(schema: S, file: YamlFile): z.output<S> {
   const parsed = schema.safeParse(file.data);
   if (parsed.success) return parsed.data;
-  // An unknown key explains a missing one beside it, so it goes first.
+  // An unknown key explains a missing one beside it, so it is reported first.
   const issue =
     parsed.error.issues.find(({ code }) => code === 'unrecognized_keys') ?? parsed.error.issues[0]!;
   throw failureOf(issue, file, (path) => keysOf(schema, path));

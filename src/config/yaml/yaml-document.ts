@@ -43,7 +43,7 @@ function locate(document: Document, path: KeyPath): { key: number; value: number
   return { key, value };
 }
 
-/** What the parser's commonest complaints mean to somebody who writes configuration. */
+/** The parser's most common errors, in the terms of configuration files. */
 const SYNTAX_HINTS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: 'this key was already given above',
   MULTIPLE_DOCS: 'only one YAML document is allowed in a file',
@@ -64,15 +64,14 @@ const MAX_KEYS = 1000;
 const MAX_ALIASES = 100;
 
 /**
- * Room for some twenty thousand sources. What the library spends goes with the number of tokens: a megabyte of `}` costs
- * it twelve seconds.
+ * Enough for about 20,000 sources. The library's time grows with the number of tokens: a megabyte of `}` takes it 12 s.
  */
 const MAX_TOKENS = 200_000;
 
-/** Comes before the text of a scalar among the lexemes. */
+/** The lexeme that precedes the text of a scalar. */
 const SCALAR = '\x1f';
 
-/** What makes a text too costly to parse; null for nothing. Reads it token by token, without recursion. */
+/** Why a text is too costly to parse; null: it is not. Reads it token by token, without recursion. */
 function excess(text: string): string | null {
   const parser = new Parser();
   let tokens = 0;

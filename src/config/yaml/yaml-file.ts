@@ -4,7 +4,7 @@ import { mistake, quoted, type Located } from '../mistake.ts';
 
 export type KeyPath = readonly PropertyKey[];
 
-/** A YAML document that knows where each of its keys and values stands. */
+/** A YAML document that knows where each of its keys and values is. */
 export interface YamlFile {
   /** As shown in messages: how the user named it. */
   readonly shown: string;
@@ -38,10 +38,9 @@ async function readText(
 }
 
 /**
- * Reads and parses a YAML (or JSON) file of at most 1 MB. Text is taken as it stands: nothing is substituted from
- * the environment. `named` is its path as messages show it, and where it was named. Failure('usage') with that place when
- * it cannot be read, with file, line and column when it is not one YAML document. `inspect` may throw over what the open
- * file is.
+ * Reads and parses a YAML (or JSON) file of at most 1 MB. Nothing in it is substituted from the environment. `named` is its path as messages show it, and where it was named. Failure('usage') with that place when
+ * it cannot be read, with file, line and column when it is not one YAML document. `inspect` may reject the open
+ * file.
  */
 export async function readYamlFile(
   absolute: string,
@@ -49,7 +48,7 @@ export async function readYamlFile(
   inspect?: (stats: Stats) => void,
 ): Promise<YamlFile> {
   const text = await readText(absolute, named, inspect);
-  // Most runs have no job file, and none should wait for a parser it does not use.
+  // Most runs have no job file: do not make them load the parser.
   const { parseYaml } = await import('./yaml-document.ts');
   return parseYaml(text, named.value);
 }

@@ -6,7 +6,7 @@ import { setting } from '../setting.ts';
 export const HEAD_FILE = setting({
   flag: '--head-file',
   key: 'headFile',
-  help: 'note the chain head of each finished pass in this file, which is outside of run directories',
+  help: 'append the chain head of each finished pass to this file, which must be outside of run directories',
   keyNote: 'relative to the job file',
   kind: single('file', (text, { folder }) => headFileAt(text, folder)),
   unset: 'none',

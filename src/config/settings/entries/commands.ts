@@ -20,7 +20,7 @@ export const QUIET = setting({
 
 export const WATCH = setting({
   flag: '--watch',
-  help: 'show it again every 2 s until the run is over',
+  help: 'refresh every 2 s until the run is over',
   kind: SWITCH,
   default: 'false',
   shown: 'once',
@@ -28,8 +28,8 @@ export const WATCH = setting({
 
 export const TRUST_RUN = setting({
   flag: '--trust-run',
-  help: 'work on a run directory that you have not created here, after looking at what it reads and where it sends that',
+  help: 'work on a run directory that was not created here; check first what it reads and where it sends it',
   kind: SWITCH,
   default: 'false',
-  shown: 'status 2 for such a one',
+  shown: 'status 2',
 });

@@ -21,15 +21,15 @@ export const FLEET_REDIS = setting({
 
 export const INSECURE_FLEET = setting({
   flag: '--insecure-fleet',
-  help: 'use a Redis on another machine without GUARDSWEEP_FLEET_KEY: whoever reaches it can forge outcomes',
+  help: 'use a Redis on another machine without GUARDSWEEP_FLEET_KEY: anyone who can reach it can forge outcomes',
   kind: SWITCH,
   default: 'false',
-  shown: 'a key is needed there',
+  shown: 'a key is required there',
 });
 
 export const DETACH = setting({
   flag: '--detach',
-  help: 'leave the feeder running in the background, its log in the run directory (with Redis only)',
+  help: 'run the feeder in the background, with its log in the run directory (needs Redis)',
   kind: SWITCH,
   default: 'false',
   shown: 'follow the run to its end',

@@ -65,7 +65,7 @@ export const RUNS_ROOT = setting({
 /** Where `normalize` writes. */
 export const NORMAL_FORMS_FOLDER = setting({
   flag: '--out',
-  help: 'folder to write in; made if it is not there',
+  help: 'folder to write to; created if missing',
   kind: path('dir'),
   required: 'name a folder to write in with --out',
   example: 'normal',

@@ -19,7 +19,7 @@ export const METRICS_HOST = setting({
 
 export const METRICS_OPEN = setting({
   flag: '--metrics-open',
-  help: 'serve metrics to whoever can reach the address, without a token',
+  help: 'serve metrics without a token to every client that can reach the address',
   kind: SWITCH,
   default: 'false',
   shown: 'the token in GUARDSWEEP_METRICS_TOKEN, where it is set',

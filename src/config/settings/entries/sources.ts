@@ -69,6 +69,6 @@ export const HEADER = setting({
   key: 'sources[].header',
   help: 'whether the first row of tables names their columns; without names, columns go by position: 1, 2',
   kind: choice('yes|no', HEADERS),
-  unset: 'told from the rows',
+  unset: 'detected from the rows',
   example: 'no',
 });

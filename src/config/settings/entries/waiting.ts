@@ -6,7 +6,7 @@ export const FLEET_MAX_WAIT = '2h';
 
 const startWait = {
   flag: '--start-wait',
-  help: 'how long Redis and guards may take to be there at the start, in s, m or h, before status 4',
+  help: 'how long to wait for Redis and guards at the start, in s, m or h, before stopping with status 4',
   kind: duration(),
   default: '30s',
   example: '10m',

@@ -16,7 +16,7 @@ export const WORKER_LANES = setting({
 
 export const CORPUS_ROOT = setting({
   flag: '--root',
-  help: 'where a corpus with images or audio is on this machine, by its name; a folder alone: by its own',
+  help: 'folder of a corpus with images or audio on this machine, by the name of the corpus; default name: that of the folder',
   kind: list('name=folder', 'a folder', (texts, { cwd }) => parseCorpusRoots(texts, cwd)),
   unset: 'none: media are left to others',
   example: 'uploads=/mnt/uploads',
@@ -32,7 +32,7 @@ export const CONCURRENCY = setting({
 
 export const LOCK = setting({
   flag: '--lock',
-  help: `time without a sign of life after which other workers take over its shards, ${MIN_LOCK} to ${MAX_LOCK}`,
+  help: `time without a heartbeat after which other workers take over its shards, ${MIN_LOCK} to ${MAX_LOCK}`,
   kind: duration({ min: MIN_LOCK, max: MAX_LOCK }),
   default: '30s',
   example: '60s',
