@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isLoopback } from '../domain/loopback.ts';
 import { bearsToken } from './bearer-token.ts';
 
-export interface AdmissionRules {
+interface AdmissionRules {
   /** Required of every request; null: no token is required. */
   readonly token: string | null;
   /** Whether the server listens on a loopback address. */
@@ -11,7 +11,7 @@ export interface AdmissionRules {
 }
 
 /** The answer to a request that its headers rule out. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
   readonly text?: string;

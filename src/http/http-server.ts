@@ -34,7 +34,7 @@ export interface HttpServerOptions {
   readonly handle: Handler;
 }
 
-export interface HttpServer {
+interface HttpServer {
   /** `http://127.0.0.1:9464`. */
   readonly origin: string;
   /** Stops listening, waits up to `closeGraceMs` for open requests and drops those left. */

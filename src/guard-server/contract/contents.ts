@@ -7,7 +7,7 @@ import { refused } from './request-error.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
 /** What a request asks for: the artifacts' hashes, or a verdict on one content per row. */
-export type Contents = 'version' | readonly GuardRequest[];
+type Contents = 'version' | readonly GuardRequest[];
 
 /** Base64 characters of an image or a clip: five times those of 300 s of audio in normal form. */
 const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
