@@ -2,7 +2,7 @@ import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import type { Lane } from '../src/domain/item.ts';
-import type { GuardPool } from '../src/guard/pool/pool.ts';
+import type { GuardSession } from '../src/guard/pool/guard-session.ts';
 import { runFleetWorker } from '../src/fleet/worker/fleet-worker.ts';
 import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
@@ -25,7 +25,7 @@ export interface ModerateOptions {
   /** How long Redis may take to answer at the start, in milliseconds. */
   readonly startWaitMs: number;
   /** Connects to the guards; called once Redis has answered. */
-  readonly openGuards: (signal: AbortSignal) => Promise<Guards>;
+  readonly openGuards: (signal: AbortSignal) => Promise<GuardSession>;
   readonly lanes: readonly Lane[];
   /** Absolute folder of a corpus's media on this machine, by the name of the corpus. */
   readonly roots: ReadonlyMap<string, string>;
@@ -36,13 +36,6 @@ export interface ModerateOptions {
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly say: (message: string) => void;
-}
-
-export interface Guards {
-  readonly pool: GuardPool;
-  /** Aborts with a Failure when the guards are lost for good. */
-  readonly died: AbortSignal;
-  close(): Promise<void>;
 }
 
 /** A worker next to GPUs: judges shards of any run with its guards until it is drained. */

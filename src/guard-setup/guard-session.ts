@@ -1,35 +1,48 @@
 import type { RunConfig } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
 import { connectGuards } from '../guard/pool/connect-guards.ts';
+import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
-/** The guards of a run while a command uses them. */
-export interface GuardSession {
-  readonly pool: GuardPool;
-  /** Aborts with a Failure when the embedded guard dies. */
-  readonly died: AbortSignal;
-  /** Ends connections, then the embedded guard. May be called again. */
-  close(): Promise<void>;
-}
-
-/** Which guards are opened, and how. */
+/** Which guards to open, and how. */
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & {
   readonly startWaitMs: number;
-  /** Those that the user has named for this command; default: all. */
+  /** Those of them that the user named, as opposed to a run directory; default: all. */
   readonly namedByUser?: readonly string[];
 };
 
-/** Failure('usage') when a guard may not be sent the token that is there for it. */
-export function assertTokens(config: Pick<Opening, 'guards' | 'namedByUser'>, env: NodeJS.ProcessEnv): void {
+/**
+ * How to open guards with the tokens of an environment: checks the tokens now, and connects when called. Throws
+ * Failure('usage') when the token set for a guard must not be sent to it.
+ */
+export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards {
   const token = guardToken(env, config.guards, config.namedByUser);
   for (const url of config.guards) token({ name: url, address: url });
+  return (signal, say) => openGuardSession(config, env, signal, say);
 }
 
 /**
- * Starts the embedded guard where it is configured and connects to every endpoint.
- * `say` takes one line for people when that takes long.
- * Failure `service` when an endpoint is not ready in time, or not what was expected.
+ * The guards to judge a run with in this process: those of its record, or if a fleet started it, those that the user
+ * names. Failure('usage') when there are neither.
+ */
+export function guardsOfRun(
+  recorded: readonly string[],
+  namedByUser: readonly string[],
+): Pick<Opening, 'guards' | 'namedByUser'> {
+  if (recorded.length > 0) return { guards: recorded, namedByUser };
+  if (namedByUser.length > 0) return { guards: namedByUser, namedByUser };
+  throw new Failure(
+    'usage',
+    'a fleet judges this run: name its Redis with --redis or REDIS_URL, or with GUARD_URL a guard through which this process judges it',
+  );
+}
+
+/**
+ * Starts the embedded guard if it is configured and connects to every endpoint. `say` takes one line for people when that
+ * takes long.
+ * Failure('service') when no guard becomes usable within `startWaitMs`, or one is not the expected model.
  */
 export async function openGuardSession(
   config: Opening,

@@ -9,6 +9,8 @@ import { controlFolder, makeControlFolder } from '../../runs/control/control-fil
 import { latestFeedEpoch } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
+import { checkServer } from '../../queue/redis/check-server.ts';
+import type { Report } from '../../runs/run-events.ts';
 import type { FeedUi, FleetAccess } from '../context.ts';
 import { tell } from './run-report.ts';
 
@@ -16,16 +18,37 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const LOG = 'feeder.log';
 const LOOK_EVERY_MS = 50;
 
-/** Statuses of a run that came to its end, in whatever way. */
-const CAME_TO_ITS_END: ReadonlySet<number> = new Set([0, 3, 5]);
+/** Exit statuses of a feeder whose run is finished. */
+const FINISHED: ReadonlySet<number> = new Set([0, 3, 5]);
 const SERVICE_STATUS = 4;
 
 /**
- * Starts a run's feeder as a process of its own, with its log in the run directory, and waits until it feeds. Gives 0,
- * or the status of a run that came to its end in that time. Failure when the feeder ends before that, `service` when it
- * ended with status 4; what it said is in the log. A log that cannot be written is done without.
+ * Creates or opens a run once Redis has answered, starts a process that feeds it in the background, and prints its
+ * directory. Returns the exit status of the feeder if it has already ended, else 0.
  */
-export async function detachFeeder(
+export async function detachRun(
+  open: () => Promise<Run>,
+  retry: boolean,
+  access: FleetAccess,
+  ui: FeedUi,
+  report: Report,
+): Promise<number> {
+  const { redis } = access;
+  report({ kind: 'fleet', redis });
+  await checkServer(redis, ui.interrupts.drain, ui.startWaitMs, (line) => tell(ui, line));
+  const run = await open();
+  const status = await startFeeder(run, retry, access, ui);
+  if (ui.json) ui.stdout.json({ run: run.record.run, dir: run.dir });
+  else ui.stdout.line(run.dir);
+  return status;
+}
+
+/**
+ * Starts a run's feeder in a process of its own that logs to the run directory, and waits until it feeds. Returns 0, or
+ * the exit status of a feeder that finished the run in the meantime. Failure when the feeder ends in another way,
+ * `service` when its status was 4; the log says why. The feeder runs without a log if that cannot be written.
+ */
+async function startFeeder(
   run: Run,
   retry: boolean,
   { redis, insecure }: FleetAccess,
@@ -35,7 +58,7 @@ export async function detachFeeder(
   const before = await latestFeedEpoch(run.dir);
   const path = join(controlFolder(run.dir), LOG);
   const log = await openLog(path);
-  if (log === null) tell(ui, `the feeder goes on without a log: ${path} cannot be written`);
+  if (log === null) tell(ui, `the feeder runs without a log: ${path} cannot be written`);
   const insecureFlag = insecure ? ['--insecure-fleet'] : [];
   const { headFile, onFinish } = ui.afterFinish;
   const afterFinish = [
@@ -53,7 +76,7 @@ export async function detachFeeder(
       ],
       {
         cwd: ui.cwd,
-        // The URL may hold a password, and the fleet key is one: others can see a command line, not an environment.
+        // Other users can read a command line, not an environment: the URL may hold a password, and the fleet key is a secret.
         env: { ...ui.env, REDIS_URL: redis.url },
         stdio: ['ignore', log?.fd ?? 'ignore', log?.fd ?? 'ignore'],
         detached: true,
@@ -64,7 +87,7 @@ export async function detachFeeder(
     while (ended === null && (await latestFeedEpoch(run.dir)) === before) {
       await delay(LOOK_EVERY_MS, undefined, { signal: ui.interrupts.drain });
     }
-    if (ended !== null && !CAME_TO_ITS_END.has(ended)) {
+    if (ended !== null && !FINISHED.has(ended)) {
       const kind = ended === SERVICE_STATUS ? 'service' : 'internal';
       throw new Failure(kind, `the feeder ended with status ${String(ended)}: see ${path}`);
     }
@@ -75,7 +98,7 @@ export async function detachFeeder(
   }
 }
 
-/** Null when there is no room for a log: work goes on without it. */
+/** Null when the disk is full. */
 async function openLog(path: string): Promise<FileHandle | null> {
   try {
     return await openForAppending(path);

@@ -15,7 +15,8 @@ import type { Run } from '../../runs/create-run.ts';
 import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
-import { RunProgress, type RunView } from '../../runs/progress.ts';
+import { RunProgress } from '../../runs/progress.ts';
+import type { NotedView } from '../../runs/run-events.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
@@ -28,7 +29,7 @@ export interface ContinueOnFleetOptions {
   /** One line for people. */
   readonly say: (message: string) => void;
   /** Called once, when feeding begins, with a function that returns how far the run has got. */
-  readonly watch: (view: () => RunView & { readonly note: string | null }) => void;
+  readonly watch: (view: () => NotedView) => void;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Summary } from '../../record/summary/summary.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
-import { noteFinished } from '../../runs/note-finished.ts';
+import { noteFinished } from '../../runs/finish/note-finished.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { misfitOf, type Misfit } from './check-result.ts';

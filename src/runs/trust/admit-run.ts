@@ -12,10 +12,11 @@ import { isSealed, sealRun } from './run-seal.ts';
 import { readRunRecord } from '../open-run.ts';
 
 export interface AdmitOptions {
-  readonly env: NodeJS.ProcessEnv;
-  /** The user has said that the run may be worked on although it was not created here. */
+  /** Path of this user's key file, see runKeyFile. */
+  readonly keyFile: string | null;
+  /** The user trusts the run although it was not created here. */
   readonly trusted: boolean;
-  /** One line for people. */
+  /** Takes one line for people. */
   readonly say: (line: string) => void;
 }
 
@@ -30,13 +31,13 @@ const MAX_CHARACTERS = 8192;
  * Failure('usage') for a run that was not created here, with what it would read and whom it would ask; and for a
  * directory that others can write in.
  */
-export async function admitRun(runDir: string, { env, trusted, say }: AdmitOptions): Promise<void> {
+export async function admitRun(runDir: string, { keyFile, trusted, say }: AdmitOptions): Promise<void> {
   const record = await readRunRecord(runDir);
   // Whoever opens it says that it is no run directory.
   if (record === null) return;
   await assertOwnRun(runDir);
   const runJson = await readRunFile(runDir, RUN_FILES.run);
-  const known = await readRunKey(env);
+  const known = await readRunKey(keyFile);
   if (known !== null && (await isSealed(runDir, runJson, known))) return;
   const { corpora, guards } = await dealingsOf(record);
   const what = `it reads ${corpora} and sends that to ${guards}`;
@@ -47,7 +48,7 @@ export async function admitRun(runDir: string, { env, trusted, say }: AdmitOptio
     );
   }
   say(`this run was not created by you on this machine, and is trusted as you said: ${what}`);
-  const key = known ?? (await runKey(env));
+  const key = known ?? (await runKey(keyFile));
   if (key !== null) await sealRun(runDir, runJson, key);
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { createFile } from '../../files/create-file.ts';
 import { openFile } from '../../files/open-file.ts';
 import { readFully } from '../../files/read-fully.ts';
@@ -11,22 +11,27 @@ const KEY_BYTES = 32;
 const OF_OTHERS = 0o077;
 
 /**
- * Where this user's key is: `guardsweep/run-key` in the folder for the state of programs, which is XDG_STATE_HOME where
- * that is set, else ~/.local/state. Throws the system's error for a user without a home.
+ * Path of this user's key file: `guardsweep/run-key` in XDG_STATE_HOME if that is set, else in ~/.local/state. Null for a
+ * user without a home directory.
  */
-function keyPath(env: NodeJS.ProcessEnv): string {
+export function runKeyFile(env: NodeJS.ProcessEnv): string | null {
   const named = env['XDG_STATE_HOME'] ?? '';
-  const state = isAbsolute(named) ? named : join(homedir(), '.local', 'state');
-  return join(state, 'guardsweep', 'run-key');
+  try {
+    const state = isAbsolute(named) ? named : join(homedir(), '.local', 'state');
+    return join(state, 'guardsweep', 'run-key');
+  } catch {
+    return null;
+  }
 }
 
 /**
- * The key by which this user recognises the runs that were created here, 32 bytes; null when there is none, or when it
- * cannot be read or belongs to, or can be read by, somebody else.
+ * The 32-byte key that marks runs as created by this user on this machine. Null when the file is missing or unreadable,
+ * or when another user owns it or can read it.
  */
-export async function readRunKey(env: NodeJS.ProcessEnv): Promise<Buffer | null> {
+export async function readRunKey(keyFile: string | null): Promise<Buffer | null> {
+  if (keyFile === null) return null;
   try {
-    const file = await openFile(keyPath(env), 'refuse');
+    const file = await openFile(keyFile, 'refuse');
     try {
       const { uid, mode } = await file.stat();
       const own = process.geteuid === undefined || (uid === process.geteuid() && (mode & OF_OTHERS) === 0);
@@ -40,15 +45,13 @@ export async function readRunKey(env: NodeJS.ProcessEnv): Promise<Buffer | null>
   }
 }
 
-/** The same, made first where there is none. Null where it cannot be made: a run does not need it. */
-export async function runKey(env: NodeJS.ProcessEnv): Promise<Buffer | null> {
-  const found = await readRunKey(env);
-  if (found !== null) return found;
-  let temporary: string | null = null;
+/** Reads the key, or creates it if there is none. Null when it cannot be created: a run works without it. */
+export async function runKey(keyFile: string | null): Promise<Buffer | null> {
+  const found = await readRunKey(keyFile);
+  if (found !== null || keyFile === null) return found;
+  const temporary = `${keyFile}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const path = keyPath(env);
-    temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-    await makeFolders(join(path, '..'));
+    await makeFolders(dirname(keyFile));
     const file = await createFile(temporary);
     try {
       await file.writeFile(randomBytes(KEY_BYTES));
@@ -56,11 +59,11 @@ export async function runKey(env: NodeJS.ProcessEnv): Promise<Buffer | null> {
     } finally {
       await file.close();
     }
-    // Of several processes that make it at once one does.
-    await link(temporary, path);
+    // Fails if another process has created the key in the meantime.
+    await link(temporary, keyFile);
   } catch {
-    // Read below is what another process made.
+    // The key of the other process is read below.
   }
-  if (temporary !== null) await rm(temporary, { force: true }).catch(() => undefined);
-  return readRunKey(env);
+  await rm(temporary, { force: true }).catch(() => undefined);
+  return readRunKey(keyFile);
 }

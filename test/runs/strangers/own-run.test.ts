@@ -3,7 +3,7 @@ import type * as OperatingSystem from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { assertOwnRun } from '../../../src/runs/trust/own-run.ts';
-import { runKey } from '../../../src/runs/trust/run-key.ts';
+import { runKeyFile } from '../../../src/runs/trust/run-key.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
 vi.mock('node:os', async (original) => ({
@@ -21,6 +21,6 @@ test('the command that takes rights away can be typed as it is shown', async () 
   await expect(assertOwnRun(run)).rejects.toThrow('umask=077');
 });
 
-test('a user without a home has no key', async () => {
-  expect(await runKey({})).toBeNull();
+test('a user without a home has no key file', () => {
+  expect(runKeyFile({})).toBeNull();
 });

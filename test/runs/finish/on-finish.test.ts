@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runOnFinish } from '../../../src/cli/finish/on-finish.ts';
+import { runOnFinish } from '../../../src/runs/finish/on-finish.ts';
 
 const never = new AbortController().signal;
 const base = { cwd: '/', env: process.env, about: {}, signal: never };

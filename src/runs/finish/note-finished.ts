@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { Failure } from '../domain/failure.ts';
-import { RUN_FILES } from '../files/run-files.ts';
-import { hashFile } from '../files/hash-file.ts';
-import { noteHead } from '../sink/note-head.ts';
-import type { Summary } from '../record/summary/summary.ts';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { hashFile } from '../../files/hash-file.ts';
+import { noteHead } from '../../sink/note-head.ts';
+import type { Summary } from '../../record/summary/summary.ts';
 
 /**
  * Notes the chain head of a finished run in a head file, unless it is there already. Failure('service') when that cannot

@@ -1,0 +1,102 @@
+import { plural } from '../../domain/text/plural.ts';
+import type { Run } from '../../runs/create-run.ts';
+import type { NotedView, RunEvent } from '../../runs/run-events.ts';
+import type { UnheardClips } from '../../runs/unheard-clips.ts';
+import type { FeedUi } from '../context.ts';
+import type { ProgressSnapshot } from '../progress/progress-line.ts';
+import { startProgress, type Progress } from '../progress/progress.ts';
+import { columnNotes } from './column-notes.ts';
+import { resumeCommand } from './resume-command.ts';
+import { tell } from './run-report.ts';
+
+/** Shows on stderr what a run reports: lines, and the progress line once judging has begun. */
+export class RunDisplay {
+  readonly #ui: FeedUi;
+  #run: Run | null = null;
+  #notes: readonly string[] = [];
+  #progress: Progress | null = null;
+  #isGuardReady = true;
+  #lastNote: string | null = null;
+
+  constructor(ui: FeedUi) {
+    this.#ui = ui;
+  }
+
+  /** The run that is worked on; null before that begins. */
+  get run(): Run | null {
+    return this.#run;
+  }
+
+  /** What the summary says of the sources of a new run. */
+  get notes(): readonly string[] {
+    return this.#notes;
+  }
+
+  /** Ends the progress line. */
+  stop(): void {
+    this.#progress?.stop();
+  }
+
+  readonly report = (event: RunEvent): void => {
+    switch (event.kind) {
+      case 'inspected':
+        this.#notes = columnNotes(event.inspection);
+        return;
+      case 'unfinished':
+        return this.#say(
+          `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,
+        );
+      case 'fleet':
+        return this.#say(`using the worker fleet on Redis at ${event.redis.shown} (${event.redis.place})`);
+      case 'created':
+        return this.#say(`run directory ${event.run.dir}`);
+      case 'begun':
+        this.#run = event.run;
+        if (this.#ui.fleet === null) this.#announceInterrupts();
+        return;
+      case 'judging':
+        this.#progress = startProgress(this.#ui, () => this.#snapshot(event.view()));
+        return;
+      case 'guard-out':
+        return this.#say(`${event.guard} is not ready (${event.reason}); the run continues with the others`);
+      case 'guards':
+        this.#isGuardReady = event.ready;
+        return this.#say(event.ready ? 'a guard is ready again' : 'no guard is ready; waiting');
+      case 'unheard-clips':
+        return this.#say(unheardLine(event.unheard));
+      case 'notice':
+        return this.#say(event.line);
+    }
+  };
+
+  #say(line: string): void {
+    if (this.#progress === null) tell(this.#ui, line);
+    else this.#progress.say(`guardsweep: ${line}`);
+  }
+
+  #announceInterrupts(): void {
+    const { drain, stop } = this.#ui.interrupts;
+    drain.addEventListener('abort', () =>
+      this.#say('finishing what is in flight, at most 10 s; again to stop at once'),
+    );
+    stop.addEventListener('abort', () => this.#say('stopping'));
+  }
+
+  #snapshot({ readShare, note, ...view }: NotedView): ProgressSnapshot {
+    if (note !== null && note !== this.#lastNote) this.#say(note);
+    this.#lastNote = note;
+    return {
+      ...view,
+      // What was read but not judged yet is the same share of what was read as of the bytes.
+      fraction: view.planned === 0 ? null : (readShare * (view.judged + view.errors)) / view.planned,
+      note: this.#isGuardReady ? note : 'waiting for a guard',
+    };
+  }
+}
+
+function unheardLine({ guards, clips, onlyWithoutTranscript }: UnheardClips): string {
+  const which = clips === null ? 'clips' : `${clips.toLocaleString('en-US')} ${plural(clips, 'clip')}`;
+  const whose = guards === 1 ? 'this guard has' : 'these guards have';
+  const kind = onlyWithoutTranscript ? ' without a transcript' : '';
+  return `${whose} no audio probe: ${which}${kind} will not be judged`;
+}

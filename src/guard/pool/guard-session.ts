@@ -1,0 +1,13 @@
+import type { GuardPool } from './pool.ts';
+
+/** Connected guards, and the processes behind them. */
+export interface GuardSession {
+  readonly pool: GuardPool;
+  /** Aborts with a Failure when the embedded guard dies. */
+  readonly died: AbortSignal;
+  /** Closes the connections, then stops the embedded guard. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Connects to guards; rejects with Failure('service') when none becomes usable. `say` takes one line for people. */
+export type OpenGuards = (signal: AbortSignal, say: (line: string) => void) => Promise<GuardSession>;

@@ -1,0 +1,50 @@
+import type { RunConfig } from '../config/run-config.ts';
+import type { Summary } from '../record/summary/summary.ts';
+import type { Continued } from './continue-run.ts';
+import type { Run } from './create-run.ts';
+
+/**
+ * - `complete`: every item was judged, or the configuration allows errors and no items
+ * - `incomplete`: items are missing from the record
+ * - `gate`: a gate of `failIf` tripped
+ * - `not-judged`: some items ended in an error, or the sources hold no item: a gate must not pass on an empty export
+ */
+export type RunEnd = 'complete' | 'incomplete' | 'gate' | 'not-judged';
+
+/** Exit status of a command that took a run to this end; commands of `--on-finish` receive it too. */
+export const EXIT_STATUS: Readonly<Record<RunEnd, number>> = {
+  complete: 0,
+  incomplete: 1,
+  gate: 3,
+  'not-judged': 5,
+};
+
+/** What starting, resuming or retrying a run returns. */
+export interface RunResult extends Continued {
+  readonly run: Run;
+  readonly end: RunEnd;
+}
+
+export function resultOf(run: Run, continued: Continued): RunResult {
+  return { run, ...continued, end: runEnd(run.record.config, continued.summary) };
+}
+
+/** The gates of `failIf` that a run trips, one line for people each. A gate trips above its rate, not at it. */
+export function trippedGates(failIf: RunConfig['failIf'], summary: Summary): readonly string[] {
+  const tripped: string[] = [];
+  const gate = (name: string, part: number, whole: number, limit: number | null): void => {
+    if (limit !== null && whole > 0 && part / whole > limit) {
+      tripped.push(`${name} ${(part / whole).toPrecision(3)} is above ${limit}`);
+    }
+  };
+  gate('flaggedRate', summary.flagged, summary.verdicts, failIf.flaggedRate);
+  gate('errorRate', summary.errors, summary.items, failIf.errorRate);
+  return tripped;
+}
+
+function runEnd(config: RunConfig, summary: Summary): RunEnd {
+  if (summary.status === 'incomplete') return 'incomplete';
+  if (trippedGates(config.failIf, summary).length > 0) return 'gate';
+  if (summary.items === 0 && !config.allowEmpty) return 'not-judged';
+  return summary.errors > 0 && !config.allowErrors ? 'not-judged' : 'complete';
+}

@@ -1,0 +1,33 @@
+import type { RedisAddress } from '../config/values/redis-url.ts';
+import type { Inspection } from '../ingest/recognise/inspect.ts';
+import type { Run } from './create-run.ts';
+import type { RunView } from './progress.ts';
+import type { UnheardClips } from './unheard-clips.ts';
+
+/** Progress of a run, and on a fleet what holds it up, in a few words. */
+export interface NotedView extends RunView {
+  readonly note: string | null;
+}
+
+/** What a run reports to its caller on the way to its end. */
+export type RunEvent =
+  /** The sources of a new run were sampled; nothing is written yet. */
+  | { readonly kind: 'inspected'; readonly inspection: Inspection }
+  /** An earlier run of the same sources is not finished. */
+  | { readonly kind: 'unfinished'; readonly dir: string }
+  /** A fleet judges the run; Redis is connected next. */
+  | { readonly kind: 'fleet'; readonly redis: RedisAddress }
+  | { readonly kind: 'created'; readonly run: Run }
+  /** The run directory is there, and work on it begins. */
+  | { readonly kind: 'begun'; readonly run: Run }
+  /** There are items to judge. `view` may be called at any time from now on. */
+  | { readonly kind: 'judging'; readonly view: () => NotedView }
+  /** A guard was not usable when the run began; the run uses the others. */
+  | { readonly kind: 'guard-out'; readonly guard: string; readonly reason: string }
+  /** The last ready guard went out, or the first one is ready again. */
+  | { readonly kind: 'guards'; readonly ready: boolean }
+  | { readonly kind: 'unheard-clips'; readonly unheard: UnheardClips }
+  /** One line for people. */
+  | { readonly kind: 'notice'; readonly line: string };
+
+export type Report = (event: RunEvent) => void;

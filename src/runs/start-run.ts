@@ -1,0 +1,99 @@
+import type { KeyObject } from 'node:crypto';
+import type { RunConfig } from '../config/run-config.ts';
+import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
+import type { GuardPool } from '../guard/pool/pool.ts';
+import { continueRun } from './continue-run.ts';
+import type { Run } from './create-run.ts';
+import { openTrustedRun, prepareRun, type ResumeOptions, type RunOptions } from './prepare-run.ts';
+import { resultOf, type RunResult } from './run-end.ts';
+import type { Report } from './run-events.ts';
+import { unheardClips } from './unheard-clips.ts';
+
+export interface JudgeRunOptions extends RunOptions {
+  /**
+   * How to connect to the guards of a run. Called before anything is written; throws Failure('usage') for guards that
+   * cannot be used as they are configured.
+   */
+  readonly guards: (config: RunConfig) => Promise<OpenGuards>;
+  /** Ed25519 private key that signs the manifest; null: it is not signed. */
+  readonly signingKey: KeyObject | null;
+}
+
+/**
+ * Creates a run and takes it to its end in this process. The guards are connected before the run directory is created.
+ * Rejects with a Failure: `usage` for sources or guards that cannot be used, the others as continueRun.
+ */
+export async function startRun(config: RunConfig, options: JudgeRunOptions): Promise<RunResult> {
+  const { drain, report } = options;
+  const create = await prepareRun(config, options);
+  const open = await options.guards(config);
+  const session = await open(drain, (line) => report({ kind: 'notice', line }));
+  try {
+    return await judgeRun(await create(), false, async () => session, options);
+  } finally {
+    await session.close();
+  }
+}
+
+/**
+ * Takes a run from the state in its directory to its end, in this process. The guards are connected only if there is
+ * something to judge: a run may lack nothing but its final files. Rejects with a Failure: `usage` for a directory that is
+ * no run or not trusted, and for guards that cannot be used; the others as continueRun.
+ */
+export async function resumeRun(dir: string, options: JudgeRunOptions & ResumeOptions): Promise<RunResult> {
+  const { drain, report, retry } = options;
+  const run = await openTrustedRun(dir, options);
+  const open = await options.guards(run.record.config);
+  const opened: GuardSession[] = [];
+  const connect = async (): Promise<GuardSession> => {
+    const session = await open(drain, (line) => report({ kind: 'notice', line }));
+    opened.push(session);
+    return session;
+  };
+  try {
+    return await judgeRun(run, retry, connect, options);
+  } finally {
+    for (const session of opened) await session.close();
+  }
+}
+
+async function judgeRun(
+  run: Run,
+  retry: boolean,
+  connect: () => Promise<GuardSession>,
+  { drain, stop, report, signingKey }: JudgeRunOptions,
+): Promise<RunResult> {
+  report({ kind: 'begun', run });
+  const failed = new AbortController();
+  const continued = await continueRun(run, {
+    retry,
+    signingKey,
+    connect: async () => {
+      const { pool, died } = await connect();
+      if (died.aborted) failed.abort(died.reason);
+      died.addEventListener('abort', () => failed.abort(died.reason), { once: true });
+      reportGuards(pool, report);
+      const unheard = await unheardClips(run.sources, pool, drain);
+      if (unheard !== null) report({ kind: 'unheard-clips', unheard });
+      return pool;
+    },
+    drain,
+    stop: AbortSignal.any([stop, failed.signal]),
+    say: (line) => report({ kind: 'notice', line }),
+    watch: (view) => report({ kind: 'judging', view: () => ({ ...view(), note: null }) }),
+  });
+  return resultOf(run, continued);
+}
+
+/** Reports the guards that are out now, and from now on when the last one goes out and when one comes back. */
+function reportGuards(pool: GuardPool, report: Report): void {
+  for (const { name, state } of pool.status()) {
+    if (state.name === 'out') report({ kind: 'guard-out', guard: name, reason: state.reason });
+  }
+  let wasReady = true;
+  pool.onStateChange((endpoints) => {
+    const ready = endpoints.some(({ state }) => state.name === 'ready');
+    if (ready !== wasReady) report({ kind: 'guards', ready });
+    wasReady = ready;
+  });
+}
