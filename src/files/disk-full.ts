@@ -3,30 +3,30 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../domain/failure.ts';
 
-/** What a writer of the run's record does while the disk has no room. */
+/** What a writer of a run's files does while the disk is full. */
 export interface DiskFullPolicy {
   readonly signal: AbortSignal;
-  /** How long to wait for room before the run stops, in milliseconds. */
+  /** How long to wait for space before the run stops, in milliseconds. */
   readonly maxWaitMs: number;
-  /** Between two tries, in milliseconds. */
+  /** Between two attempts, in milliseconds. */
   readonly retryEveryMs: number;
-  /** One line for people, when waiting begins and when it is over. */
+  /** Takes a message for the user when the wait begins (`full`) and when it ends. */
   readonly report: (message: string, full: boolean) => void;
 }
 
-/** Between two tries while the disk is full, in milliseconds. */
+/** Between two attempts while the disk is full, in milliseconds. */
 export const DISK_FULL_RETRY_MS = 3000;
 
-/** Whether a system error says that the disk, or the user's share of it, is full. Node has no name for the latter. */
+/** Whether a system error means that the disk or the user's quota is full. Node has no name for the latter (EDQUOT). */
 export function isDiskFull(error: unknown): boolean {
   const { code, errno } = (error ?? {}) as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT' || errno === -constants.errno.EDQUOT;
 }
 
 /**
- * Runs `attempt` until it does not fail for want of disk space. The attempt must be one that can be made again from
- * its beginning: it writes the same bytes to the same place.
- * Throws Failure('service') after `maxWaitMs`, the signal's reason when aborted, and any other error as it is.
+ * Repeats `attempt` while it fails because the disk is full. The attempt must be idempotent: it writes the same bytes
+ * to the same place. Rejects with Failure('service') after `maxWaitMs`, with the signal's reason when aborted, and with
+ * any other error unchanged.
  */
 export async function retryWhileDiskFull<T>(
   file: string,

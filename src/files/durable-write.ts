@@ -2,7 +2,7 @@ import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DIRECTORY_MODE } from './create-file.ts';
 
-/** Writes all of the bytes at the position; the same call may be made again after it failed. */
+/** Writes all bytes at the position. Idempotent: a failed call may be repeated. */
 export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     const result = await handle.write(bytes, written, bytes.length - written, position + written);
@@ -11,8 +11,8 @@ export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: n
 }
 
 /**
- * Makes a folder and those it is in, where they are not there, for their owner alone. Rejects with the system's error.
- * (The same of Node goes round for ever below a folder that lets nothing be made in it and says that it is not there, as /proc does.)
+ * Creates a folder and its missing parents, accessible to their owner only. Rejects with the system's error. (Node's
+ * recursive `mkdir` never returns below a folder such as /proc, where creating anything fails with ENOENT.)
  */
 export async function makeFolders(path: string): Promise<void> {
   const make = async (): Promise<void> => {
@@ -33,7 +33,7 @@ export async function makeFolders(path: string): Promise<void> {
   }
 }
 
-/** Makes the names in a directory durable: files created, renamed or removed there. */
+/** Makes the entries of a directory durable: files created, renamed or removed in it. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

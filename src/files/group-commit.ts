@@ -5,9 +5,9 @@ interface Waiting<T> {
 }
 
 /**
- * Lets many callers share one flush to disk: entries that arrive while a flush is under way go together into the
- * next one. The queue is bounded by the callers, who wait for their entry. After a failed flush nothing more is
- * written: what waits, and what comes later, fails with the same reason, because the file's end is not known.
+ * Group commit: entries that arrive while a flush is in progress share the next one. The queue is bounded by its
+ * callers, each of which waits for its entry. After a failed flush the end of the file is unknown, so nothing more is
+ * written: entries that wait, and later ones, fail with the same error.
  */
 export class GroupCommit<T> {
   readonly #flush: (entries: readonly T[]) => Promise<void>;
@@ -20,7 +20,7 @@ export class GroupCommit<T> {
     this.#flush = flush;
   }
 
-  /** Resolves when a flush that holds the entry has ended well. */
+  /** Resolves once a flush that includes the entry has succeeded. */
   add(entry: T): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failed !== null) {
@@ -36,7 +36,7 @@ export class GroupCommit<T> {
     });
   }
 
-  /** Flushes what waits and takes nothing more. Does not throw: whoever added an entry hears of its failure. */
+  /** Flushes what waits and accepts nothing more. Never rejects: a failure is reported by `add`. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;

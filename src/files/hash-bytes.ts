@@ -4,18 +4,18 @@ import { promisify } from 'node:util';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** What a file's bytes hash to, and how many there were. */
+/** The hash of a file's bytes, and how many were hashed. */
 export interface HashedFile {
   /** 64 hex digits. */
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** The beginning of an open file. */
+/** The first bytes of an open file. */
 export interface HashTask {
-  /** The file's descriptor, which stays open until it is hashed. */
+  /** The file's descriptor. The caller keeps it open until the hash is there. */
   readonly fd: number;
-  /** Most bytes that are hashed. */
+  /** Number of bytes to hash at most. */
   readonly limit: number;
 }
 

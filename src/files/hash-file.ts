@@ -5,19 +5,21 @@ import { openFile } from './open-file.ts';
 import { hashBytes, type HashedFile, type HashTask } from './hash-bytes.ts';
 import type { HashAnswer } from './hash-thread.ts';
 
-/** From this size on a file is hashed in a thread: below, starting one takes longer than the hashing. */
+/**
+ * Files of at least this size are hashed in a thread. For smaller ones, starting a thread takes longer than hashing.
+ */
 export const LARGE_BYTES = 32 * 1024 * 1024;
 
 interface HashOptions {
   readonly signal: AbortSignal;
-  /** How many of the first bytes; default: those that the file has when it is begun. */
+  /** How many of the first bytes to hash; default: the size of the file at the start. */
   readonly bytes?: number;
 }
 
 /**
- * SHA-256 of a file's first bytes; those of a large file are not hashed on the event loop. A link in the last part of
- * the path is not followed. Rejects as `openFile` does, with the system's error when the file cannot be read, or with
- * the signal's reason.
+ * SHA-256 of a file's first bytes. Large files are hashed off the event loop. A link in the last part of the path is
+ * not followed. Rejects as `openFile` does, with the system's error when the file cannot be read, or with the signal's
+ * reason.
  */
 export async function hashFile(path: string | Buffer, options: HashOptions): Promise<HashedFile> {
   const handle = await openFile(path, 'refuse');
@@ -28,10 +30,10 @@ export async function hashFile(path: string | Buffer, options: HashOptions): Pro
   }
 }
 
-/** The same of an open file, wherever its path leads by now. */
+/** The same for an open file, whatever its path refers to by now. */
 export async function hashOpenFile(handle: FileHandle, options: HashOptions): Promise<HashedFile> {
   const { size } = await handle.stat();
-  // A file that grows all the time would never come to an end.
+  // A file that keeps growing would never end.
   const limit = Math.min(size, options.bytes ?? size);
   const task = { fd: handle.fd, limit };
   return limit >= LARGE_BYTES ? hashInThread(task, options.signal) : hashBytes(task, options.signal);

@@ -1,8 +1,8 @@
-/** The program of a thread that hashes one file and tells what came of it. */
+/** Entry point of a thread that hashes one file and posts the result. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { hashBytes, type HashedFile, type HashTask } from './hash-bytes.ts';
 
-/** A system's error loses its code on the way between threads unless that goes by itself. */
+/** `code` is sent separately: structured cloning drops it from errors. */
 export type HashAnswer =
   | { readonly hashed: HashedFile; readonly code: null }
   | { readonly hashed: null; readonly code: string | undefined; readonly message: string };

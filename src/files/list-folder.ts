@@ -1,12 +1,12 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { FileTooLarge, NotAnOrdinaryFile } from './open-file.ts';
 
-/** A folder of a run directory has far fewer: a segment of the log for each 256 MiB, and a few files a takeover. */
+/** Folders of a run directory hold far fewer: a log segment per 256 MiB, and a few files per takeover. */
 const MAX_NAMES = 100_000;
 
 /**
- * The names in a folder of a run directory, in no order. Rejects with NotAnOrdinaryFile where something else has its
- * name, a symbolic link included; with FileTooLarge when it holds more than any run has.
+ * The names in a folder of a run directory, in no particular order. Rejects with NotAnOrdinaryFile for anything but a
+ * folder, symbolic links included, and with FileTooLarge when it has more entries than any run.
  */
 export async function listFolder(path: string): Promise<string[]> {
   if (!(await lstat(path)).isDirectory()) throw new NotAnOrdinaryFile(path);

@@ -2,7 +2,9 @@ import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { readFully } from './read-fully.ts';
 
-/** A path at which there is something, but no ordinary file: a pipe, a device, a folder, or a link that is not followed. */
+/**
+ * A path that refers to something other than a regular file: a pipe, a device, a folder, or a link not to be followed.
+ */
 export class NotAnOrdinaryFile extends Error {
   override readonly name = 'NotAnOrdinaryFile';
   readonly code = 'ENOTFILE';
@@ -14,7 +16,7 @@ export class NotAnOrdinaryFile extends Error {
   }
 }
 
-/** A file or folder that holds more than its reader was told to expect. */
+/** A file or folder that is larger than its reader allows. */
 export class FileTooLarge extends Error {
   override readonly name = 'FileTooLarge';
   readonly code = 'EFBIG';
@@ -26,13 +28,13 @@ export class FileTooLarge extends Error {
   }
 }
 
-/** What becomes of a symbolic link in the last part of a path. */
-export type LinkRule = 'follow' | 'refuse';
+/** How a symbolic link in the last part of a path is treated. */
+type LinkRule = 'follow' | 'refuse';
 
 /**
- * Opens an ordinary file for reading, and never waits: opening a pipe does not block until somebody writes to it, and
- * what was opened is looked at, not what the path held a moment before. Rejects with NotAnOrdinaryFile or the system's
- * error. Whoever opens it closes it.
+ * Opens a regular file for reading, without ever blocking: opening a pipe does not wait for a writer. The type is
+ * checked on the open descriptor, so the path cannot be swapped in between. Rejects with NotAnOrdinaryFile or the
+ * system's error. The caller closes the file.
  */
 export async function openFile(path: string | Buffer, links: LinkRule): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -48,8 +50,8 @@ export async function openFile(path: string | Buffer, links: LinkRule): Promise<
 }
 
 /**
- * All of an ordinary file of at most `maxBytes`; rejects with FileTooLarge beyond that, and as `openFile` does. `inspect`
- * is given what the open file is, before it is read; what it throws is passed on.
+ * Reads all of a regular file of at most `maxBytes`. Rejects with FileTooLarge for a larger one, and as `openFile`
+ * does. `inspect` is called with the stats of the open file before it is read; what it throws is passed on.
  */
 export async function readWholeFile(
   path: string | Buffer,
@@ -65,7 +67,7 @@ export async function readWholeFile(
 ): Promise<Buffer> {
   const handle = await openFile(path, links);
   try {
-    // One more byte is asked for than fits: a file may grow, and those in /proc say that they are empty.
+    // Asks for one byte more than fits: a file may grow, and files in /proc report a size of 0.
     const stats = await handle.stat();
     inspect?.(stats);
     const { size } = stats;
@@ -84,7 +86,7 @@ export async function readWholeFile(
   }
 }
 
-/** Linux answers ELOOP for a link that is not followed, and ENXIO for a socket or a device that is not there. */
+/** Linux returns ELOOP for a link not to be followed, and ENXIO for a socket or a missing device. */
 async function opened(path: string | Buffer, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags);

@@ -5,27 +5,27 @@ import { recordedPath, systemPath } from '../domain/file-path.ts';
 import { openFile } from './open-file.ts';
 
 /**
- * Reading below a folder that somebody else may write in at the same time. A check of a path says nothing about what is
- * opened a moment later, so the descriptor itself is asked where its file is. All paths are in the recorded form.
+ * Reading below a folder that others may write to at the same time. Checking a path before opening it is a race, so the
+ * place of the file is read from its open descriptor. All paths are in the recorded form.
  */
 
-/** A path below a folder that leads to something outside of it. */
+/** A path below a folder that leads outside it. */
 export class OutsideFolder extends Error {
   override readonly name = 'OutsideFolder';
   readonly code = 'EOUTSIDE';
 
   constructor() {
-    super('outside of the folder');
+    super('outside the folder');
   }
 }
 
 /**
- * Opens an ordinary file below `folder`. Links are followed as long as they stay inside. Rejects with OutsideFolder,
- * and as `openFile` does. Whoever opens it closes it.
+ * Opens a regular file below `folder`. Links are followed as long as they stay inside. Rejects with OutsideFolder, and
+ * as `openFile` does. The caller closes the file.
  */
 export async function openInside(path: string, folder: string): Promise<FileHandle> {
   const [real, realFolder] = await Promise.all([realPath(path), realPath(folder)]);
-  // Devices outside are not even opened, which may have effects.
+  // Opening a device can have side effects, so one outside is not even opened.
   if (!isInside(real, realFolder)) throw new OutsideFolder();
   const handle = await openFile(systemPath(real), 'refuse');
   try {
@@ -39,8 +39,8 @@ export async function openInside(path: string, folder: string): Promise<FileHand
 }
 
 /**
- * What is in the folder at a path without links. Rejects with OutsideFolder when something led elsewhere meanwhile,
- * or with the system's error.
+ * The entries of the folder at a path without links. Rejects with OutsideFolder when the path was swapped meanwhile, or
+ * with the system's error.
  */
 export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -58,25 +58,25 @@ export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   }
 }
 
-/** Whether a path is a folder or below it; both without links. */
+/** Whether a path is the folder itself or below it; both without links. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The path without links. Rejects with the system's error. */
+/** The path with all links resolved. Rejects with the system's error. */
 export async function realPath(path: string): Promise<string> {
   return recordedPath(await realpath(systemPath(path), { encoding: 'buffer' }));
 }
 
-/** Where the file is that a handle has open; `real` is where it was when it was opened. */
+/** The current path of an open file; `real` is its path when it was opened. */
 async function placeOf(handle: FileHandle, real: string): Promise<string> {
   const place = await readlink(descriptorPath(handle), { encoding: 'buffer' }).catch(() => null);
   return place === null ? placeByName(handle, real) : recordedPath(place);
 }
 
 /**
- * The same where the system does not tell of descriptors: the path, if the open file is still there. Somebody who
- * exchanges a folder above it twice, each time at the right moment, is not noticed.
+ * The same on systems without /proc: the path, if it still refers to the open file. It does not detect a parent folder
+ * that is swapped and swapped back at the right moments. Exported for tests, which run where /proc exists.
  */
 export async function placeByName(handle: FileHandle, path: string): Promise<string> {
   const real = await realPath(path);
@@ -88,7 +88,7 @@ export async function placeByName(handle: FileHandle, path: string): Promise<str
   return real;
 }
 
-/** What Linux shows an open file as. */
+/** The link that Linux shows for an open descriptor. */
 function descriptorPath({ fd }: FileHandle): string {
   return `/proc/self/fd/${fd}`;
 }

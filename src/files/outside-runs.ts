@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { RUN_FILES } from './run-files.ts';
 
 /**
- * The run directory that a file is in or would be created in, links followed; null when it is in none. What vouches for
- * a record must not lie where the record can be changed.
+ * The run directory that holds a file, or would hold it once created, with links resolved; null when there is none.
+ * What vouches for a record must not be stored beside it, where whoever changes the record can change it too.
  */
 export async function runDirectoryAround(path: string): Promise<string | null> {
   const absolute = resolve(path);

@@ -3,13 +3,13 @@ import { NotAnOrdinaryFile } from './open-file.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Why a folder is not this user's alone to write in. */
+/** Why others can write to a folder. */
 export type SharedFolder = 'of another user' | 'writable by others';
 
 /**
- * Whether others than this user could change what is in a folder, or swap it for a link while it is worked in; null when
- * they could not. Where the system has no owners, as Windows, nothing is known of that and the answer is null. Rejects
- * with NotAnOrdinaryFile for anything but a folder.
+ * Why users other than this one could change the contents of a folder, or replace entries with links while it is in
+ * use; null when they cannot, and on systems without file owners, such as Windows. Rejects with NotAnOrdinaryFile for
+ * anything but a folder.
  */
 export async function sharedWithOthers(path: string): Promise<SharedFolder | null> {
   const found = await lstat(path);

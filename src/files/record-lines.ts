@@ -3,22 +3,22 @@ import { FileTooLarge, openFile } from './open-file.ts';
 const CHUNK_BYTES = 1024 * 1024;
 const SMALL_CHUNK_BYTES = 4096;
 const NEWLINE = 0x0a;
-/** The longest that we write has a number for each of some million sources. */
+/** The longest line written holds a number per source, for a few million sources. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
-export interface RecordLinesOptions {
+interface RecordLinesOptions {
   readonly signal: AbortSignal;
-  /** Read only the first so many bytes; default: to the end. */
+  /** Where to stop, as an offset in bytes; default: the end of the file. */
   readonly bytes?: number;
-  /** Begin at this byte, which is the first of a line; default: 0. */
+  /** Where to start, as an offset in bytes; it must be the start of a line. Default: 0. */
   readonly from?: number;
 }
 
 /**
- * The complete lines of one of a run's own append-only files, without their newlines, in batches. What follows the
- * last newline is a line that is being written, or was torn off by a crash: it is not given. Memory is one chunk and
- * the longest line. A file that does not exist rejects with the system's ENOENT, one that is no ordinary file with
- * NotAnOrdinaryFile, one with a line of more than 64 MiB with FileTooLarge.
+ * The complete lines of one of a run's own append-only files, in batches, without their newlines. Bytes after the last
+ * newline are a line being written or torn by a crash, and are not returned. Memory is bounded by one chunk and the
+ * longest line. Rejects with ENOENT for a missing file, with NotAnOrdinaryFile for anything but a regular file, and
+ * with FileTooLarge for a line of more than 64 MiB.
  */
 export async function* readRecordLines(
   path: string,
@@ -28,7 +28,7 @@ export async function* readRecordLines(
   try {
     let at = options.from ?? 0;
     let left = (options.bytes ?? Number.POSITIVE_INFINITY) - at;
-    // Most files of a small run fit a small chunk; one that grows while it is read is still read to its end.
+    // Most files of a small run fit a small chunk. A file that grows meanwhile is still read to its end.
     const { size } = await handle.stat();
     const chunkBytes = Math.min(CHUNK_BYTES, Math.max(SMALL_CHUNK_BYTES, size - at + 1));
     let carry: Buffer[] = [];

@@ -2,7 +2,7 @@
 export const RUN_FILES = {
   run: 'run.json',
   sources: 'sources.jsonl',
-  /** Files that were found in the corpora and are not read. */
+  /** Files found in the corpora that are not read. */
   skipped: 'skipped.jsonl',
   plan: 'plan.jsonl',
   log: 'log',
@@ -13,7 +13,7 @@ export const RUN_FILES = {
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',
   manifestSignature: 'manifest.sig',
-  /** Who feeds the run, and what is asked of it. No part of the record. */
+  /** Which process feeds the run, and requests to it, such as to pause. Not part of the record. */
   control: 'control',
 } as const;
 
@@ -22,12 +22,12 @@ export function flaggedCsv(part: number): string {
   return part === 1 ? 'flagged.csv' : `flagged-${part}.csv`;
 }
 
-/** Whether a name is one that `flaggedCsv` gives. */
+/** Whether a name is one that `flaggedCsv` returns. */
 export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
 }
 
-/** Where the manifest of an earlier pass is kept. */
+/** Name under which the manifest of an earlier pass is kept. */
 export function manifestOfPass(pass: number): string {
   return `manifest.${pass}.json`;
 }
@@ -38,7 +38,7 @@ export function passOfManifest(name: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** Epochs and parts are padded so that a listing shows them in order; larger ones just get longer. */
+/** Epochs and parts are padded so that listings show them in order. Numbers with more digits are not cut. */
 function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0');
 }
@@ -53,7 +53,7 @@ export function segmentName(epoch: number, part: number): string {
   return `${padded(epoch, 4)}-${padded(part, 6)}.jsonl`;
 }
 
-/** The epoch a file in `log` belongs to; null for a name that is none of ours. */
+/** The epoch of a file in `log`; null for any other name. */
 export function epochOf(name: string): number | null {
   const match = /^(\d{4,9})-(commits|\d{6,9})\.jsonl$/.exec(name);
   return match === null ? null : Number(match[1]);
@@ -65,8 +65,8 @@ export function epochOfCommits(name: string): number | null {
 }
 
 /**
- * Where a final file is written before it is renamed. It bears the epoch, because whoever claims the next one
- * removes what older epochs left: a writer that wakes up then finds nothing to rename.
+ * Name under which a final file is written before it is renamed. It contains the epoch: the writer that claims the next
+ * epoch removes temporary files of older ones, so an older writer that wakes up late has nothing to rename.
  */
 export function temporaryName(name: string, epoch: number): string {
   return `.${padded(epoch, 4)}-${name}.tmp`;

@@ -1,12 +1,12 @@
-/** UTF-8 takes at most so many bytes for a UTF-16 code unit. */
+/** UTF-8 bytes per UTF-16 code unit, at most. */
 const MAX_BYTES_OF_UNIT = 3;
 
-/** Gathers text in UTF-8: each piece is encoded where it is to stand, which spares joining many before. */
+/** Collects text as UTF-8. Each piece is encoded in place, which avoids joining many strings first. */
 export class TextBuffer {
   #bytes: Buffer;
   #end = 0;
 
-  /** `bytes`: how much is expected; it grows when more comes. */
+  /** `bytes`: initial capacity; the buffer grows on demand. */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(bytes, 1));
   }
@@ -25,7 +25,7 @@ export class TextBuffer {
     this.#end += content.copy(this.#bytes, this.#end);
   }
 
-  /** What was added. It is valid until `clear`, after which the bytes are written over. */
+  /** What was added. The view is valid until `clear`, after which its bytes are overwritten. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#end);
   }

@@ -1,8 +1,8 @@
 import { WaitList } from './wait-list.ts';
 
 /**
- * Bounds how much work runs at a time, by its size. When nothing runs, work of any size is admitted, so work larger than
- * the bound gets its turn too.
+ * Bounds how much work runs at a time, by its size. When nothing runs, work of any size is admitted, so work larger
+ * than the bound gets its turn too.
  */
 export class Admission {
   readonly #maxSize: number;
@@ -19,9 +19,9 @@ export class Admission {
   }
 
   /**
-   * Runs `work` as soon as there is room for its size, in order of arrival. By the time `work` first awaits, what it began
-   * must show in `hasRoom`. Rejects with the signal's reason when aborted before there is room; after that, aborting is
-   * the work's own affair.
+   * Runs `work` as soon as there is room for its size, in order of arrival. By the time `work` first awaits, what it
+   * began must show in `hasRoom`. Rejects with the signal's reason when aborted before there is room; after that,
+   * aborting is the work's own affair.
    */
   async run<T>(size: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#waiting.wait(() => {

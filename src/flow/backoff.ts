@@ -4,15 +4,15 @@ const RETRY_BASE_MS = 50;
 const RETRY_CAP_MS = 5000;
 
 /**
- * Milliseconds to wait before try number `attempt` (from 1): doubling from `baseMs` up to `capMs`, of which a
- * random half is taken off, so that clients which failed together do not return together.
+ * Exponential backoff before attempt number `attempt` (from 1), in milliseconds: doubles from `baseMs` up to `capMs`,
+ * minus a random part of up to half, so that clients that failed together do not retry together.
  */
 export function backoffMs(attempt: number, baseMs: number, capMs: number): number {
   const full = Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30));
   return full - randomInt(Math.floor(full / 2) + 1);
 }
 
-/** The same for what is asked again of a guard that is in use: 50 ms doubling up to 5 s. */
+/** Backoff before a request is retried at a guard that is in use: 50 ms, doubling up to 5 s. */
 export function retryMs(attempt: number): number {
   return backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS);
 }

@@ -1,7 +1,7 @@
-/** Below so many places that are free at the front, moving what is left is not worth it. */
+/** Free slots at the front from which on compacting is worth its cost. */
 const MIN_FREE = 1024;
 
-/** First in, first out, in constant time. */
+/** A first-in, first-out queue; each operation but `keep` takes amortized constant time per value. */
 export class Fifo<T> {
   #values: (T | undefined)[] = [];
   #head = 0;
@@ -18,7 +18,7 @@ export class Fifo<T> {
     this.#values.push(value);
   }
 
-  /** Takes the first `count`, or as many as there are. */
+  /** Removes and returns the first `count` values, or all if there are fewer. */
   take(count: number): T[] {
     const taken = this.#values.slice(this.#head, this.#head + count) as T[];
     this.#values.fill(undefined, this.#head, this.#head + taken.length);
@@ -30,7 +30,7 @@ export class Fifo<T> {
     return taken;
   }
 
-  /** Keeps what passes the test, in its order. */
+  /** Keeps the values that pass the test, in order. */
   keep(test: (value: T) => boolean): void {
     this.#reset(this.#values.slice(this.#head).filter((value) => test(value as T)));
   }

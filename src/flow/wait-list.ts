@@ -14,13 +14,14 @@ interface Waiter {
  * Callers waiting for their turn at something shared, first come, first served. The list decides nothing: each waiter
  * brings a function that takes its turn if it can.
  *
- * - `take` checks and takes in one synchronous step, so what one waiter took is seen by the next. It must not throw, and
- *   must not call back into the list.
- * - No wakeup is lost: the list offers turns when a waiter arrives and when one is aborted; its owner calls `offerTurns`
- *   after every other change that may let a waiter go on.
+ * - `take` checks and takes in one synchronous step, so what one waiter took is seen by the next. It must not throw,
+ *   and must not call back into the list.
+ * - No wakeup is lost: the list offers turns when a waiter arrives and when one is aborted; its owner calls
+ *   `offerTurns` after every other change that may let a waiter go on.
  * - A waiter leaves the list once, by taking its turn or by its signal. `take` is never called after the signal was
  *   aborted, even when several waiters share the signal.
- * - A signal may still be aborted between the turn and the code that awaits it: the turn is then the caller's to give back.
+ * - A signal may still be aborted between the turn and the code that awaits it: the turn is then the caller's to give
+ *   back.
  * - The list is bounded by its callers: each waits in it once at a time.
  */
 export class WaitList {

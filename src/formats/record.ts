@@ -35,7 +35,7 @@ export interface ReadRecord extends Position {
 }
 
 /** A record that could not be read; the records around it are unharmed. */
-export interface BadRecord extends Position {
+interface BadRecord extends Position {
   readonly content: null;
   readonly error: ItemError;
 }

@@ -1,14 +1,14 @@
-/** No value is left to nobody for longer, in milliseconds: whoever looks after it may then wake it. */
+/** Maximum delay of a requeued value, in milliseconds. One that rests for longer may be promoted by the feeder. */
 export const MAX_REST_MS = 10_000;
 
-/** Thrown by a handler to put its value back into the queue without ending anything. */
+/** Thrown by a handler to put its value back into the queue. The consumer goes on with other values. */
 export class Requeue extends Error {
   override readonly name = 'Requeue';
-  /** How long nobody is to take it, in milliseconds; at most `MAX_REST_MS`. */
+  /** Delay before the value is handed out again, in milliseconds; at most `MAX_REST_MS`. */
   readonly delayMs: number;
 
   constructor(delayMs: number) {
-    super('given back to the queue');
+    super('put back into the queue');
     this.delayMs = delayMs;
   }
 }

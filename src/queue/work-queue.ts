@@ -1,14 +1,14 @@
 /**
- * A bounded hand-over between two stages. Delivery is at least once as seen from the run: what was handed over but
- * not committed is handed over again by whoever resumes the run, so a queue needs no durability of its own.
+ * A bounded queue between two stages. From the run's point of view delivery is at least once: when a run is resumed,
+ * what was queued and not committed is queued again. So a queue need not be durable.
  */
 export interface WorkQueue<T> {
-  /** Hands one value over; waits while as many values as the bound allows are waiting. Rejects on abort. */
+  /** Adds a value; waits while the queue is full. Rejects on abort. */
   add(value: T, signal: AbortSignal): Promise<void>;
   /**
-   * Runs `handle` on each value, at most `concurrency` at a time. After the first rejection of `handle`, or an
-   * abort, nothing more is taken; what is running is waited for, then the reason is thrown. A handler that throws
-   * `Requeue` ends nothing: its value is handed over again, later.
+   * Runs `handle` on each value, at most `concurrency` at a time. After an abort or the first rejection of `handle`, no
+   * more values are taken; running handlers are awaited, then it rejects with the reason. A handler that throws
+   * `Requeue` does not end the consumer: its value is handled again later.
    */
   consume(
     handle: (value: T, signal: AbortSignal) => Promise<void>,
@@ -16,8 +16,8 @@ export interface WorkQueue<T> {
   ): Promise<void>;
 }
 
-/** A queue within one process, whose producer can say that it is done. */
+/** A queue within one process, which its producer can close. */
 export interface ClosableQueue<T> extends WorkQueue<T> {
-  /** Says that nothing more will be added: `consume` resolves when the queue is empty. Safe to call twice. */
+  /** Nothing more will be added: `consume` resolves once the queue is empty. Idempotent. */
   close(): void;
 }

@@ -1,23 +1,23 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 
-/** What an interrupted command does, in two steps. */
+/** The two steps in which an interrupted command ends. */
 export interface Interrupts {
-  /** Aborts at the first SIGINT or SIGTERM: begin nothing new, finish and commit what is in flight. */
+  /** Aborted at the first SIGINT or SIGTERM: start nothing new, finish and commit what is in flight. */
   readonly drain: AbortSignal;
-  /** Aborts at the second one, or when draining takes too long: give up what is in flight. */
+  /** Aborted at the second signal, or when draining takes too long: abandon what is in flight. */
   readonly stop: AbortSignal;
 }
 
-export interface InterruptOptions {
-  /** How long draining may take, in milliseconds; 10 s. */
+interface InterruptOptions {
+  /** How long draining may take, in milliseconds; default: 10 s. */
   readonly drainMs?: number;
-  /** Called at a signal that comes after that: the process is to end whatever still runs. */
+  /** Called at any further signal: the process must exit, whatever still runs. */
   readonly onKill: () => void;
 }
 
-/** Where signals come from: the process. */
-export interface SignalSource {
+/** The part of `process` that emits signals. */
+interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
@@ -25,14 +25,13 @@ export interface SignalSource {
 const DRAIN_MS = 10_000;
 
 /**
- * One Ctrl-C can arrive twice: the terminal sends it to the whole process group, and npm passes its own copy on to
- * the script it runs. Signals this close together, in milliseconds, are one.
+ * One Ctrl-C can arrive twice: the terminal signals the whole process group, and npm forwards its own copy to the
+ * script. Signals within this time, in milliseconds, count as one.
  */
 const SAME_INTERRUPT_MS = 500;
 
 /**
- * Listens for SIGINT and SIGTERM until `end` is called, which may be done twice. Both signals abort with
- * Failure('interrupted') as reason.
+ * Listens for SIGINT and SIGTERM until `end` is called; `end` is idempotent. The reason is a Failure('interrupted').
  */
 export function watchInterrupts(
   source: SignalSource,
@@ -40,7 +39,7 @@ export function watchInterrupts(
 ): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
-  // Everything in flight listens to them, which Node would take for a leak.
+  // Everything in flight listens to them; Node would warn of a leak.
   setMaxListeners(0, drain.signal, stop.signal);
   let lastAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;

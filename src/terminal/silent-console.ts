@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 
 /**
- * Takes the console away from libraries. What they print quotes what a server sent them (gRPC a header, a Redis client
- * an error), raw, and can quote content. Errors reach us as errors; nothing of ours uses the console.
+ * Silences the console, which only libraries use. They print unescaped text from servers, such as a gRPC header or a
+ * Redis error, which can quote content. Their errors reach us as exceptions.
  */
 export function silenceConsole(): void {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -5,7 +5,7 @@ export function standardOutput(): LineWriter {
   return new LineWriter(process.stdout);
 }
 
-/** The stderr of this process, for everything about the way to a result. */
+/** The stderr of this process, for progress, notices and errors. */
 export function standardError(): LineWriter {
   return new LineWriter(process.stderr);
 }

@@ -65,7 +65,7 @@ export class JsonReader implements RecordReader {
   /** The value's brackets or quotes do not match. */
   #isBroken = false;
   /** The value is beyond the limit, or broken and nothing tells where the next one begins: it is passed over. */
-  #isPassing = false;
+  #isTransient = false;
   #restart: Restart | null = null;
   #rescanned = 0;
   /** What begins before this offset is given up at the first line that may begin the next value. */
@@ -134,7 +134,7 @@ export class JsonReader implements RecordReader {
 
   /** Offset of the first byte that may be needed again. */
   #needed(): number {
-    return this.#phase === 'value' && !this.#isPassing ? this.#value.start : this.#at;
+    return this.#phase === 'value' && !this.#isTransient ? this.#value.start : this.#at;
   }
 
   /** Scans bytes from the current position on, or fewer of them when something has to be decided before. */
@@ -142,7 +142,7 @@ export class JsonReader implements RecordReader {
     const base = this.#at;
     let bytes = piece;
     for (let index = 0; index < bytes.length; index++) {
-      if (this.#phase === 'value' && !this.#isPassing) {
+      if (this.#phase === 'value' && !this.#isTransient) {
         const bound = this.#value.start + this.#limit + 1 - base;
         if (index >= bound) {
           this.#at = base + index;
@@ -238,7 +238,7 @@ export class JsonReader implements RecordReader {
     this.#value = { start, line: this.#line, opener: byte, column: start - this.#lineStart };
     this.#phase = 'value';
     this.#stack.clear();
-    this.#isBroken = this.#isPassing = this.#escaped = false;
+    this.#isBroken = this.#isTransient = this.#escaped = false;
     this.#restart = null;
     this.#insideValue(byte, records);
   }
@@ -257,7 +257,7 @@ export class JsonReader implements RecordReader {
           const offset = this.#at - 1;
           const here = { offset, line: this.#line, column: offset - this.#lineStart };
           // What was passed over is not held any more.
-          this.#restart = this.#isPassing ? here : (this.#restart ?? here);
+          this.#restart = this.#isTransient ? here : (this.#restart ?? here);
           this.#isBroken = true;
           if (this.#goBack('the record is not closed', records)) return;
         }
@@ -303,18 +303,18 @@ export class JsonReader implements RecordReader {
   #beginLine(byte: number, records: SourceRecord[]): boolean {
     this.#lineIsBlank = false;
     if (this.#phase !== 'value' || this.#stack.depth === 0) return false;
-    if (this.#restart !== null && !this.#isPassing) return false;
+    if (this.#restart !== null && !this.#isTransient) return false;
     const column = this.#at - 1 - this.#lineStart;
     if (byte !== this.#value.opener || column > this.#value.column) return false;
     this.#restart = { offset: this.#at - 1, line: this.#line, column };
-    const isOver = this.#isPassing || this.#value.start < this.#linewiseUntil;
+    const isOver = this.#isTransient || this.#value.start < this.#linewiseUntil;
     return isOver && this.#goBack('the record is not closed', records);
   }
 
   /** Ends the current value at `end`. */
   #finish(end: number, records: SourceRecord[]): void {
     const { start, line } = this.#value;
-    if (this.#isPassing) {
+    if (this.#isTransient) {
       const error = itemError(
         'ITEM_TOO_LARGE',
         `the record has ${end - start} bytes of at most ${this.#limit}`,
@@ -333,13 +333,13 @@ export class JsonReader implements RecordReader {
   /** The value has reached the limit. */
   #passOver(records: SourceRecord[]): void {
     if (!this.#goBack(`the record is not closed within ${this.#limit} bytes`, records))
-      this.#isPassing = true;
+      this.#isTransient = true;
   }
 
   /** The file ends inside a value. */
   #endInValue(records: SourceRecord[]): void {
     const what = 'the record is not closed when the file ends';
-    if (!this.#isPassing && this.#goBack(what, records)) return;
+    if (!this.#isTransient && this.#goBack(what, records)) return;
     const bytes = this.#window.end - this.#value.start;
     records.push(
       this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),

@@ -4,7 +4,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /** Where a name of an object and its value are, each from its first byte up to after its last. */
-export interface Member {
+interface Member {
   readonly name: string;
   readonly valueStart: number;
   /** -1 when the value does not end in the bytes. */

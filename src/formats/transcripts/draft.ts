@@ -10,7 +10,7 @@ interface DraftBase {
 }
 
 /** An item to be judged, before it has its place in the corpus. */
-export interface JudgedDraft extends DraftBase {
+interface JudgedDraft extends DraftBase {
   /** A `conversation` in it counts from the record's first item: the index of the conversation's first turn. */
   readonly request: ItemRequest;
   readonly error: null;

@@ -16,7 +16,7 @@ import { SkippedFiles, type SkippedFile } from './walk/skipped-files.ts';
 import { type Role, walkFolder } from './walk/walk-folder.ts';
 
 /** What the corpora consist of. */
-export interface Expansion {
+interface Expansion {
   readonly sources: FrozenSource[];
   /** How much was passed over, by reason. */
   readonly skipped: Readonly<Record<string, number>>;

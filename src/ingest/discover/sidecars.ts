@@ -13,7 +13,7 @@ interface File extends FilePlace {
 }
 
 /** What is left of files when the texts that describe media are taken out, and which media they describe. */
-export interface Captioned<F extends File> {
+interface Captioned<F extends File> {
   readonly files: F[];
   /** The text beside a media file, by that file's relative path. */
   readonly sidecars: ReadonlyMap<string, F>;
@@ -21,8 +21,8 @@ export interface Captioned<F extends File> {
 
 /**
  * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`, among
- * the files or among those `beside` them. Only a file that is judged as media by its content, and is no broken picture as
- * far as its header and its end show, has such a text; beside any other, the text is an item like all texts.
+ * the files or among those `beside` them. Only a file that is judged as media by its content, and is no broken picture
+ * as far as its header and its end show, has such a text; beside any other, the text is an item like all texts.
  */
 export async function takeSidecars<F extends File>(
   files: readonly F[],

@@ -26,7 +26,7 @@ const MESSAGE_OVERHEAD_BYTES = 8;
 /** Longer values are no ids; the position serves instead. */
 const MAX_ID_LENGTH = 512;
 
-export interface ItemMakerOptions {
+interface ItemMakerOptions {
   /** What outcome lines show of the file. */
   readonly path: string;
   /** Names of the columns that may hold the id, the likeliest first. */

@@ -10,7 +10,7 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
-export interface MediaTarget {
+interface MediaTarget {
   readonly source: FrozenSource;
   readonly config: SourceConfig;
   readonly modality: MediaRequest['modality'];

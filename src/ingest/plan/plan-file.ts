@@ -123,13 +123,16 @@ async function endsWithLine(handle: FileHandle, size: number): Promise<boolean> 
   return last[0] === NEWLINE;
 }
 
-export interface ReadPlanOptions {
+interface ReadPlanOptions {
   readonly signal: AbortSignal;
   /** Read only the first so many bytes; default: to the end. */
   readonly bytes?: number;
 }
 
-/** What a plan says as a whole; one that does not exist yet is empty. Failure('internal') names a line that does not hold. */
+/**
+ * What a plan says as a whole; one that does not exist yet is empty. Failure('internal') names a line that does not
+ * hold.
+ */
 export async function readPlanState(path: string, signal: AbortSignal): Promise<PlanState> {
   const state = new PlanState();
   try {

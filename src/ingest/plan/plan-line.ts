@@ -33,7 +33,7 @@ export interface PlanClosed {
 export type PlanLine = PlannedShard | PlanClosed;
 
 /** First line of every writer of the plan. From here on, lines of lower epochs are void. */
-export interface PlanOpened {
+interface PlanOpened {
   /** Epoch of the verdict log that the writer has claimed. */
   readonly opened: number;
 }
@@ -72,7 +72,10 @@ export interface FrozenSource extends FileState {
   readonly source: number;
   /** Index into the configuration's `sources`. */
   readonly corpus: number;
-  /** What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. In the recorded form. */
+  /**
+   * What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. In the
+   * recorded form.
+   */
   readonly path: string;
   /** In the recorded form. */
   readonly absolute: string;

@@ -26,7 +26,7 @@ export interface PlanSurvey {
   unplannedItems(source: number, seq: number): number | null;
 }
 
-export interface SourceExtent {
+interface SourceExtent {
   /** Highest seq planned; -1 when none is. */
   readonly lastSeq: number;
   /** Whether every item of the source is planned. */

@@ -5,7 +5,7 @@ import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.t
 import type { Modality } from '../../domain/request.ts';
 
 /** What a file that is not text holds, as far as its first bytes tell. */
-export interface BinaryKind {
+interface BinaryKind {
   /** For people, with an article. */
   readonly name: string;
   readonly modality: Modality | null;
@@ -145,7 +145,9 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
 /** Control bytes a text of any size may hold, such as the end-of-file mark of DOS. */
 const STRAY_CONTROLS = 2;
 
-/** Within so many bytes, what bears a signature shows whether it is binary: headers hold sizes, and sizes zero bytes. */
+/**
+ * Within so many bytes, what bears a signature shows whether it is binary: headers hold sizes, and sizes zero bytes.
+ */
 const HEADER_BYTES = 512;
 
 /** Whether what follows a signature is more than words: a zero byte, or more control bytes than stray ones. */

@@ -39,7 +39,7 @@ export type Examined =
     };
 
 /** What the head of a file tells by itself. */
-export type ExaminedHead =
+type ExaminedHead =
   | { readonly kind: 'text' }
   | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
   | { readonly kind: 'layout'; readonly layout: RecordLayout }
@@ -57,7 +57,7 @@ export interface Refused {
 }
 
 /** An open file whose head was read. */
-export interface ToExamine {
+interface ToExamine {
   readonly file: Pick<OpenSource, 'again'>;
   readonly head: SourceHead;
   readonly path: string;

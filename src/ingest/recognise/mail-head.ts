@@ -21,7 +21,7 @@ const FIELD = /^([A-Za-z][A-Za-z0-9-]{0,76})[ \t]{0,8}:/;
 const MAX_LINES = 500;
 
 /** What a text with the header of a mail is. */
-export type MailForm = 'message' | 'mailbox' | 'archive';
+type MailForm = 'message' | 'mailbox' | 'archive';
 
 /**
  * The form of a text that begins with the header of a mail; null for others. Such texts fold and encode their words
@@ -38,7 +38,9 @@ export function mailForm(text: string, path: string): MailForm | null {
   return /^content-type:\s{0,8}multipart\/related/im.test(text) ? 'archive' : 'message';
 }
 
-/** The names of the header that a text begins with, in lower case, each once; none unless all its lines belong to it. */
+/**
+ * The names of the header that a text begins with, in lower case, each once; none unless all its lines belong to it.
+ */
 function headerFields(text: string): string[] {
   const names = new Set<string>();
   let at = 0;

@@ -30,7 +30,7 @@ const MAX_ROW_BYTES = 1024 * 1024;
 const MAX_ID = 512;
 
 /** What a manifest says of a file. */
-export interface ManifestEntry {
+interface ManifestEntry {
   readonly id: string | null;
   readonly caption: string | null;
 }
@@ -42,7 +42,7 @@ export interface ListedFile {
 }
 
 /** A row that is an item. */
-export type ManifestRow =
+type ManifestRow =
   /** It says nothing of any file of the corpus, and why. */
   | { readonly record: SourceRecord; readonly error: ItemError }
   /** It holds what is not judged with the file that it is about. */

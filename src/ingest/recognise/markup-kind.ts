@@ -3,7 +3,7 @@ import { isEncodedText } from './encoded-text.ts';
 import { mailForm } from './mail-head.ts';
 
 /** A text whose words are not what it says: they stand between tags and headers, folded, or encoded. */
-export interface MarkupKind {
+interface MarkupKind {
   /** For people, with an article. */
   readonly name: string;
   /** What would make it a file that is judged. */

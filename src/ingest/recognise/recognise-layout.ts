@@ -28,7 +28,7 @@ export type RecordLayout =
   | { readonly kind: 'json-values' };
 
 /** A file holds records, or is one text as a whole. */
-export type FileLayout = RecordLayout | { readonly kind: 'text' };
+type FileLayout = RecordLayout | { readonly kind: 'text' };
 
 /**
  * The layout of a file, from its UTF-8 head: the forced one, else the one its name says unless the content speaks

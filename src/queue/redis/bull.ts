@@ -29,14 +29,14 @@ export function makeQueue(link: RedisLink, name: string): Queue {
 }
 
 /**
- * Says again what `makeQueue` said of events. BullMQ writes it when a queue is made, and without it, as after Redis lost
- * its data, would keep ten thousand of each.
+ * Says again what `makeQueue` said of events. BullMQ writes it when a queue is made, and without it, as after Redis
+ * lost its data, would keep ten thousand of each.
  */
 export async function keepNoEvents(link: RedisLink, name: string): Promise<void> {
   await link.redis.hset(link.key(name, 'meta'), 'opts.maxLenEvents', 0);
 }
 
-export interface WorkerSettings {
+interface WorkerSettings {
   readonly concurrency: number;
   /** After so long without a sign of life a process loses its jobs to others, in milliseconds. */
   readonly lockMs: number;

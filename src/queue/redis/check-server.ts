@@ -5,14 +5,16 @@ import { Failure } from '../../domain/failure.ts';
 import { sayWhenSlow } from '../../domain/start-notice.ts';
 import { connectOptions } from './connect-options.ts';
 
-/** How long a server may take to be there when a process starts, in milliseconds. */
+/** How long a process waits for the server at its start, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
 const TRY_EVERY_MS = 500;
-/** A server that is there answers in far less; a connection over which nothing comes is given up, in milliseconds. */
+/**
+ * A reachable server answers in far less; a connection without an answer is given up after this time, in milliseconds.
+ */
 const ANSWER_WITHIN_MS = 5000;
 const MIN_VERSION = [6, 2] as const;
 
-/** Codes with which Redis begins a refusal that waiting does not mend. */
+/** Redis error codes that are not transient. */
 const REFUSALS: Readonly<Record<string, string>> = {
   WRONGPASS: 'does not accept the user or password in the URL',
   NOAUTH: 'wants a password: redis://user:password@host',
@@ -21,7 +23,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   MOVED: 'is a node of a cluster that does not hold the keys of this fleet: name the node that does',
 };
 
-/** What else can be wrong with a server that answers; the last answer tells. */
+/** Redis error codes that may be transient, used to describe the server while it is not ready. */
 const NOT_YET: Readonly<Record<string, string>> = {
   LOADING: 'still loads its data',
   READONLY: 'is a replica, which takes no writes: name the primary',
@@ -29,7 +31,7 @@ const NOT_YET: Readonly<Record<string, string>> = {
   CLUSTERDOWN: 'is a node of a cluster that is down',
 };
 
-/** Codes of Node.js for a certificate that it does not accept. */
+/** Error codes of Node.js for a certificate that it does not trust. */
 const NOT_TRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -41,14 +43,14 @@ const NOT_TRUSTED: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** Writes a key of the fleet's for a second: shows whether the server takes what a fleet will ask of it. */
+/** Writes one of the fleet's keys for a second, which shows whether the server accepts the commands of a fleet. */
 const PROBE = "return redis.call('SET', KEYS[1], '1', 'PX', 1000)";
 
 /**
- * Makes sure that a server can carry a fleet before any work begins: it answers, has a certificate that is trusted,
- * takes the login, has the database, lets the user write below the prefix, is Redis 6.2 or newer, and never evicts a
- * key. Waits up to 30 s for one that is not there yet, and says so with `say` when that takes long.
- * Failure('service') says in one line what is wrong.
+ * Checks before any work begins that a server can serve a fleet: it is reachable, its certificate is trusted, it
+ * accepts the login, has the database, lets the user write below the prefix, is Redis 6.2 or newer, and never evicts
+ * keys. Waits up to 30 s for a server that is not ready, and reports with `say` when that takes long.
+ * Failure('service') says what is wrong.
  */
 export async function checkServer(
   address: RedisAddress,
@@ -70,7 +72,10 @@ function nameOf({ shown, place }: RedisAddress): string {
   return `Redis at ${shown} (${place})`;
 }
 
-/** Tries again and again; `failed` is told the code of the server's answer, or an empty one when there was none. */
+/**
+ * Retries until the server passes. `failed` is called with the error code of each attempt, or '' when there was no
+ * reply.
+ */
 async function untilThere(
   address: RedisAddress,
   signal: AbortSignal,
@@ -102,8 +107,8 @@ async function untilThere(
 }
 
 /**
- * Throws a Failure for what waiting does not mend as far as it can tell, else the client's or server's error; also
- * when the server does not answer within a time, or the signal aborts.
+ * Rejects with a Failure for what retrying cannot fix, else with the error of the client or the server; also when the
+ * server does not answer in time or the signal is aborted.
  */
 async function tryOnce(
   name: string,
@@ -112,11 +117,11 @@ async function tryOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const redis = new Redis({ ...connectOptions(address), maxRetriesPerRequest: 0, enableReadyCheck: false });
-  // What is under way then rejects.
+  // Commands in flight then reject.
   const giveUp = (): void => redis.disconnect();
   const timer = setTimeout(giveUp, withinMs);
   signal.addEventListener('abort', giveUp, { once: true });
-  // Refusals also come as events; what matters of them rejects the calls below.
+  // Errors are emitted as events too; those that matter also reject the calls below.
   let refused: unknown = null;
   redis.on('error', (error) => (refused = error));
   try {
@@ -124,7 +129,7 @@ async function tryOnce(
     checkInfo(name, await readInfo(redis));
     await useDatabase(redis, name, address.database);
     await redis.eval(PROBE, 1, `${address.prefix}:probe`).catch((error: unknown) => {
-      // Who comes to a server that is full waits like those that were there before.
+      // A full server is transient: this process waits like those that are connected already.
       if (firstWord(error) !== 'OOM') throw error;
     });
   } catch (error) {
@@ -146,7 +151,7 @@ async function readInfo(redis: Redis): Promise<ReadonlyMap<string, string>> {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
 }
 
-/** A connection that cannot change to its database would work in number 0, beside whoever that belongs to. */
+/** A connection that cannot select its database would use database 0, which may belong to another application. */
 async function useDatabase(redis: Redis, name: string, database: number): Promise<void> {
   if (database === 0) return;
   try {
@@ -178,7 +183,7 @@ function checkInfo(name: string, info: ReadonlyMap<string, string>): void {
   }
 }
 
-/** The code with which a server's error reply begins. */
+/** The error code that an error reply begins with. */
 function firstWord(error: unknown): string {
   return error instanceof Error ? (/^[A-Z]+\b/.exec(error.message)?.[0] ?? '') : '';
 }

@@ -1,13 +1,12 @@
 import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 
-/** What PTTL gives for a key that has no end. */
+/** The reply of PTTL for a key without an expiry. */
 const NO_END = -1;
 
 /**
- * Makes sure that a key lasts no longer than it was made to, in milliseconds. Redis keeps a key's end as a time of day: when
- * its clock is set back by half an hour, what a process left behind would last for half an hour more. A key without an
- * end, which no process of ours writes, is given one.
+ * Limits the time to live of a key to `lastsMs`. Redis stores an expiry as wall-clock time: when its clock is set back
+ * by half an hour, keys live for half an hour longer. A key without an expiry, which we never write, gets one.
  */
 export async function endInTime(
   link: RedisLink,

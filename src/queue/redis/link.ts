@@ -7,7 +7,7 @@ import { lastingOptions } from './connect-options.ts';
 import { SkippedKeys } from './keys/skipped-keys.ts';
 import type { FleetSeal } from './sealing/fleet-seal.ts';
 
-export interface RedisLinkOptions {
+interface RedisLinkOptions {
   /** One line for people: the start waits for Redis; it is away; it is back. */
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ export interface JobCodec<T> {
   decode(data: unknown, jobId: string): T;
 }
 
-export interface RedisQueueOptions<T> {
+interface RedisQueueOptions<T> {
   readonly name: string;
   readonly codec: JobCodec<T>;
   /** How many values may wait; at least 1. */
@@ -200,7 +200,9 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  /** A queue that was paused, or whose jobs are too large to be taken, refuses nothing: it is looked at now and then. */
+  /**
+   * A queue that was paused, or whose jobs are too large to be taken, refuses nothing: it is looked at now and then.
+   */
   async #keepMended(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {

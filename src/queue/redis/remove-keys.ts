@@ -3,14 +3,14 @@ import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 
 /**
- * All at once, because of what is removed piece by piece something added meanwhile could stay behind half. It looks at
- * every key of the database: a fleet has some hundred a run.
+ * Atomic, because what is added while keys are removed one by one could be left half removed. KEYS visits every key of
+ * the database; a fleet has a few hundred per run.
  */
 const REMOVE_KEYS = `
 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('UNLINK', key) end
 return 0`;
 
-/** Removes every key below one, which is given in its parts. */
+/** Removes every key below the one made of `parts`. */
 export async function removeKeysBelow(
   link: RedisLink,
   parts: readonly string[],

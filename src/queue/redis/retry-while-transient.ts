@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '../../flow/abortable.ts';
 
-const TRY_EVERY_MS = 500;
+const RETRY_EVERY_MS = 500;
 
 /**
- * Codes with which Redis begins a refusal that passes: no memory, loading, failing over, a full disk, the keys moved to
- * another node of a cluster and not back yet.
+ * Redis error codes that are transient: out of memory, loading, failing over, a full disk, or keys that a cluster is
+ * moving. https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors
  */
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT: ReadonlySet<string> = new Set([
   'OOM',
   'LOADING',
   'READONLY',
@@ -22,24 +22,24 @@ const PASSING: ReadonlySet<string> = new Set([
   'UNBLOCKED',
 ]);
 
-/** Whether a server's refusal is one that waiting mends. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof Error && PASSING.has(/^[A-Z]+\b/.exec(error.message)?.[0] ?? '');
+/** Whether an error reply of Redis is transient. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof Error && TRANSIENT.has(/^[A-Z]+\b/.exec(error.message)?.[0] ?? '');
 }
 
 /**
- * Asks Redis until it takes what it is asked. Only for commands that can be sent twice. Rejects with the signal's
- * reason, or with a refusal that waiting does not mend.
+ * Sends a command to Redis until it succeeds or fails with an error that is not transient. For idempotent commands
+ * only. Rejects with that error, or with the signal's reason.
  */
-export async function retryWhileTransient<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryWhileTransient<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await abortable(ask(), signal);
+      return await abortable(send(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
     }
-    await delay(TRY_EVERY_MS, undefined, { signal });
+    await delay(RETRY_EVERY_MS, undefined, { signal });
   }
 }

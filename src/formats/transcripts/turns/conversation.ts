@@ -11,7 +11,7 @@ import { originalRole } from './roles.ts';
 import { rolesOf, spokenList, type Spoken } from './speakers.ts';
 import { CastTurn, readTurns, type Transcript } from './turns.ts';
 
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly audit: Audit;
   readonly suffix: string;
   /** How many drafts of the record come before these. */

@@ -17,7 +17,7 @@ export function isSkipReason(reason: string): boolean {
 }
 
 /** Files that are not read under the name they were found by, but are in sources.jsonl all the same. */
-export type ListedReason = 'files given twice' | 'captions and transcripts of media';
+type ListedReason = 'files given twice' | 'captions and transcripts of media';
 
 /** How much text is packed at once. */
 const BLOCK_BYTES = 256 * 1024;

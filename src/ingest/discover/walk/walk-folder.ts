@@ -10,7 +10,7 @@ import { isFileOfRun, runOfDirectory } from './run-directory.ts';
 import { SkippedFiles, type SkipReason } from './skipped-files.ts';
 
 /** One file found below a folder. All paths are in the recorded form. */
-export interface FoundFile extends FilePlace {
+interface FoundFile extends FilePlace {
   /** Below the folder, with `/`. */
   readonly relative: string;
   /** The real path of what it links to; null for a file that is no link. */
@@ -22,7 +22,7 @@ export interface FoundFile extends FilePlace {
 /** What a walk is after: files of the corpus, files beside them that may say something of them, or neither. */
 export type Role = 'corpus' | 'beside' | null;
 
-export interface WalkOptions {
+interface WalkOptions {
   /** By the path below the folder; default: every file is of the corpus. */
   readonly roleOf?: (relative: string) => Role;
   /** Whether to look into folders; default true. */
@@ -30,7 +30,7 @@ export interface WalkOptions {
 }
 
 /** What a walk found, each in bytewise order of the paths. */
-export interface Walked {
+interface Walked {
   readonly files: FoundFile[];
   readonly beside: FoundFile[];
 }
