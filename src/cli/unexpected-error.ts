@@ -12,7 +12,7 @@ export function unexpectedFailure(error: unknown): Failure {
 }
 
 /**
- * Where an error and its causes were made, for a developer: names, codes and stack frames, one a line. Messages are
+ * Where an error and its causes were made, for a developer: names, codes and stack frames, one per line. Messages are
  * left out, since a message can quote content.
  */
 export function describeUnexpected(error: unknown): string[] {

@@ -20,7 +20,7 @@ function headOf(requestType: RequestType, modality: Modality): string {
   return field(FORM) + field(requestType) + field(modality);
 }
 
-/** That of nearly every item. */
+/** The canonical form begins like this for nearly every item. */
 const PROMPT_HEAD = headOf('prompt', 'text');
 
 /**
@@ -30,8 +30,7 @@ const PROMPT_HEAD = headOf('prompt', 'text');
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
  * - multiturn: role and content of each submitted turn in turn;
- * - an image or audio: the SHA-256 of its file, or of the bytes that stand in a record, in lower-case hex, the version of the rules that bring it into normal
- *   form, then the caption or transcript if there is one.
+ * - an image or audio: the SHA-256 of its file, or of the bytes embedded in a record, in lower-case hex, the version of the normalization rules, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
   if (isMedia(request)) {
@@ -69,7 +68,7 @@ export function contentSha256(request: ItemRequest): string {
 
 /**
  * `contentSha256` of the multiturn requests that submit the first message, the first two, and so on to all of them:
- * one hash a message, in one pass over the conversation.
+ * one hash per message, in one pass over the conversation.
  */
 export function conversationSha256(messages: readonly Turn[]): string[] {
   const hash = createHash('sha256').update(headOf('multiturn', 'text'));

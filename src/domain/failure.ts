@@ -4,13 +4,13 @@
  */
 
 const EXIT_STATUS = {
-  /** Something on our side is broken, or a run's record does not hold. */
+  /** A bug in this program, or a record that fails verification. */
   internal: 1,
   /** Another process continues this run; this one must not write any more. */
   superseded: 1,
   /** A wrong flag, path, job file or policy; said before anything is written. */
   usage: 2,
-  /** No guard to work with, or no disk space: somebody has to see to something outside this process. */
+  /** No usable guard, or no disk space: something outside this process must be fixed. */
   service: 4,
   /** Stopped on request; the run can be resumed. */
   interrupted: 130,

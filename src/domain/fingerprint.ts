@@ -11,7 +11,7 @@ export interface Fingerprint {
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
 /**
- * Canonical form: one line an artifact, `name`, a space, the hash in lower case, a newline, sorted bytewise by
+ * Canonical form: one line per artifact, `name`, a space, the hash in lower case, a newline, sorted bytewise by
  * name. Independent of the order and notation the guard happens to answer in.
  * Returns null when there is no artifact, a name is empty or holds white space at its ends or a line break, or a
  * value is not a SHA-256.

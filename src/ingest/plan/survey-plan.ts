@@ -37,7 +37,7 @@ interface SourceExtent {
   readonly wholeFile: boolean;
 }
 
-/** Reads a plan once. Memory: some bytes a source, nothing a shard. */
+/** Reads a plan once. Memory: some bytes per source, nothing per shard. */
 export async function surveyPlan(
   lines: AsyncIterable<readonly PlanLine[]>,
   sources: number,

@@ -8,7 +8,7 @@ type RowReader = (from: number, to: number) => void;
 
 /**
  * The stored colours of a bitmap; transparency is not looked at. Throws a Refusal where rows are missing. Takes about
- * 5 ns a pixel.
+ * 5 ns per pixel.
  */
 export function decodeDib(bytes: Buffer, dib: Dib): Pixels {
   const { width, height, isTopDown } = dib;
