@@ -44,13 +44,13 @@ export async function readMediaItem(file: OpenSource, target: MediaTarget): Prom
   return { sha256, bytes, draft: { suffix: '', request, error: null }, id };
 }
 
-/** A large file is read again by the thread that hashes it; whether it is still the same is looked at afterwards. */
+/** A large file is read again by the thread that hashes it; the caller checks afterwards that it has not changed. */
 async function hashOf(file: OpenSource, { source, signal }: MediaTarget): Promise<string> {
   if (source.bytes < LARGE_BYTES) return file.hashRest(null);
   return (await hashOpenFile(file.handle, { signal })).sha256;
 }
 
-/** What describes a file: what the manifest says, and the text beside it, which would not be judged otherwise. */
+/** The caption of a file, from the manifest and from its sidecar, which is not judged on its own. */
 async function captionOf({
   source,
   config,

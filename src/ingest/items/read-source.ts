@@ -28,7 +28,7 @@ export interface ReadOptions {
   /** Largest media file in bytes. */
   readonly mediaBytes: number;
   readonly signal: AbortSignal;
-  /** Told how many bytes of the file were read so far (compressed ones, for a compressed file). */
+  /** Called with the number of stored (compressed) bytes of the file read so far. */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
 }
 
@@ -150,7 +150,7 @@ function changed(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
 }
 
-/** What the file system or the gzip data did wrong, as an item; anything else is our own mistake and is thrown. */
+/** An error of the file system or the gzip data as an item; anything else is a bug of ours and is thrown. */
 function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
   if (error instanceof CorruptGzip) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or cut short', source.bytes);

@@ -6,7 +6,7 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
-/** Reads a file that is one text as a whole; beyond the size of an item only its hash is taken. */
+/** Reads a file that is one text. A text larger than an item is only hashed. */
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,

@@ -9,14 +9,13 @@ import type { FileState } from '../plan/plan-line.ts';
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Compressed bytes inflated at a time: what comes out before the reader can hold it back is at most a thousand times
- * as much, however the file was made.
+ * Compressed bytes inflated at a time. DEFLATE expands at most about 1000 times, which bounds the output of one step.
  */
 const DEFLATED_BYTES = 8 * 1024;
 
 /**
- * What the file at a recorded path is recognised by later. One that cannot be looked at cannot be read either, and
- * reading it will say so.
+ * What the file at a recorded path is identified by later. A file without stats gets zeros: it cannot be read either,
+ * and reading it reports the error.
  */
 export async function frozenState(path: string): Promise<FileState> {
   try {
@@ -34,7 +33,7 @@ export function isAsFrozen(stats: Stats, source: FileState): boolean {
   );
 }
 
-/** The same, of the file at a path; false too when there is none that can be looked at. */
+/** The same for the file at a path; false as well when it has no stats. */
 export async function fileUnchanged(file: FileState & { readonly absolute: string }): Promise<boolean> {
   try {
     return isAsFrozen(await stat(systemPath(file.absolute)), file);
@@ -44,8 +43,8 @@ export async function fileUnchanged(file: FileState & { readonly absolute: strin
 }
 
 /**
- * The first bytes of an open file, in pieces of one size: `limit` of them, or as many as there are. Every piece is given
- * to `observe` first.
+ * The first `limit` bytes of an open file, or all if there are fewer, in pieces. `observe` is called with each piece
+ * first.
  */
 export async function* fileBytes(
   handle: FileHandle,
@@ -65,7 +64,7 @@ export async function* fileBytes(
   }
 }
 
-/** A gzip file that does not inflate to its end. What came before was given. */
+/** A gzip file that does not inflate to its end. What could be inflated was yielded before. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
   /** Offset in the file of the part that does not inflate; null when the file is cut short. */
@@ -78,8 +77,8 @@ export class CorruptGzip extends Error {
 }
 
 /**
- * The pieces as they are, or inflated when they are a gzip file. `again` gives the same
- * pieces once more: what zlib inflates of the part in which it fails is only to be had by inflating it byte by byte.
+ * The pieces as they are, or inflated when they are a gzip file. `again` returns the same pieces once more: zlib drops
+ * the output of a step that fails, so that step is repeated byte by byte.
  */
 export async function* inflateIfGzip(
   pieces: AsyncIterable<Buffer>,
@@ -123,9 +122,9 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 }
 
 /**
- * Writes small parts one by one and collects what each gives, rather than piping: an error then never overtakes
- * output that came before it, and the same file gives the same bytes on every reading. From the offset `bytewiseFrom`
- * of the file on, each byte is a part.
+ * Writes small parts one by one and collects the output of each, instead of piping: an error then never overtakes
+ * earlier output, so the same file yields the same bytes on every reading. From offset `bytewiseFrom` on, each byte is
+ * a part.
  */
 async function* inflate(pieces: AsyncIterable<Buffer>, bytewiseFrom: number): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
@@ -153,7 +152,7 @@ async function* inflate(pieces: AsyncIterable<Buffer>, bytewiseFrom: number): As
   }
 }
 
-/** Waits for what `start` begins, or for the end of the stream: one that fails leaves what was begun unanswered. */
+/** Waits for the callback of `start`, or for the stream to close: a stream that fails never calls back. */
 async function settled(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {

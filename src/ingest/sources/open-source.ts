@@ -7,48 +7,48 @@ import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import { fileBytes, inflateIfGzip } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
-/** Bytes looked at before a file is read: enough to tell its layout and its columns. */
+/** Bytes read first, from which the layout and the columns of a file are recognised. */
 const HEAD_BYTES = 256 * 1024;
 
 /** The beginning of a file, inflated. */
 export interface SourceHead {
-  /** As the file has it. */
+  /** Inflated, before decoding. */
   readonly raw: Buffer;
   /** In UTF-8, without a byte order mark. */
   readonly text: Buffer;
-  /** Whether that is all of the file. */
+  /** Whether the head is the whole file. */
   readonly isComplete: boolean;
-  /** The encoding that was named and in which it is read, a WHATWG label; null: UTF-8, or the one its mark says. */
+  /** The named encoding it is decoded from, a WHATWG label; null: UTF-8, or the encoding of its byte order mark. */
   readonly encoding: string | null;
 }
 
-/** The encoding that files are said to be in. */
+/** The encoding that the user named for files. */
 export interface NamedEncoding {
   /** A WHATWG label. */
   readonly label: string;
-  /** Whether it was said of many files: then it holds for those whose bytes are not UTF-8. */
+  /** Whether it was named for many files: then it applies only to those that are not UTF-8. */
   readonly ifFitting: boolean;
 }
 
-/** What is gathered from the bytes of a file as it has them, compressed or not, while they are read. */
+/** What is collected from the stored bytes of a file, compressed or not, as they are read. */
 interface Stored {
   isCompressed: boolean;
-  /** Of all bytes so far; null once nobody can ask for the hash of the file. */
+  /** Of all bytes so far; null once the file is read without `hashRest`. */
   hash: Hash | null;
 }
 
 /** A file open for reading, once, from its beginning. */
 export class OpenSource {
   readonly handle: FileHandle;
-  /** What it was when it was opened: so many bytes of it are read. */
+  /** Its stats when it was opened; no more than its size then is read. */
   readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: Stored;
   readonly #again: () => AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
-  /** The head as the file has it, and a decoder to which nothing was given yet. */
+  /** The inflated head, and a fresh decoder. */
   #restart: (() => { readonly head: Buffer; readonly decoder: Decoder }) | null = null;
-  /** Set when the head is all there is: the end of the file, or what kept us from it. */
+  /** Set when nothing follows the head: the file ended, or reading failed. */
   #outcome: { readonly failure?: Error } | null = null;
 
   private constructor(
@@ -65,7 +65,7 @@ export class OpenSource {
     this.#stored = stored;
   }
 
-  /** `onBytes` is told how many bytes of the file were read so far. Rejects as `openPlace` does. */
+  /** `onBytes` is called with the number of bytes of the file read so far. Rejects as `openPlace` does. */
   static async open(
     place: FilePlace,
     signal: AbortSignal,
@@ -88,8 +88,8 @@ export class OpenSource {
   }
 
   /**
-   * Reads the head and settles the encoding. Call it once, first. What goes wrong after the first bytes is thrown by
-   * `rest`, so that nothing that could be read is lost. Throws CorruptGzip, or what the file system throws.
+   * Reads the head and determines the encoding. Call it once, first. An error after the first bytes is thrown by
+   * `rest`, so that nothing readable is lost. Rejects with CorruptGzip or the system's error.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
@@ -115,14 +115,14 @@ export class OpenSource {
     return { raw, text, isComplete, encoding: applied };
   }
 
-  /** Whether the file is compressed, as far as its first bytes, which `head` reads, tell. */
+  /** Whether the file is compressed, by its first bytes; known after `head`. */
   get isCompressed(): boolean {
     return this.#stored.isCompressed;
   }
 
   /**
-   * Reads what follows the head. Returns the SHA-256 of the whole file as it is stored, in hex. `take` is given what follows
-   * the head, in UTF-8. Throws as `head` does.
+   * Reads what follows the head. Returns the SHA-256 of the whole file as it is stored, in hex. `take` is given what
+   * follows the head, in UTF-8. Throws as `head` does.
    */
   async hashRest(take: ((text: Buffer) => void) | null): Promise<string> {
     const hash = this.#stored.hash!;
@@ -151,7 +151,7 @@ export class OpenSource {
     yield decoder.end();
   }
 
-  /** The file once more, in UTF-8, from a byte of that on. Nobody observes it. Throws as `head` does. */
+  /** Reads the file again, in UTF-8, from a byte of that text on. Throws as `head` does. */
   async *again(from: number): AsyncGenerator<Buffer, void> {
     const { head, decoder } = this.#restart!();
     let left = from;
@@ -160,7 +160,7 @@ export class OpenSource {
       left -= skipped;
       return piece.subarray(skipped);
     };
-    // The decoder is given the same head, since it may judge by that.
+    // The decoder gets the same head, because it may choose the encoding by it.
     yield behind(decoder.write(head));
     let passed = head.length;
     for await (const piece of this.#again()) {

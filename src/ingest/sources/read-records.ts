@@ -6,12 +6,12 @@ import type { OpenSource, SourceHead } from './open-source.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Bytes parsed at once: what else this process does must not wait for a whole piece. */
+/** Bytes parsed before yielding to the event loop. */
 const PART_BYTES = 64 * 1024;
 
 /**
- * The records of an open file whose head was read, in batches. What goes wrong with the file is thrown after the
- * records that could be read: CorruptGzip, or what the file system throws.
+ * The records of an open file whose head was read, in batches. An error of the file is thrown after the records that
+ * could be read: CorruptGzip, or the system's error.
  */
 export async function* readRecords(
   file: OpenSource,
@@ -28,7 +28,7 @@ async function* whole(file: OpenSource, head: SourceHead): AsyncGenerator<Buffer
   yield* file.rest();
 }
 
-/** Gives what kept it from the end of the file, if that can wait. */
+/** Returns an error that kept it from reading on, if it can be thrown later. */
 async function* readPieces(
   reader: RecordReader,
   pieces: AsyncIterable<Buffer>,
@@ -44,7 +44,7 @@ async function* readPieces(
       }
     }
   } catch (error) {
-    // A table's reader may hold back a row that is complete; one that was cut off is not to be taken for one.
+    // A CSV reader may hold back a complete row. A row that was cut off must not be taken for one.
     const endsLine = lastByte === LF || lastByte === CR;
     if (!(error instanceof Error) || !(reader instanceof CsvReader) || !endsLine) throw error;
     failure = error;
