@@ -5,47 +5,47 @@ import type { RunConfig } from '../config/run-config.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { Interrupts } from '../terminal/interrupt.ts';
 
-/** All that a command knows of the process around it. */
+/** What a command knows about its process. */
 export interface CommandContext {
-  /** Absolute folder the user stands in; paths on the command line are relative to it. */
+  /** Absolute working directory; paths on the command line are relative to it. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** For results. */
   readonly stdout: LineWriter;
-  /** For everything about the way there. */
+  /** For progress, notices and failures. */
   readonly stderr: LineWriter;
   readonly interrupts: Interrupts;
 }
 
-/** How the commands that work on a run show what they do. */
+/** Output of the commands that work on a run. */
 export interface RunUi extends CommandContext {
-  /** The result as one JSON document on stdout, instead of text. */
+  /** Print the result as one JSON document instead of text. */
   readonly json: boolean;
-  /** Nothing on stderr but failures. */
+  /** Print only failures on stderr. */
   readonly quiet: boolean;
 }
 
 /** How a process takes part in a fleet. */
 export interface FleetAccess {
   readonly redis: RedisAddress;
-  /** What jobs and results are sealed with; null: they travel in the clear, and anybody's are taken. */
+  /** Seals jobs and results; null: they travel as plaintext, and forged ones are accepted. */
   readonly key: KeyObject | null;
   /** Whether `--insecure-fleet` was given. */
   readonly insecure: boolean;
 }
 
-/** How the commands that bring a run to its end go about it. */
+/** Settings of the commands that take a run to its end. */
 export interface FeedUi extends RunUi {
   /** The fleet that judges the run; null: this process does. */
   readonly fleet: FleetAccess | null;
   /** Leave the feeder running in the background. */
   readonly detach: boolean;
-  /** How long Redis and guards may take to be there at the start, in milliseconds. */
+  /** Timeout for Redis and guards at the start, in milliseconds. */
   readonly startWaitMs: number;
   readonly afterFinish: AfterFinish;
 }
 
-/** What a record is held against that was kept elsewhere. */
+/** What was kept elsewhere, to compare a record with. */
 export interface VerifyAgainst {
   readonly head: string | null;
   /** Absolute path of a file of chain heads. */
@@ -53,15 +53,15 @@ export interface VerifyAgainst {
   readonly publicKey: KeyObject | null;
 }
 
-/** How the commands that go on with a run do so. */
+/** The same for a run that already has a directory. */
 export interface ContinueUi extends FeedUi {
-  /** Also when this user has not created it here. */
+  /** Also work on a run that this user did not create on this machine. */
   readonly trustRun: boolean;
 }
 
 /**
  * The commands that work on a run, behind their parsed arguments. Each resolves to the exit status of a run that
- * came to its end (0, 1, 3 or 5), or rejects with a Failure, which carries its own. Run directories are absolute.
+ * ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
  */
 export interface RunCommands {
   enqueue(config: RunConfig, ui: FeedUi): Promise<number>;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LineWriter } from '../terminal/line-writer.ts';
 
-/** As for a service that is not there: something outside this process has to be seen to. */
+/** As for a missing service: the cause is outside this process. */
 const OUTPUT_LOST = 4;
 
 interface Outputs {
@@ -15,9 +15,9 @@ export interface LostOutput {
 }
 
 /**
- * Lets work go on when what it says cannot be written: the disk is full, the terminal went away, or nobody reads the
- * pipe any more. That output is dropped. A reader that went away, as in `guardsweep … | head`, wants no more; any other
- * loss of a result is a failure, said on `said`.
+ * Keeps a command working when its output cannot be written: the disk is full, the terminal is gone, or the reader of a
+ * pipe has exited. That output is dropped. A reader that exits, as in `guardsweep … | head`, has all it wants; any other
+ * lost result is a failure, reported on `said`.
  */
 export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): LostOutput {
   let code: string | null = null;
@@ -27,7 +27,7 @@ export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): L
   });
   return {
     async exitStatus(status) {
-      // A stream tells of its error after the write.
+      // A stream reports its error after the write.
       await setImmediate();
       if (code === null) return status;
       said.line(`guardsweep: the result cannot be written to standard output (${code})`);

@@ -3,7 +3,7 @@ import { standardError, standardOutput } from '../terminal/standard-streams.ts';
 import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from '../terminal/interrupt.ts';
 
-// Before the rest is loaded, which takes a moment, and to the very end: an interrupt never ends the process by itself.
+// Before the rest is loaded, which takes a moment, and until the process exits: an interrupt never kills the process.
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 silenceConsole();
 const [stdout, stderr] = [standardOutput(), standardError()];
@@ -12,7 +12,7 @@ const lost = dropLostOutput(process, stderr);
 const { reportFailure, runCli } = await import('./run-cli.ts');
 const { runCommands } = await import('./run/run-commands.ts');
 
-// Node would print the message of what nobody caught, and that can quote content.
+// Node would print the message of an uncaught error, which can quote content.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, { stderr, env: process.env })));
 
 const { argv, env } = process;
@@ -22,7 +22,7 @@ const status = await runCli(
   runCommands,
 );
 
-// Taking itself apart, Node would let go of signals before it has ended, and one more interrupt would end it.
+// Node removes its signal handlers before it has shut down, so that one more interrupt would kill the process.
 process.on('exit', (code) => process.exit(code));
 
 // The only place that sets the exit status.

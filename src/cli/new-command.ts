@@ -43,7 +43,7 @@ function collect(value: string, earlier: readonly string[] | undefined): readonl
   return [...(earlier ?? []), value];
 }
 
-/** The examples at the end of a command's help: what to type, and what it does. */
+/** The examples at the end of a command's help. */
 export function examples(lines: readonly (readonly [command: string, does: string])[]): string {
   return `\nExamples:\n${lines.map(([command, does]) => `  # ${does}\n  $ ${command}\n`).join('')}`;
 }

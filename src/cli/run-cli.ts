@@ -10,7 +10,7 @@ import { isExpectedEnd, usageFailure } from './usage-failure.ts';
 import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 
 /**
- * Runs one command line (the arguments after the program's name) and gives its exit status. A failure is one line on
+ * Runs one command line (the arguments after the program's name) and returns its exit status. A failure is one line on
  * stderr; results are on stdout. Never rejects.
  */
 export async function runCli(
@@ -35,7 +35,7 @@ export async function runCli(
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Says on stderr, in one line, why a command ended, and gives its exit status. */
+/** Prints one line on stderr that says why a command failed, and returns its exit status. */
 export function reportFailure(
   error: unknown,
   { stderr, env }: { readonly stderr: LineWriter; readonly env: NodeJS.ProcessEnv },

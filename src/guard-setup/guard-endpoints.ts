@@ -3,19 +3,19 @@ import type { GuardEndpoint } from '../guard/protocol/address.ts';
 import { startEmbeddedGuard, type EmbeddedGuard } from '../guard-server/embedded/embedded.ts';
 
 export interface GuardEndpoints {
-  /** One for each URL, in order: the name that records use, and the address it is reached at. */
+  /** One per URL, in order: its name in records, and its address. */
   readonly endpoints: readonly GuardEndpoint[];
-  /** What to send to an endpoint as bearer token. The function may throw what that of the configured ones throws. */
+  /** Bearer token for an endpoint; null: none. Throws what `configured` throws. */
   readonly token: (endpoint: GuardEndpoint) => string | null;
   /** Resolves with a Failure when the embedded guard dies; never settles without one. */
   readonly failed: Promise<Error>;
-  /** Stops the embedded guard, if there is one. May be called again. */
+  /** Stops the embedded guard, if there is one. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Makes configured guard URLs reachable: starts the embedded guard for `embedded:`, leaves the others as they are.
- * `configured`: the tokens of the others.
+ * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:`, for which it
+ * chooses address and token; the others keep their URL, and `configured` looks up their tokens.
  * Failure('internal') when the embedded guard cannot start.
  */
 export async function openGuardEndpoints(

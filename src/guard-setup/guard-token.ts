@@ -5,16 +5,16 @@ import { type GuardEndpoint, isRest, parseAddress } from '../guard/protocol/addr
 import { parseBaseAddress } from '../guard/rest/base-address.ts';
 
 /**
- * The bearer token to send to an endpoint, or none; the embedded guard gets none. `guards`: every URL that is
- * configured; `namedByUser`: those of them that the user has named for this command, by a flag, a job file or the
- * environment; default: all. A variable for one host ends in `__<HOST>`, the host in upper case, every character but letters and
- * digits as `_`; an empty variable is none.
- * - gRPC: `GUARD_TOKEN__<HOST>` where that is set, else `GUARD_TOKEN`.
- * - REST: `GUARD_API_KEY__<HOST>` where that is set, else, to the one https host without a key of its own,
- *   `GUARD_API_KEY`. A guard reached over plain http needs no key.
- * A token that is for no host in particular goes only to a guard that the user has named for this command: a run
- * directory, which may be a stranger's, must not have it sent to whom it likes.
- * The function throws Failure('usage') rather than let a token leave this machine without TLS, or go to a host it may
+ * Returns a function that looks up the bearer token for an endpoint; null: none is sent. The embedded guard gets none.
+ * `guards` are all configured URLs, `namedByUser` those of them that the user named for this command with a flag, a job
+ * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_` for
+ * every character that is not a letter or digit. An empty variable means no token.
+ * - gRPC: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
+ * - REST: `GUARD_API_KEY__<HOST>` if that is set, else `GUARD_API_KEY`, if only one https host has no key of its own. Over
+ *   plain http no key is needed.
+ * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and must
+ * not choose who receives it.
+ * The function throws Failure('usage') rather than send a token to another machine without TLS, or to a host that it may
  * not be meant for.
  */
 export function guardToken(
@@ -37,7 +37,7 @@ export function guardToken(
 interface Found {
   readonly token: string;
   readonly variable: string;
-  /** Whether it is for this host alone. */
+  /** Whether it is for this host only. */
   readonly isOwn: boolean;
 }
 
@@ -72,7 +72,7 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
   return shared;
 }
 
-/** The token for this host alone; null when it is to have none, undefined when nothing is said of it. */
+/** The token for this host only; null when it must get none, undefined when its variable is not set. */
 function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): Found | null | undefined {
   const variable = variableOf(prefix, host);
   return env[variable] === undefined ? undefined : valueOf(env, variable, true);

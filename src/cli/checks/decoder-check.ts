@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<keyof Bounds, string>> = {
 };
 
 /**
- * Which bounds this system sets to the processes that decode media. A bound that it cannot set is no failure: runs go on
+ * Which bounds this system sets to the processes that decode media. A bound that it cannot set is no failure: runs work
  * without it.
  */
 export function checkDecoders(): Check {

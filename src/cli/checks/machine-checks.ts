@@ -6,31 +6,31 @@ import { promisify } from 'node:util';
 import { plural } from '../../domain/text/plural.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 
-/** One thing a run needs, and whether it is there. */
+/** A requirement of a run, and whether it is met. */
 export interface Check {
   readonly what: string;
   readonly ok: boolean;
   /** What was found. */
   readonly found: string;
-  /** What to do about it; null when it is there. */
+  /** What to do about it; null when the requirement is met. */
   readonly todo: string | null;
 }
 
 const MEBIBYTE = 1024 * 1024;
 const MIN_MEMORY_BYTES = 512 * MEBIBYTE;
-/** A record of some hundred thousand items, twice over: its log and its final files. */
+/** Room for the log and the final files of some hundred thousand items. */
 const MIN_DISK_BYTES = 1024 * MEBIBYTE;
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / MEBIBYTE).toLocaleString('en-US')} MiB`;
 
-/** Node 20.19 is the first that runs everything used here. */
+/** Node 20.19 or newer is required. */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const ok = major > 20 || (major === 20 && minor >= 19);
   return { what: 'node', ok, found: version, todo: ok ? null : 'install Node 20.19 or newer' };
 }
 
-/** Memory this process may still take: what the operating system can give, or what its container leaves. */
+/** Memory that this process can still allocate: what the operating system has available, or its container's limit leaves. */
 export function checkMemory(availableBytes = process.availableMemory?.() ?? freemem()): Check {
   const ok = availableBytes >= MIN_MEMORY_BYTES;
   return {
@@ -43,7 +43,7 @@ export function checkMemory(availableBytes = process.availableMemory?.() ?? free
 
 const VERSION_WITHIN_MS = 10_000;
 
-/** Whether `ffmpeg` and `ffprobe` are on the PATH of `env` and run: audio is decoded by them. Rejects only on abort. */
+/** Whether `ffmpeg` and `ffprobe`, which decode audio, are on the PATH of `env` and run. Rejects only on abort. */
 export async function checkFfmpeg(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
   const versions: string[] = [];
   for (const program of ['ffmpeg', 'ffprobe']) {
@@ -70,7 +70,7 @@ async function nearestFolder(folder: string): Promise<{ folder: string; freeByte
   }
 }
 
-/** Whether a run directory could be made in an absolute folder, which itself may still have to be made. */
+/** Whether a run directory can be created in an absolute folder, which need not exist yet. */
 export async function checkOutput(folder: string): Promise<Check> {
   const what = `output ${folder}`;
   try {

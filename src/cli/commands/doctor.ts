@@ -6,7 +6,7 @@ import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
 import { givenValueOf, valueOf, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { checkFleetKey } from '../checks/fleet-key-check.ts';
-import { checkGuard } from '../checks/guard-checks.ts';
+import { checkGuard } from '../checks/guard-check.ts';
 import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';

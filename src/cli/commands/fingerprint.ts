@@ -3,9 +3,8 @@ import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { shownName } from '../../domain/text/shown.ts';
-import { openGuardEndpoints } from '../../guard-setup/guard-endpoints.ts';
-import { guardToken } from '../../guard-setup/guard-token.ts';
-import { readEndpoint, type EndpointReading } from '../../guard/pool/read-endpoint.ts';
+import { readGuards } from '../../guard-setup/read-guards.ts';
+import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -49,19 +48,10 @@ export function fingerprintCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (flags: Flags) => {
-      const signal = context.interrupts.drain;
       const { guard: urls, json } = await valuesOf(SETTINGS, { flags, ...context });
-      const guards = await openGuardEndpoints(urls, guardToken(context.env, urls));
-      const { token } = guards;
-      try {
-        const readings: EndpointReading[] = [];
-        for (const endpoint of guards.endpoints) {
-          readings.push(await readEndpoint(endpoint, { timeoutMs: ANSWER_WITHIN_MS, signal, token }));
-        }
-        if (json) context.stdout.json(readings, 2);
-        else context.stdout.lines(readings.flatMap((one, at) => [...(at > 0 ? [''] : []), ...linesOf(one)]));
-      } finally {
-        await guards.close();
-      }
+      const { env, interrupts, stdout } = context;
+      const readings = await readGuards(urls, { env, timeoutMs: ANSWER_WITHIN_MS, signal: interrupts.drain });
+      if (json) stdout.json(readings, 2);
+      else stdout.lines(readings.flatMap((one, at) => [...(at > 0 ? [''] : []), ...linesOf(one)]));
     });
 }

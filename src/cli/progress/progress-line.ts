@@ -1,8 +1,8 @@
-/** Where a run stands, for the progress line. */
+/** Progress of a run, for the progress line. */
 export interface ProgressSnapshot {
   /** Items found so far. */
   readonly planned: number;
-  /** Whether `planned` is all there is. */
+  /** Whether `planned` is final. */
   readonly planClosed: boolean;
   /** Items with a verdict. */
   readonly judged: number;
@@ -36,7 +36,7 @@ function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | nu
 }
 
 /**
- * One line of progress without a line break: items done of items known (`+` while more may be found), items a
+ * One line of progress without a line break: items done of items known (`+` while more may be found), items per
  * second, time left, errors, note. `perSecond` is the recent rate of done items, null when not known yet.
  */
 export function progressLine(snapshot: ProgressSnapshot, perSecond: number | null): string {

@@ -7,14 +7,14 @@ const PLAIN_EVERY_MS = 10_000;
 const RATE_WINDOW_MS = 10_000;
 
 export interface Progress {
-  /** Writes a line of its own to stderr without mixing with the progress line; nothing when quiet. */
+  /** Writes a line to stderr without garbling the progress line; nothing when quiet. */
   say(line: string): void;
-  /** Ends the progress line; may be called twice. */
+  /** Ends the progress line. Idempotent. */
   stop(): void;
 }
 
 /**
- * Shows on stderr how far a run is: on a terminal one line rewritten in place five times a second, elsewhere a line
+ * Shows the progress of a run on stderr: on a terminal one line rewritten in place five times a second, elsewhere a line
  * every 10 s, nothing when quiet. Writes no colours.
  */
 export function startProgress(

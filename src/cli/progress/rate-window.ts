@@ -7,7 +7,7 @@ export class RateWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Adds a reading; `atMs` is of a clock that never goes back. */
+  /** Adds a reading; `atMs` comes from a monotonic clock. */
   add(atMs: number, count: number): void {
     this.#readings.push({ atMs, count });
     // The newest reading outside the window stays: the window is measured from it.
@@ -15,7 +15,7 @@ export class RateWindow {
       this.#readings.shift();
   }
 
-  /** Counts a second; null until two readings lie apart. */
+  /** Counts per second; null until there are two readings at different times. */
   perSecond(): number | null {
     const first = this.#readings[0];
     const last = this.#readings.at(-1);

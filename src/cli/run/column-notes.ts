@@ -2,10 +2,10 @@ import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import type { FileColumns, Inspection } from '../../ingest/recognise/inspect.ts';
 
-/** Most lines of each kind: a folder may hold tables of any shapes. */
+/** Per kind; a folder may hold tables of many shapes. */
 const MAX_LINES = 20;
 
-/** What the summary says of columns that were not judged, for people at a terminal. Files with equal ones share a line. */
+/** Lines of the summary about columns that were not judged. Files with the same columns share a line. */
 export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
   return [
     ...(withoutHeader.length === 0

@@ -2,12 +2,12 @@ import type { AfterFinish } from '../../config/after-finish.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { shownName } from '../../domain/text/shown.ts';
 
-/** How many corpora, guards or words of a command are named. */
+/** Per list: corpora, guards, words of a command. */
 const MAX_NAMED = 10;
 
 /**
- * One line with what a job file has the run do, flags included: a user who meant a corpus (`uploads/*`) sees what runs
- * instead. `path` is how the user named the file.
+ * One line about what a job file and the flags make the run do. A user who meant to name a corpus (`uploads/*`) sees that
+ * a job file runs instead. `path` is as the user typed it.
  */
 export function jobFileNotice(path: string, config: RunConfig, { headFile, onFinish }: AfterFinish): string {
   const guards = config.guards.length === 0 ? 'those of the workers' : named(config.guards, ', ');

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 
-/** What to type to finish a run, in the way this command was started: through npm, or by its own name. */
+/** The command that finishes a run, started as this one was: through npm, or directly. */
 export function resumeCommand(
   runDir: string,
   { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
@@ -12,7 +12,7 @@ export function resumeCommand(
   return env['npm_lifecycle_event'] === undefined ? `guardsweep resume ${path}` : `npm run resume -- ${path}`;
 }
 
-/** The end of a command whose run was interrupted: exit status 130, and the way on. */
+/** Failure of a command whose run was interrupted: exit status 130, and how to finish the run. */
 export function interruptedFailure(
   runDir: string,
   place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },

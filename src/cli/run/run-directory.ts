@@ -4,8 +4,8 @@ import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /**
- * The run directory that somebody means, absolute: a path, or the name alone of a run below the output folder. What is
- * neither is taken for a path, of which whoever opens it says that it is no run directory.
+ * Absolute path of the run directory that a user named: by its path, or by the name of a run in the output folder. What
+ * is neither is taken as a path; opening it fails with a message that says it is no run directory.
  */
 export function runDirectoryOf(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
   const path = resolve(cwd, given);
@@ -14,13 +14,13 @@ export function runDirectoryOf(given: string, cwd: string, out = DEFAULT_RUNS_FO
   return withoutLink(isRun(below) ? below : path);
 }
 
-/** A link that the user named is followed once, here: what it leads to is then looked at and worked on, not the link. */
+/** Follows a link that the user named once, here, so that its target cannot change between checks and work. */
 function withoutLink(path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink && existsSync(path) ? realpathSync(path) : path;
 }
 
-/** Damaged ones too: whoever opens them says what is wrong. */
+/** True for damaged ones too: opening them says what is wrong. */
 function isRun(folder: string): boolean {
   return existsSync(join(folder, RUN_FILES.run));
 }

@@ -1,32 +1,32 @@
 import { spawn } from 'node:child_process';
 import { Failure } from '../../domain/failure.ts';
 
-/** How long the command may take, in milliseconds. */
+/** Default timeout of the command, in milliseconds. */
 const MAX_MS = 60_000;
-/** As much of what it writes to stderr as is shown when it fails, in bytes. */
+/** Of its stderr, shown when it fails; in bytes. */
 const MAX_SAID = 4096;
-/** How long others may hold its stderr open after its end, in milliseconds. */
+/** How long its child processes may hold its stderr open after it has exited, in milliseconds. */
 const CLOSING_MS = 1000;
-/** Our own variables, of which some are secrets. */
+/** Our own variables, some of which are secrets. */
 const OURS = /^(GUARD|REDIS)/;
 
 export interface OnFinishInput {
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** The environment of this process, of which the command gets all but our own variables. */
+  /** Environment of this process; the command inherits all but our own variables. */
   readonly env: NodeJS.ProcessEnv;
-  /** What the command is told, by variable. */
+  /** Variables that tell the command about the run. */
   readonly about: Readonly<Record<`GUARDSWEEP_${string}`, string>>;
-  /** Aborted when the command is to be ended. */
+  /** Aborted to kill the command. */
   readonly signal: AbortSignal;
-  /** How long it may take, in milliseconds; default 60 s. */
+  /** In milliseconds; default 60 s. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Runs a command without a shell and waits for its end. Failure('service') when it cannot be started, takes too long, or
- * ends with another status than 0, with what it said on stderr as `cause`; an AbortError when aborted.
+ * Runs a command without a shell and waits until it exits. Failure('service') when it cannot be started, times out, or
+ * exits with a status other than 0, with its stderr as `cause`. Rejects with an AbortError when aborted.
  */
 export async function runOnFinish(input: OnFinishInput): Promise<void> {
   const { command, cwd, env, about, signal, timeoutMs = MAX_MS } = input;
@@ -39,7 +39,7 @@ export async function runOnFinish(input: OnFinishInput): Promise<void> {
     killSignal: 'SIGKILL',
     signal,
   });
-  // The timeout of spawn would go on, and keep the process, where the program cannot be started.
+  // The timeout option of spawn keeps running, and the process alive, when the program cannot be started.
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   let said = Buffer.alloc(0);
   child.stderr.on('data', (bytes: Buffer) => {

@@ -20,20 +20,20 @@ export interface AdmitOptions {
   readonly say: (line: string) => void;
 }
 
-/** Of one path or URL. All are named, and whole: what is left out could be the one that matters. */
+/** Per path or URL. None is left out or shortened below this: it could be the one that matters. */
 const MAX_CHARACTERS = 8192;
 
 /**
- * Decides whether a run may be worked on that lies in a directory: that has its content read from where run.json says,
- * and sent to the guards that it names. It may when this user created it here, or says so now; it is then known from
- * there on. A directory that was unpacked from an archive belongs to whoever unpacked it, so its owner tells nothing.
+ * Decides whether to work on a run directory: that reads the files and sends them to the guards that its run.json names.
+ * It is admitted if this user created it on this machine or trusts it now, which is remembered. The owner of a directory
+ * proves nothing: unpacking an archive makes the user the owner.
  *
- * Failure('usage') for a run that was not created here, with what it would read and whom it would ask; and for a
- * directory that others can write in.
+ * Failure('usage') for a run that was not created here, with the files and guards that it names, and for a directory that
+ * other users can write in.
  */
 export async function admitRun(runDir: string, { keyFile, trusted, say }: AdmitOptions): Promise<void> {
   const record = await readRunRecord(runDir);
-  // Whoever opens it says that it is no run directory.
+  // Opening it fails with a message that says it is no run directory.
   if (record === null) return;
   await assertOwnRun(runDir);
   const runJson = await readRunFile(runDir, RUN_FILES.run);

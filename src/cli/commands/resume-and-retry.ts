@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import type { Flags } from '../../config/settings/given.ts';
+import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import { CONTINUE_SETTINGS, continueUiOf } from '../flags/continue-ui.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
+
+interface ContinueCommand {
+  readonly name: 'resume' | 'retry';
+  readonly summary: string;
+  readonly description: string;
+  readonly example: string;
+}
+
+/** `resume <run dir>`: finish an interrupted run. */
+export function resumeCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  const command: ContinueCommand = {
+    name: 'resume',
+    summary: 'finish an interrupted run',
+    description:
+      'Finish an interrupted run with the configuration it was created with. What was judged is not judged again.',
+    example: 'finish this run',
+  };
+  return continueCommand(command, context, runs, report);
+}
+
+/** `retry <run dir>`: a new pass over the items that failed with a retryable error. */
+export function retryCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+  const command: ContinueCommand = {
+    name: 'retry',
+    summary: 'retry items that failed with a temporary error',
+    description:
+      'Retry the items of a finished run that failed with a temporary error, as a new pass of the same run.\n' +
+      'All other items keep their outcomes.',
+    example: 'retry the failed items of this run',
+  };
+  return continueCommand(command, context, runs, report);
+}
+
+function continueCommand(
+  { name, summary, description, example }: ContinueCommand,
+  context: CommandContext,
+  runs: RunCommands,
+  report: ReportStatus,
+): Command {
+  return newCommand(name, context, CONTINUE_SETTINGS)
+    .summary(summary)
+    .description(
+      `${description}\n` +
+        'GUARD_API_KEY and GUARD_TOKEN are sent only to guards that GUARD_URL names; a guard that only the run directory ' +
+        'names gets GUARD_API_KEY__<HOST> or GUARD_TOKEN__<HOST>.',
+    )
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
+    .action(async (runDir: string, flags: Flags) => {
+      const ui = await continueUiOf(flags, context);
+      report(await runs[name](runDirectoryOf(runDir, context.cwd), ui));
+    });
+}

@@ -1,0 +1,33 @@
+import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.ts';
+import { openGuardEndpoints } from './guard-endpoints.ts';
+import { guardToken } from './guard-token.ts';
+
+export interface ReadGuardsOptions {
+  /** Every configured guard, which decides the tokens, see guardToken; default: those that are read. */
+  readonly configured?: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Timeout of each request, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads which model answers at each guard, one after the other; starts the embedded guard for `embedded:` and stops it
+ * again. Rejects with the Failure of the first guard that does not answer or must not be sent its token, and with the
+ * signal's reason when aborted.
+ */
+export async function readGuards(
+  urls: readonly string[],
+  { configured = urls, env, timeoutMs, signal }: ReadGuardsOptions,
+): Promise<EndpointReading[]> {
+  const guards = await openGuardEndpoints(urls, guardToken(env, configured));
+  const { token } = guards;
+  try {
+    const readings: EndpointReading[] = [];
+    for (const endpoint of guards.endpoints)
+      readings.push(await readEndpoint(endpoint, { timeoutMs, signal, token }));
+    return readings;
+  } finally {
+    await guards.close();
+  }
+}
