@@ -86,7 +86,7 @@ function* lines(values: Iterable<FrozenSource | SkippedFile>): Generator<string>
   yield batch;
 }
 
-/** Gives the SHA-256 of what was written. */
+/** Returns the SHA-256 of what was written. */
 async function writeDurably(path: string, parts: Iterable<string>): Promise<string> {
   const hash = createHash('sha256');
   const file = await createFile(path);

@@ -113,7 +113,7 @@ it('a run in one process is paused, continued and cancelled as well', { timeout:
   expectStatus(await guardsweep(['pause', run]), 0);
   await until(async () => cli.stderr.includes('the run is paused'), 'the pause');
   expectStatus(await guardsweep(['continue', run]), 0);
-  await until(async () => cli.stderr.includes('the run goes on'), 'the run to go on');
+  await until(async () => cli.stderr.includes('the run continues'), 'the run to continue');
   expectStatus(await guardsweep(['cancel', run]), 0);
   expect((await cli.finished()).status).toBe(130);
   expectStatus(await guardsweep(['resume', run, '--quiet']), 0);

@@ -28,7 +28,7 @@ export function pauseCommand(context: CommandContext): Command {
     example: 'free the guards for another run',
     ask: async (runDir) => {
       await setMarker(runDir, 'paused');
-      return 'paused; to go on: guardsweep continue';
+      return 'paused; to continue: guardsweep continue';
     },
   });
 }
@@ -44,7 +44,7 @@ export function continueCommand(context: CommandContext): Command {
     example: 'continue this run',
     ask: async (runDir) => {
       await clearMarker(runDir, 'paused');
-      return 'not paused any more; if status says stopped: guardsweep resume';
+      return 'no longer paused; if status says stopped: guardsweep resume';
     },
   });
 }
@@ -61,7 +61,7 @@ export function cancelCommand(context: CommandContext): Command {
     example: 'this was the wrong folder',
     ask: async (runDir) => {
       await setMarker(runDir, 'cancelled');
-      return 'cancelled; to take it up again: guardsweep resume';
+      return 'cancelled; to finish it after all: guardsweep resume';
     },
   });
 }

@@ -26,7 +26,7 @@ interface Unreadable {
 
 type Shown = RunStatus | Unreadable;
 
-/** States that no run leaves by itself. */
+/** States that a run leaves only when a user acts. */
 const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unreadable']);
 
 /** Runs that are listed, newest first. */
@@ -37,7 +37,7 @@ const REDIS_WITHIN_MS = 1000;
 
 const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_RUNS };
 
-/** `status [run]`: where runs stand, and why one does not go on. */
+/** `status [run]`: the progress of runs, and why one is stuck. */
 export function statusCommand(context: CommandContext): Command {
   return newCommand('status', context, SETTINGS)
     .summary('show the progress of runs, and why one is stuck')

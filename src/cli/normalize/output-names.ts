@@ -3,19 +3,19 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FILE_MODE } from '../../files/create-file.ts';
 
-/** Of a name, in most file systems. */
+/** Limit of most file systems. */
 const MAX_NAME_BYTES = 255;
 
-/** Names for files that are made of others, each of them once. */
+/** Unique names for output files. */
 export class OutputNames {
   readonly #taken = new Set<string>();
-  /** Which number to try next for a name that was taken before. */
+  /** The next number to try for a name that is taken. */
   readonly #numbers = new Map<string, number>();
 
   /**
-   * The name of the file that is made of the one at `path`: its own with another extension, and a number before that
-   * when an earlier one has that name, whatever their case or how their accents are written. A name that would be
-   * longer than file systems take is cut before that. It leads out of no folder.
+   * Names the output file for the input at `path`: the same name with another extension, with a number before that if
+   * the name is taken. Names that differ only in case or Unicode normalization count as equal. A name that is too long
+   * for a file system is cut first. The name has no path separators and is never `.` or `..`.
    */
   next(path: string, extension: string): string {
     const stem = basename(path).replace(/(?<=.)\.[^.]*$/, '');
@@ -30,7 +30,7 @@ export class OutputNames {
     }
   }
 
-  /** Whether nobody had it before. */
+  /** Takes a name; false when it was taken before. */
   #take(name: string): boolean {
     const key = keyOf(name);
     if (this.#taken.has(key)) return false;

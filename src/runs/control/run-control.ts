@@ -52,7 +52,7 @@ export class RunControl {
         this.#cancelled.abort(new Failure('interrupted', 'the run was cancelled'));
       }
       const paused = await hasMarker(this.#runDir, 'paused');
-      if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run goes on');
+      if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run continues');
       this.#paused = paused;
     } catch {
       // A folder that cannot be looked into for a moment asks for nothing.
