@@ -72,7 +72,13 @@ export class OpenSource {
     onBytes?: (bytesReadSoFar: number) => void,
   ): Promise<OpenSource> {
     const handle = await openPlace(place);
-    const stats = await handle.stat();
+    let stats: Stats;
+    try {
+      stats = await handle.stat();
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
     const stored: Stored = { isCompressed: false, hash: createHash('sha256') };
     let bytesRead = 0;
     const observe = (piece: Buffer): void => {
