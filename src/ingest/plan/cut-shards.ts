@@ -6,8 +6,8 @@ import { payloadSha256, type Shard } from '../../domain/shard.ts';
 import type { PlannedShard } from './plan-line.ts';
 
 /**
- * Items of other lanes that may pass while a shard is open. It bounds how far lanes fall behind each other, and so how
- * much is held when shards are put back into the order of the corpus.
+ * Max items of other lanes read while a shard is open. It bounds how far a lane lags behind the others, and therefore
+ * how much is buffered when shards are put back into corpus order.
  */
 export const MAX_LAG_ITEMS = 4096;
 
@@ -23,16 +23,16 @@ interface Placed {
   readonly source: number;
 }
 
-/** The turns of a conversation, which may not be separated. */
+/** The turns of a conversation, which must stay in one shard. */
 interface Unit {
   readonly conversation: number;
   readonly items: Placed[];
-  /** Messages counted so far, and their content in UTF-8 bytes. Each counts once: the conversation travels once. */
+  /** Messages counted so far, and their size in UTF-8 bytes. Each counts once: all turns share the conversation. */
   messages: number;
   bytes: number;
 }
 
-/** What a shard may hold: items, bytes of content, and of these, bytes that travel with a shard of media. */
+/** Max size of a shard: items, bytes of content, and the part of those bytes that is embedded in the items. */
 interface Bounds {
   readonly items: number;
   readonly bytes: number;
@@ -45,17 +45,17 @@ interface OpenShard {
   readonly items: Placed[];
   bytes: number;
   embedded: number;
-  /** Items of any lane that had come when it was opened. */
+  /** Items of all lanes seen before it was opened. */
   readonly openedAt: number;
 }
 
 /**
- * Groups items into shards, lane by lane, within the bounds on items and bytes; only a unit that is larger by itself
- * goes beyond, alone. Shards are numbered in the order they close; within a lane seqs ascend. What is cut depends on
- * nothing but the items and the limits.
+ * Groups items into shards, per lane, within the bounds on items and bytes. Only a single unit that exceeds the bounds
+ * forms a larger shard, alone. Shards are numbered in the order they close; within a lane seqs ascend. The result
+ * depends only on the items and the limits.
  *
- * A shard holds items of one source, or else whole files, of which each source is one item: then the seqs of a shard
- * also say which source each of its items came from.
+ * A shard holds either items of one source, or whole files, one item per source. The seqs of a shard therefore
+ * identify the source of each of its items.
  */
 export class ShardCutter {
   readonly #bounds: Readonly<Record<Lane, Bounds>>;
@@ -65,10 +65,10 @@ export class ShardCutter {
   #nextShard: number;
   #seen = 0;
   #source: { readonly index: number; readonly wholeFile: boolean } | null = null;
-  /** The conversation whose turns are still coming; its shard is chosen when it is whole. */
+  /** The conversation whose turns are being added; its shard is chosen when it is complete. */
   #unit: Unit | null = null;
 
-  /** `planned`: the last seq of each lane in the shards that the pass has already. */
+  /** `planned`: the last seq per lane in the shards already planned for this pass. */
   constructor(
     limits: Limits,
     options: {
@@ -86,7 +86,7 @@ export class ShardCutter {
     this.#nextShard = options.firstShard;
   }
 
-  /** Takes the next item, in ascending seq, of the source with that index. Gives the shards that are complete. */
+  /** Adds the next item, in ascending seq; `source` is the index of its source. Returns the shards it completes. */
   add(item: Item, source: number): CutShard[] {
     const cut: CutShard[] = [];
     this.#enter(item, source, cut);
@@ -103,14 +103,14 @@ export class ShardCutter {
     return cut;
   }
 
-  /** The shards still open, when there are no more items. */
+  /** Closes and returns the shards that are still open. Call it after the last item. */
   end(): CutShard[] {
     const cut: CutShard[] = [];
     this.#closeAll(cut);
     return cut;
   }
 
-  /** Closes what is open when a table begins or is over. Whole files go on in one shard. */
+  /** Closes the open shards where a table starts or ends. Consecutive whole files share shards. */
   #enter(item: Item, source: number, cut: CutShard[]): void {
     const before = this.#source;
     if (before?.index === source) {
@@ -118,9 +118,9 @@ export class ShardCutter {
       return;
     }
     const wholeFile = item.source.row === null;
-    // A source without any item in between would break the count as well.
-    const inLine = before?.wholeFile === true && wholeFile && source === before.index + 1;
-    if (before !== null && !inLine) this.#closeAll(cut);
+    // A source without items in between would break the mapping from seqs to sources too.
+    const isConsecutive = before?.wholeFile === true && wholeFile && source === before.index + 1;
+    if (before !== null && !isConsecutive) this.#closeAll(cut);
     this.#source = { index: source, wholeFile };
   }
 
@@ -168,8 +168,9 @@ export class ShardCutter {
   }
 
   /**
-   * An item that was left out of the plan because its lane lagged, and is another now that its file changed, may be
-   * of a lane that is planned beyond it. It then goes into one that is not: its own of before is one.
+   * The lane that an item is planned in: normally its own. If a run stopped before the item was planned and the item's
+   * file changed since, its new lane may already be planned past its seq. It then takes a lane that is not, such as
+   * the one it had before.
    */
   #laneOf(item: Item): Lane {
     const ascends = (lane: Lane): boolean => (this.#planned.get(lane) ?? -1) < item.seq;
@@ -208,7 +209,7 @@ function embeddedBytes({ request }: Item): number {
   return request !== null && isEmbedded(request) ? request.embedded.length : 0;
 }
 
-/** How much there is to be read to judge an item: its content, wherever that is. */
+/** Bytes that are read to judge an item: its content, embedded or in a file. */
 function workBytes({ request }: Item): number {
   if (request === null) return 0;
   return isMedia(request) ? request.file.bytes : requestBytes(request);

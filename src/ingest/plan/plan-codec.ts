@@ -38,7 +38,7 @@ const OPENING_LINE = z.strictObject({ opened: epoch });
 
 const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE, CHANGED_LINE]);
 
-/** What a line of plan.jsonl turns out to be: `torn` when it is no JSON, `damaged` when it is not as it was written. */
+/** A decoded line of plan.jsonl: `torn` if it is not JSON, `damaged` if its checksum or its schema does not match. */
 type ReadPlanLine = PlanFileLine | 'torn' | 'damaged';
 
 /** A line of plan.jsonl, without its line end. */

@@ -2,25 +2,25 @@ import { readRecordLines } from '../../files/record-lines.ts';
 import type { PlannedShard } from './plan-line.ts';
 import { isClosing, PlanState } from './plan-state.ts';
 
-/** A place in a plan that another process appends to: each line is read once. */
+/** A read position in a plan that another process appends to: each line is read once. */
 export class PlanCursor {
   readonly #path: string;
   readonly #state = new PlanState();
-  /** Bytes read. A plan is only ever appended to, so they do not change. */
+  /** Bytes read. A plan is append-only, so they do not change. */
   #bytes = 0;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** What the plan says up to here. */
+  /** State of the plan up to this position. */
   get state(): Omit<PlanState, 'take' | 'takeBytes' | 'takeChange'> {
     return this.#state;
   }
 
   /**
-   * Reads what was appended since the last call, and calls `onShard` for each shard that is planned there. A plan that
-   * does not exist yet is empty. Failure('internal') names a line that breaks a rule. One call at a time.
+   * Reads the lines appended since the last call, and calls `onShard` for each planned shard. A missing plan counts as
+   * empty. Failure('internal') names an invalid line. Calls must not overlap.
    */
   async advance(onShard: (shard: PlannedShard) => void, signal: AbortSignal): Promise<void> {
     try {

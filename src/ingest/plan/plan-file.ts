@@ -16,19 +16,19 @@ export interface PlanWriterOptions {
   /** The epoch of the verdict log that the writer has claimed. */
   readonly epoch: number;
   readonly diskFull: DiskFullPolicy;
-  /** Throws Failure('superseded') once another process continues the run: nothing is appended after that. */
+  /** Throws Failure('superseded') once another process has taken over the run: nothing is appended after that. */
   readonly assertCurrent: () => Promise<void>;
 }
 
 /**
  * Appends to plan.jsonl. A shard is queued only after `append` has resolved for its line.
  *
- * The file is shared with the writers of earlier epochs, and a check whether one is still current cannot be made one
- * with the write that follows: a stopped process may wake up in between. So a writer never changes what is there,
- * torn lines included, and what comes too late is void for its epoch (see PlanState).
+ * Writers of earlier epochs may still append to the file. The check that a writer is current and the write that follows
+ * are not atomic: a stopped process may wake up in between. So a writer never changes existing bytes, torn lines
+ * included, and lines appended too late are void because of their epoch (see PlanState).
  */
 export class PlanWriter {
-  /** What the plan says, lines whose append has not resolved yet included. */
+  /** State of the plan, including lines whose append has not resolved yet. */
   readonly state: PlanState;
   readonly #handle: FileHandle;
   readonly #options: PlanWriterOptions;
@@ -42,9 +42,9 @@ export class PlanWriter {
   }
 
   /**
-   * Opens the plan, creating it if it is not there: puts the line that makes void whatever earlier epochs append from
-   * then on, and only when that is on the disk takes in what is planned.
-   * Failure('internal') names a line that does not hold; Failure('superseded') when a later epoch has opened the plan.
+   * Opens the plan, creating it if necessary. First appends the opening line, which voids whatever earlier epochs append
+   * after it, and reads the plan only when that line is durable.
+   * Failure('internal') names an invalid line; Failure('superseded') if a later epoch has opened the plan.
    */
   static async open(path: string, options: PlanWriterOptions): Promise<PlanWriter> {
     const create = (): Promise<FileHandle> => openForAppending(path);
@@ -58,10 +58,7 @@ export class PlanWriter {
         for (const line of lines) state.takeBytes(line);
       }
       if (state.epoch !== options.epoch) {
-        throw new Failure(
-          'superseded',
-          'another process continues this run: nothing more is planned by this one',
-        );
+        throw new Failure('superseded', 'another process continues this run: this one plans nothing more');
       }
       return writer;
     } catch (error) {
@@ -71,8 +68,8 @@ export class PlanWriter {
   }
 
   /**
-   * Resolves when the lines are on the disk; appends that come together share one write. Lines must follow on what
-   * is planned (Failure('internal') otherwise); a line that repeats what is planned is left out.
+   * Resolves when the lines are durable; concurrent appends share one write. The lines must continue the plan
+   * (Failure('internal') otherwise); lines that are already in the plan are left out.
    */
   async append(lines: readonly PlanLine[]): Promise<void> {
     const { epoch } = this.#options;
@@ -80,7 +77,7 @@ export class PlanWriter {
     await this.#group.add(fresh.map((line) => ({ epoch, ...line })));
   }
 
-  /** Resolves when it is on the disk that a planned shard is fed with other items. */
+  /** Records that a planned shard is fed with different items. Resolves when that is durable. */
   async change(line: PlanChanged): Promise<void> {
     const { epoch } = this.#options;
     if (this.state.takeChange(line)) await this.#group.add([{ epoch, ...line }]);
@@ -92,8 +89,8 @@ export class PlanWriter {
   }
 
   /**
-   * What was written in part, or may have become one line with the torn one of another writer, is written again.
-   * Whoever was overtaken writes at most once more, so this comes to an end.
+   * Writes the lines again if they were written in part, or may have been interleaved with those of another writer. A
+   * superseded writer writes at most once more, so the loop ends.
    */
   async #write(lines: readonly PlanFileLine[]): Promise<void> {
     const text = lines.map((line) => `${encodePlanLine(line)}\n`).join('');
@@ -106,7 +103,7 @@ export class PlanWriter {
   }
 }
 
-/** Appends lines, after a torn one on a line of their own; false when others may have written into them. */
+/** Appends lines, starting a new line after a torn one. False if another writer may have written in between. */
 async function appendWhole(handle: FileHandle, lines: string): Promise<boolean> {
   const { size } = await handle.stat();
   const bytes = Buffer.from((await endsWithLine(handle, size)) ? lines : `\n${lines}`);
@@ -125,14 +122,11 @@ async function endsWithLine(handle: FileHandle, size: number): Promise<boolean> 
 
 interface ReadPlanOptions {
   readonly signal: AbortSignal;
-  /** Read only the first so many bytes; default: to the end. */
+  /** Number of bytes to read; default: to the end. */
   readonly bytes?: number;
 }
 
-/**
- * What a plan says as a whole; one that does not exist yet is empty. Failure('internal') names a line that does not
- * hold.
- */
+/** State of a whole plan; a missing plan counts as empty. Failure('internal') names an invalid line. */
 export async function readPlanState(path: string, signal: AbortSignal): Promise<PlanState> {
   const state = new PlanState();
   try {
@@ -146,8 +140,8 @@ export async function readPlanState(path: string, signal: AbortSignal): Promise<
 }
 
 /**
- * The lines of a plan in order, in batches; void ones (see PlanState) and a torn last one are left out. A plan that
- * does not exist yet is empty. Failure('internal') names a line that does not hold.
+ * The lines of a plan in order, in batches, without void lines (see PlanState) and a torn last line. A missing plan
+ * counts as empty. Failure('internal') names an invalid line.
  */
 export async function* readPlan(path: string, options: ReadPlanOptions): AsyncGenerator<PlanLine[], void> {
   const state = new PlanState();

@@ -8,17 +8,17 @@ interface OpenShard {
   readonly line: PlannedShard;
   readonly committed: boolean;
   readonly items: Item[];
-  /** Position of the next expected item. */
+  /** Index of the range, and seq, of the next expected item. */
   range: number;
   nextSeq: number;
 }
 
 /**
- * Puts items that are read again into the shards they were planned in. The plan is authoritative: whatever the
- * bounds were that cut it, a planned shard comes out with the seqs its line names.
+ * Puts items that are read again into the shards they were planned in. The plan is authoritative: a planned shard gets
+ * the seqs of its line, whatever the limits are now.
  *
- * Few lines are held at once: lines stand in the order their shards closed, and an open shard is never further
- * behind the others than the cutter lets it be.
+ * Few lines are held at once: they are in the order in which their shards closed, and the cutter bounds how far an open
+ * shard lags behind the others.
  */
 export class PlanFollower {
   readonly #lines: AsyncIterator<readonly PlanLine[]>;
@@ -37,19 +37,19 @@ export class PlanFollower {
     this.#isCommitted = options.isCommitted;
   }
 
-  /** Whether every line of the plan was read and filled: from here on, items are unplanned. */
+  /** Whether every line of the plan was read and filled: later items are unplanned. */
   get done(): boolean {
     return this.#exhausted && this.#open.length === 0 && this.#ahead.length === 0;
   }
 
-  /** Number of planned shards that were begun and never filled. */
+  /** Number of uncommitted planned shards that were started but not filled. */
   get unfilled(): number {
     return this.#open.filter((entry) => !entry.committed).length;
   }
 
   /**
-   * Places the next item, in ascending seq. Gives `unplanned` when no line of the plan names it, the shard and
-   * its line when it completes one that is not committed, and null otherwise.
+   * Places the next item, in ascending seq. Returns `unplanned` if no line of the plan contains it, the shard and its
+   * line if it completes an uncommitted one, and null otherwise.
    */
   async place(item: Item): Promise<CutShard | 'unplanned' | null> {
     const entry = await this.#find(item.seq);
@@ -77,7 +77,7 @@ export class PlanFollower {
       const line = await this.#nextLine();
       if (line === undefined) return undefined;
       const last = line.seqs.at(-1)![1];
-      // A shard of a source that was passed over because all of it is committed.
+      // A shard of a source that was not read again because all of it is committed.
       if (last < seq) continue;
       this.#open.push({
         line,
@@ -102,15 +102,15 @@ export class PlanFollower {
     return this.#ahead.shift();
   }
 
-  /** Lets go of the plan file. */
+  /** Closes the plan file. */
   async close(): Promise<void> {
     await this.#lines.return?.();
   }
 }
 
 /**
- * Goes on to a seq within a committed shard; false when it does not hold it. What it holds before may be of sources
- * that were passed over unread.
+ * Moves on to a seq within a committed shard; false if the shard does not contain it. Earlier seqs of the shard may
+ * belong to sources that were not read again.
  */
 function skipTo(entry: OpenShard, seq: number): boolean {
   if (!entry.committed) return false;
@@ -128,7 +128,7 @@ function completed({ line, items }: OpenShard): CutShard {
   return { shard: { shard, pass, lane, items: asPlanned ? items : items.map(notAsPlanned) }, line };
 }
 
-/** The file's size and times are as they were and yet it reads otherwise: nobody judged what was planned. */
+/** For a file that has its old size and times but different content: what was planned cannot be judged. */
 function notAsPlanned(item: Item): FailedItem {
   return {
     seq: item.seq,

@@ -15,7 +15,7 @@ export interface PlannedShard {
   readonly to: number | null;
   readonly items: number;
   readonly payload_sha256: string;
-  /** Of all that the record says of the items before they are judged (`itemsSha256`). */
+  /** Hash of everything recorded about the items before they are judged (`itemsSha256`). */
   readonly items_sha256: string;
 }
 
@@ -32,15 +32,15 @@ export interface PlanClosed {
 
 export type PlanLine = PlannedShard | PlanClosed;
 
-/** First line of every writer of the plan. From here on, lines of lower epochs are void. */
+/** The first line that each writer appends. After it, lines of lower epochs are void. */
 interface PlanOpened {
   /** Epoch of the verdict log that the writer has claimed. */
   readonly opened: number;
 }
 
 /**
- * Says that a planned shard was fed with other items than its line says: their source changed, or is read otherwise
- * by now. Its outcomes may be those of these items.
+ * Records that a planned shard was fed with items other than planned: their source changed, or is now read differently.
+ * The outcomes of the shard may be those of these items.
  */
 export interface PlanChanged {
   /** Number of the shard. */
@@ -48,20 +48,20 @@ export interface PlanChanged {
   readonly items_sha256: string;
 }
 
-/** A line as it stands in the file: shards, changes and closings name the epoch of their writer. */
+/** A line of plan.jsonl: shards, changes and closings carry the epoch of their writer. */
 export type PlanFileLine = PlanOpened | ((PlanLine | PlanChanged) & { readonly epoch: number });
 
-/** What a file is recognised by later. */
+/** Identifies a file and its version: size, modification time and inode. */
 export interface FileState {
   readonly bytes: number;
-  /** Milliseconds since the epoch, with the fraction the file system gives. */
+  /** Milliseconds since the Unix epoch, with the fraction that the file system provides. */
   readonly mtime_ms: number;
   readonly inode: number;
 }
 
-/** A file that is no source and says something of one: the text beside a media file, or the list it is in. */
+/** A file that is not a source but describes one: the text next to a media file, or a manifest. */
 export interface FrozenSidecar extends FileState {
-  /** Both as a source's. */
+  /** As in FrozenSource. */
   readonly path: string;
   readonly absolute: string;
 }
@@ -73,19 +73,19 @@ export interface FrozenSource extends FileState {
   /** Index into the configuration's `sources`. */
   readonly corpus: number;
   /**
-   * What outcome lines show: the corpus's own name and the path below it, with `/`. Unique within a run. In the
-   * recorded form.
+   * The path in outcome lines: the corpus's own name and the path below it, separated by `/`. Unique within a run. In
+   * the recorded form.
    */
   readonly path: string;
   /** In the recorded form. */
   readonly absolute: string;
-  /** Caption of an image, transcript of a clip; null when none is beside it. */
+  /** Text file with the caption of an image or the transcript of a clip; null if there is none next to it. */
   readonly sidecar: FrozenSidecar | null;
   /**
-   * What lists the files of the corpus with ids and captions: a source by its index (the list has its own number here),
-   * or a file that is none, for a source that was named or matched by itself.
+   * The manifest of the corpus, which lists files with ids and captions: the index of a source (a manifest refers to
+   * itself), or a file that is not a source, if only the listed file was named or matched.
    */
   readonly manifest: number | FrozenSidecar | null;
-  /** Whether its caption in the manifest is judged with it, rather than with the manifest's row. */
+  /** Whether its caption in the manifest is judged together with the file, rather than with the manifest's row. */
   readonly described: boolean;
 }

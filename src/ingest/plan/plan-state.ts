@@ -8,7 +8,7 @@ export function isClosing(line: PlanLine): line is PlanClosed {
   return 'closed' in line;
 }
 
-/** The number of seqs in a shard's ranges; null when they do not ascend from above `after`. */
+/** The number of seqs in a shard's ranges; null unless they ascend and start above `after`. */
 function itemsOf(seqs: PlannedShard['seqs'], after: number): number | null {
   let items = 0;
   let previous = after;
@@ -21,20 +21,20 @@ function itemsOf(seqs: PlannedShard['seqs'], after: number): number | null {
 }
 
 /**
- * What a plan says so far, and the rules its lines keep: shard numbers count up from 0 without a gap over all
- * passes; within a lane and pass, seqs ascend; a pass is closed once, with true totals, before the next begins.
+ * State of a plan so far, and its invariants: shard numbers count up from 0 without gaps over all passes; within a lane
+ * and pass, seqs ascend; a pass is closed once, with correct totals, before the next one starts.
  *
- * Several writers may have appended, one overtaking the other, and an overtaken one may wake up late. So a line
- * counts only when no higher epoch opened the plan before it in the file. What a line means therefore never depends
- * on what comes after it, and all readers agree. Void are also
- * - a line that repeats one of the same epoch: its writer was not sure that it had come to the disk whole;
- * - a line that is no JSON: it was torn off, by a crash or a full disk, before anything was done on its strength.
- *   Were it a line that counted once, a gap in the numbers would show it.
+ * Several writers may have appended, each superseding the one before, and a superseded writer may wake up late. So a
+ * line is valid only if no higher epoch opened the plan before it in the file. The meaning of a line therefore never
+ * depends on later lines, and all readers agree. Also void are
+ * - a line that repeats one of the same epoch: its writer was not sure that it had been written completely;
+ * - a line that is not JSON: it was torn by a crash or a full disk, before anything relied on it. If it was a valid
+ *   line that was damaged later, a gap in the shard numbers reveals that.
  */
 export class PlanState {
   /** The highest epoch that has opened the plan; 0 before the first. */
   epoch = 0;
-  /** Shards planned in all passes: also the number of the next shard. */
+  /** Shards planned in all passes; also the number of the next shard. */
   shards = 0;
   /** Items of pass 1: the items of the run. */
   items = 0;
@@ -48,7 +48,7 @@ export class PlanState {
   #passShards = 0;
   #passItems = 0;
   #lines = 0;
-  /** The last line that is no JSON. */
+  /** Number of the last line that is not JSON. */
   #torn: number | null = null;
 
   /** Whether the latest pass is closed. */
@@ -57,8 +57,8 @@ export class PlanState {
   }
 
   /**
-   * Takes the next line of the file; gives null for one that plans nothing: an opening, a change or a void one.
-   * Throws Failure('internal') naming the line when it breaks a rule.
+   * Applies the next line of the file. Returns null for a line that plans nothing: an opening, a change or a void line.
+   * Throws Failure('internal') naming the line if it breaks an invariant.
    */
   takeBytes(bytes: Buffer): PlanLine | null {
     this.#lines++;
@@ -70,7 +70,7 @@ export class PlanState {
     }
     const { epoch, ...line } = found;
     if (epoch < this.epoch) return null;
-    if (epoch > this.epoch) throw this.#broken(`is of epoch ${epoch}, which has not opened the plan`);
+    if (epoch > this.epoch) throw this.#broken(`has epoch ${epoch}, which has not opened the plan`);
     if ('changed' in line) {
       this.takeChange(line);
       return null;
@@ -78,13 +78,13 @@ export class PlanState {
     return this.#take(line) ? line : null;
   }
 
-  /** The same for a line that is not read but about to be written, by the epoch in force. */
+  /** Applies a line that the current epoch is about to write. False if the plan already contains it. */
   take(line: PlanLine): boolean {
     this.#lines++;
     return this.#take(line);
   }
 
-  /** Takes in that a shard was fed with other items than planned; gives whether that is news. */
+  /** Applies that a shard was fed with items other than planned. False if that was already known. */
   takeChange({ changed, items_sha256: items }: PlanChanged): boolean {
     if (changed >= this.shards) throw this.#broken(`changes shard ${changed}, which is not planned`);
     const known = this.#changed.get(changed) ?? new Set();
@@ -93,7 +93,7 @@ export class PlanState {
     return true;
   }
 
-  /** Whether the items of a shard with that hash may have been fed, going by its line and what was changed since. */
+  /** Whether a shard may have been fed with the items of this hash: as planned, or as changed later. */
   wasFed(
     { shard, items_sha256: planned }: Pick<PlannedShard, 'shard' | 'items_sha256'>,
     items: string,
@@ -101,7 +101,7 @@ export class PlanState {
     return items === planned || this.#changed.get(shard)?.has(items) === true;
   }
 
-  /** Null for a line that was torn off. */
+  /** Null for a torn line. */
   #parse(bytes: Buffer): PlanFileLine | null {
     const line = decodePlanLine(bytes);
     if (line === 'damaged') throw this.#broken('is damaged');
@@ -117,14 +117,14 @@ export class PlanState {
   #takeShard(line: PlannedShard): boolean {
     if (line.shard < this.shards) return false;
     if (line.shard > this.shards && this.#torn !== null) {
-      throw new Failure('internal', `plan.jsonl line ${this.#torn} is damaged, and others build on it`);
+      throw new Failure('internal', `plan.jsonl line ${this.#torn} is damaged, and later lines depend on it`);
     }
     if (line.shard > this.shards)
-      throw this.#broken(`plans shard ${line.shard}, but ${this.shards} comes next`);
+      throw this.#broken(`plans shard ${line.shard}, but the next shard is ${this.shards}`);
     this.#enter(line.pass);
     const items = itemsOf(line.seqs, this.#lastSeq.get(line.lane) ?? -1);
     if (items === null) throw this.#broken('has seqs that do not ascend within its lane');
-    if (items !== line.items) throw this.#broken('names another number of items than of seqs');
+    if (items !== line.items) throw this.#broken('has different numbers of items and seqs');
     this.#lastSeq.set(line.lane, line.seqs.at(-1)![1]);
     this.shards++;
     this.#passShards++;
@@ -138,7 +138,7 @@ export class PlanState {
     this.#enter(line.pass);
     const bySource = line.items_by_source.reduce((sum, items) => sum + items, 0);
     if (line.shards !== this.#passShards || line.items !== this.#passItems || bySource !== line.items) {
-      throw this.#broken(`closes pass ${line.pass} with totals that are not those of its shards`);
+      throw this.#broken(`closes pass ${line.pass} with totals that do not match its shards`);
     }
     this.closed.push(line);
     return true;
@@ -147,7 +147,7 @@ export class PlanState {
   #enter(pass: number): void {
     if (pass === this.pass && !this.isClosed) return;
     if (pass !== this.pass + 1 || (this.pass > 0 && !this.isClosed)) {
-      throw this.#broken(`belongs to pass ${pass}, which is not open there`);
+      throw this.#broken(`belongs to pass ${pass}, which is not open at that point`);
     }
     this.pass = pass;
     this.#lastSeq.clear();

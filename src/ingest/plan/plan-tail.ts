@@ -2,15 +2,15 @@ import { LANES, type Lane } from '../../domain/item.ts';
 import { PlanCursor } from './plan-cursor.ts';
 import type { PlannedShard } from './plan-line.ts';
 
-const FIRST_SHARDS = 1024;
+const INITIAL_CAPACITY = 1024;
 
 /** Follows a plan that another process writes: totals, and the lane of each shard. Memory: 1 byte per shard. */
 export class PlanTail {
   readonly #cursor: PlanCursor;
   #pass = 0;
   #items = 0;
-  /** Index of each shard's lane. */
-  #lanes = new Uint8Array(FIRST_SHARDS);
+  /** By shard number, the index of its lane in LANES. */
+  #lanes = new Uint8Array(INITIAL_CAPACITY);
 
   constructor(path: string) {
     this.#cursor = new PlanCursor(path);
@@ -31,17 +31,17 @@ export class PlanTail {
     return this.#items;
   }
 
-  /** Whether the latest pass is planned to its end. */
+  /** Whether the latest pass is completely planned. */
   get isClosed(): boolean {
     return this.#cursor.state.isClosed;
   }
 
-  /** The lane of a shard that is planned. */
+  /** The lane of a planned shard. */
   laneOf(shard: number): Lane {
     return LANES[this.#lanes[shard]!]!;
   }
 
-  /** Reads what was planned since the last call. Rejects as `PlanCursor.advance` does. */
+  /** Reads the lines appended since the last call. Rejects as `PlanCursor.advance` does. */
   poll(signal: AbortSignal): Promise<void> {
     return this.#cursor.advance((shard) => this.#take(shard), signal);
   }

@@ -1,43 +1,43 @@
 import type { Lane } from '../../domain/item.ts';
 import type { PlanClosed, PlanLine, PlannedShard } from './plan-line.ts';
 
-/** What a plan already says about one pass, so that an interrupted feeder can go on where it stopped. */
+/** What a plan already contains, so that an interrupted feeder can continue where it stopped. */
 export interface PlanSurvey {
-  /** The latest pass the plan mentions; 0 for an empty plan. */
+  /** The latest pass in the plan; 0 for an empty plan. */
   readonly latestPass: number;
   /** Closing lines by pass, from pass 1. */
   readonly closed: ReadonlyMap<number, PlanClosed>;
-  /** Number of shards planned over all passes, which is the number of the next one. */
+  /** Number of shards planned over all passes; also the number of the next one. */
   readonly nextShard: number;
   /** Shards and items planned in the latest pass. */
   readonly shards: number;
   readonly items: number;
   /** Passes with a planned shard that is not committed. */
   readonly open: ReadonlySet<number>;
-  /** Highest seq that the latest pass has planned of each lane. */
+  /** Highest seq planned in the latest pass, per lane. */
   readonly lastSeqs: ReadonlyMap<Lane, number>;
-  /** What the latest pass has planned of one source. */
+  /** What is planned of one source in the latest pass. */
   extent(source: number): SourceExtent;
   /**
-   * How many items a source has of which nothing is planned although something behind it is; `seq` is the one its first
-   * item would have. Null when nothing behind it is planned. The rows of a table are planned before anything behind
-   * them, so it is 0, or the 1 of a whole file whose shard was still open.
+   * Number of items of a source that has nothing planned although a later source has; `seq` is the one its first item
+   * would have. Null if no later source has anything planned. The rows of a table are planned before later sources, so
+   * this is 0, or 1 for a whole file whose shard was still open.
    */
   unplannedItems(source: number, seq: number): number | null;
 }
 
 interface SourceExtent {
-  /** Highest seq planned; -1 when none is. */
+  /** Highest planned seq; -1 if there is none. */
   readonly lastSeq: number;
   /** Whether every item of the source is planned. */
   readonly complete: boolean;
-  /** Whether one of its shards is not committed. */
+  /** Whether any of its shards is uncommitted. */
   readonly open: boolean;
-  /** Whether what is planned is a single item that is the whole file. */
+  /** Whether exactly one item is planned and it is the whole file. */
   readonly wholeFile: boolean;
 }
 
-/** Reads a plan once. Memory: some bytes per source, nothing per shard. */
+/** Reads a plan once. Memory: a few bytes per source, nothing per shard. */
 export async function surveyPlan(
   lines: AsyncIterable<readonly PlanLine[]>,
   sources: number,
@@ -86,7 +86,7 @@ export async function surveyPlan(
     }
   }
   const nextPlanned = nextOf(lastSeq);
-  const isClosed = closed.get(latestPass);
+  const closing = closed.get(latestPass);
   return {
     latestPass,
     closed,
@@ -99,23 +99,23 @@ export async function surveyPlan(
       const last = lastSeq[source] ?? -1;
       return {
         lastSeq: last,
-        complete: last >= 0 && (isClosed !== undefined || source < lastSource),
+        complete: last >= 0 && (closing !== undefined || source < lastSource),
         open: open[source] === 1,
         wholeFile: wholeFile[source] === 1,
       };
     },
     unplannedItems: (source, seq) => {
-      if (isClosed !== undefined) return isClosed.items_by_source[source] ?? 0;
+      if (closing !== undefined) return closing.items_by_source[source] ?? 0;
       const next = nextPlanned[source] ?? -1;
       if (next === -1) return null;
-      // Whole files are in line when each has one item: then seqs are as far apart as their sources.
-      const inLine = wholeFile[next] === 1 && next - source <= lastSeq[next]! - seq;
-      return inLine ? 1 : 0;
+      // If the source and those up to the next have one item each, seqs are as far apart as sources.
+      const hasItem = wholeFile[next] === 1 && next - source <= lastSeq[next]! - seq;
+      return hasItem ? 1 : 0;
     },
   };
 }
 
-/** By source, the first behind it of which something is planned; -1 where there is none. */
+/** For each source, the next source that has something planned; -1 if there is none. */
 function nextOf(lastSeq: Float64Array): Int32Array {
   const next = new Int32Array(lastSeq.length).fill(-1);
   for (let source = lastSeq.length - 2; source >= 0; source--) {
@@ -125,8 +125,8 @@ function nextOf(lastSeq: Float64Array): Int32Array {
 }
 
 /**
- * The sources a planned shard draws on, with the last seq of each. A shard holds rows of one source, or else whole
- * files, one item each: then the distance between seqs is the distance between sources.
+ * The sources of a planned shard, with the last seq of each. A shard holds either rows of one source, or whole files,
+ * one item per source: then the distance between seqs is the distance between sources.
  */
 function* sourcesOf(line: PlannedShard): Generator<{ source: number; last: number }> {
   const first = line.seqs[0]?.[0] ?? 0;

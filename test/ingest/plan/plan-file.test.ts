@@ -242,18 +242,18 @@ describe('the plan', () => {
   });
 
   it.each([
-    ['a gap', [planned(1)], 'line 2 plans shard 1, but 0 comes next'],
+    ['a gap', [planned(1)], 'line 2 plans shard 1, but the next shard is 0'],
     [
       'another count of items',
       [planned(0, 1, { items: 3 })],
-      'line 2 names another number of items than of seqs',
+      'line 2 has different numbers of items and seqs',
     ],
     [
       'seqs that go back',
       [planned(0), planned(1, 1, { seqs: [[1, 2]] })],
       'line 3 has seqs that do not ascend',
     ],
-    ['false totals', [planned(0), closing(1, 2)], 'line 3 closes pass 1 with totals that are not those'],
+    ['false totals', [planned(0), closing(1, 2)], 'line 3 closes pass 1 with totals that do not match'],
     ['a pass begun before the last is closed', [planned(0), planned(1, 2)], 'line 3 belongs to pass 2'],
     [
       'a shard after the end of its pass',
@@ -277,7 +277,7 @@ describe('the plan', () => {
     await writeFile(path, `${encodePlanLine({ opened: 1 })}\n${written(2, [planned(0)]).split('\n')[1]}\n`);
     await expect(read(path)).rejects.toMatchObject({
       kind: 'internal',
-      message: 'plan.jsonl line 2 is of epoch 2, which has not opened the plan',
+      message: 'plan.jsonl line 2 has epoch 2, which has not opened the plan',
     });
   });
 
