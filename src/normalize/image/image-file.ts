@@ -4,7 +4,7 @@ import type { Pixels } from './normal-image.ts';
 export interface ImageFile {
   /** Frames or pages in the file. */
   readonly total: number;
-  /** Indexes of those that can be decoded, ascending, starting with 0. */
+  /** Indexes of the frames that can be decoded, ascending, starting with 0. */
   readonly decodable: readonly number[];
   /**
    * Whether every decoder reads the same pixels from it: one frame with 8 bits per channel, without orientation, colour
@@ -17,7 +17,7 @@ export interface ImageFile {
    */
   measure(chosen: readonly number[]): Promise<number>;
   /**
-   * Decodes the chosen frames (ascending, measured before) one by one. The pixels are valid until the next frame is
+   * Decodes the chosen frames (ascending, already measured) one by one. The pixels are valid until the next frame is
    * requested. Throws a Refusal for broken data.
    */
   decode(chosen: readonly number[]): AsyncGenerator<Pixels, void, void>;

@@ -28,8 +28,8 @@ export interface ImageNormalizerOptions {
 const LIMITS: Limits = { processorMs: 60_000, wallMs: 20 * 60_000 };
 
 /**
- * More than any image takes that passes the checks of its header: the largest WebP has 2 GiB allocated, of which it uses
- * half. Reached only by files that contradict themselves, and by bugs of a library.
+ * More than any image needs that passes the header checks: the largest WebP allocates 2 GiB and uses half of it. Only
+ * inconsistent files and library bugs reach this limit.
  */
 const MAX_ALLOCATED = 2.5 * 1024 * 1024 * 1024;
 
@@ -38,9 +38,9 @@ const MEMORY_PER_PROCESS = 80 * 1024 * 1024;
 const MIN_MEMORY = 320 * 1024 * 1024;
 
 /**
- * Brings images into normal form in separate processes, so that neither a slow nor a malicious file affects this one.
- * Starts none before the first image. The images decoded at a time are bounded in number and in memory (a larger image
- * is decoded alone). The caller bounds what waits.
+ * Normalizes images in separate processes, so that neither a slow nor a malicious file affects this process. Starts no
+ * process before the first image. Limits the number and the memory of images decoded at a time (an image over the memory
+ * budget is decoded alone). The caller limits the number of waiting images.
  */
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
@@ -90,7 +90,7 @@ export class ImageNormalizer {
     return abortable(result, signal);
   }
 
-  /** The first death of a decoder may be the machine's fault, such as a lack of memory. A second one is the image's. */
+  /** The first death of a decoder may be the machine's fault, such as a lack of memory. The second is the image's. */
   async #decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
     const first = await this.#attempt(bytes, wanted);
     if (!('died' in first)) return first;

@@ -12,7 +12,7 @@ function open(bytes: Buffer, page: number): Sharp {
     page,
     ignoreIcc: true, // the stored colours
     failOn: 'error', // a default of 'warning' refuses files that every viewer shows
-    limitInputPixels: false, // measured by our own bound
+    limitInputPixels: false, // `checkFrameSize` applies our own limit
   });
 }
 

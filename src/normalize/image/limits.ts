@@ -13,16 +13,16 @@ const MAX_FRAME_PIXELS = 2 ** 27;
 const MAX_EDGE = 2 ** 17;
 
 /**
- * Memory for decoding one frame: 2^30 bytes. A frame within the pixel limit stays below it in the common variants of
- * its format; rare variants, such as interlaced PNG with 16 bits per channel, reach it with fewer pixels.
+ * Memory for decoding one frame: 2^30 bytes. In the common variants of a format, a frame within the pixel limit stays
+ * below it. Rare variants, such as interlaced PNG with 16 bits per channel, reach it with fewer pixels.
  */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-/** Frames of one file. Even a frame that is not decoded costs some work. */
+/** Frames per file. Even a frame that is not decoded costs some work. */
 const MAX_FRAMES = 65_536;
 
 /**
- * Pixels to decode per file. A frame of an animation is painted over those before it, so that a late frame costs as much
+ * Pixels to decode per file. Each frame of an animation is painted over the previous ones, so a late frame costs as much
  * as all frames up to it.
  */
 const MAX_DECODED_PIXELS = 2 ** 32;
@@ -54,16 +54,16 @@ export function checkFrameMemory(bytes: number): void {
   }
 }
 
-/** Throws a Refusal for a file with too many frames to look at. */
+/** Throws a Refusal for a file with too many frames. */
 export function checkFrameCount(frames: number): void {
   if (frames > MAX_FRAMES) {
     throw new Refusal('MEDIA_TOO_LARGE', `the image has more than ${MAX_FRAMES} frames`);
   }
 }
 
-/** Throws a Refusal when getting at the wanted frames means decoding too many pixels, counted over all of them. */
+/** Throws a Refusal if the chosen frames take too many pixels to decode in total. */
 export function checkDecodedPixels(pixels: number): void {
   if (pixels > MAX_DECODED_PIXELS) {
-    throw new Refusal('MEDIA_TOO_LARGE', 'the animation is too long for its size to be decoded');
+    throw new Refusal('MEDIA_TOO_LARGE', 'the animation has too many pixels in total to decode');
   }
 }

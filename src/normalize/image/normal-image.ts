@@ -2,7 +2,7 @@
 export interface NormalFrame {
   /** Index of the frame or page in the file. */
   readonly index: number;
-  /** A PNG, or the file itself if it is in normal form already and smaller. */
+  /** A PNG, or the file itself if it is already in normal form and smaller. */
   readonly bytes: Buffer;
   /** In normal form, in pixels: 1 to 512. */
   readonly width: number;
@@ -14,7 +14,7 @@ export interface NormalFrame {
 export interface NormalImage {
   /** Evenly spaced over the file, starting with the first frame; never empty. */
   readonly frames: readonly NormalFrame[];
-  /** How many frames or pages the file holds. */
+  /** Number of frames or pages in the file. */
   readonly total: number;
 }
 

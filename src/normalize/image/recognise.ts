@@ -16,8 +16,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] 
 const MAX_BRANDS = 64;
 
 /**
- * Recognises the format of an image by its first bytes, whatever its name or its metadata say. Throws a Refusal:
- * `EMPTY_CONTENT` for an empty file, `UNSUPPORTED_TYPE` for everything that is not in the list.
+ * Recognises the format of an image by its first bytes, regardless of its name and metadata. Throws a Refusal:
+ * `EMPTY_CONTENT` for an empty file, `UNSUPPORTED_TYPE` for any other format.
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new Refusal('EMPTY_CONTENT', 'the file has no content');

@@ -2,8 +2,8 @@
 export const MAX_EDGE = 512;
 
 /**
- * Size of an image in normal form. It stays as it is if the longest edge has at most 512 pixels. Else that edge has
- * exactly 512, and the other one is scaled in proportion, rounded half to even, at least 1.
+ * Size of an image in normal form: unchanged if the longest edge has at most 512 pixels. Otherwise that edge becomes
+ * 512, and the other is scaled in proportion, rounded half to even, at least 1.
  */
 export function targetSize(width: number, height: number): { width: number; height: number } {
   const longest = Math.max(width, height);

@@ -6,19 +6,19 @@ import { readDib, type Dib } from './read-dib.ts';
 
 const FILE_HEADER_BYTES = 14;
 
-/** Opens a BMP file, which is decoded here: libvips does not know the format. Throws a Refusal, as `readDib` does. */
+/** Opens a BMP file, which is decoded here because libvips does not support it. Throws a Refusal, as `readDib` does. */
 export function openBmp(bytes: Buffer): ImageFile {
   if (bytes.length < FILE_HEADER_BYTES) throw corrupt();
   const pixelsAt = bytes.readUInt32LE(10);
   return dibFile(bytes, readDib(bytes, FILE_HEADER_BYTES, pixelsAt === 0 ? null : pixelsAt));
 }
 
-/** The one picture of a bitmap whose size is known to be allowed. */
+/** The single picture of a bitmap. Its size was already checked. */
 export function dibFile(bytes: Buffer, dib: Dib): ImageFile {
   return {
     total: 1,
     decodable: [0],
-    plain: false, // guards need not know the format
+    plain: false, // guards need not support the format
     measure: async () => decodingMemory(dib),
     async *decode() {
       yield decodeDib(bytes, dib);

@@ -3,12 +3,12 @@ import { corrupt } from '../refusal.ts';
 import type { Dib } from './read-dib.ts';
 import { unpackRle } from './rle.ts';
 
-/** Reads one stored row, which begins at `from`, into the picture at `to`. */
+/** Reads the stored row at `from` into the picture at `to`. */
 type RowReader = (from: number, to: number) => void;
 
 /**
- * The stored colours of a bitmap; transparency is not looked at. Throws a Refusal where rows are missing. Takes about
- * 5 ns per pixel.
+ * The stored colours of a bitmap; transparency is ignored. Throws a Refusal if rows are missing. Takes about 5 ns per
+ * pixel.
  */
 export function decodeDib(bytes: Buffer, dib: Dib): Pixels {
   const { width, height, isTopDown } = dib;
@@ -25,7 +25,7 @@ export function decodeDib(bytes: Buffer, dib: Dib): Pixels {
   return { width, height, rgb };
 }
 
-/** The rows without compression: those of the file, or unpacked ones, in which an index takes a byte. */
+/** The uncompressed rows: those of the file, or unpacked rows with one byte per index. */
 function storedRows(bytes: Buffer, dib: Dib): { rows: Uint8Array; bits: number; firstAt: number } {
   return dib.storage === 'plain'
     ? { rows: bytes, bits: dib.bits, firstAt: dib.pixelsAt }
@@ -74,7 +74,7 @@ function maskReader(rows: Uint8Array, { width, bits, masks }: Dib, rgb: Uint8Arr
   };
 }
 
-/** A channel of other than eight bits is stretched to 0 … 255, rounded down; one without bits is dark. */
+/** Scales a channel to 0..255, rounded down; a channel without bits is 0. */
 function channelReader(mask: number): (pixel: number) => number {
   if (mask === 0) return () => 0;
   const shift = 31 - Math.clz32(mask & -mask);

@@ -7,12 +7,12 @@ import { readDib } from './read-dib.ts';
 
 const HEADER_BYTES = 6;
 const ENTRY_BYTES = 16;
-/** Behind the signature, length and name of a PNG's first chunk. */
+/** Offset of the size in a PNG: after the signature and the length and type of the first chunk. */
 const PNG_SIZE_AT = 16;
 
-/** One of the pictures in an icon, by its own header. */
+/** One picture of an icon, described by its own header. */
 interface Candidate {
-  /** The picture and whatever is behind it. */
+  /** The file from the picture on. */
   readonly bytes: Buffer;
   readonly isPng: boolean;
   readonly pixels: number;
@@ -20,8 +20,8 @@ interface Candidate {
 }
 
 /**
- * Opens an icon: the same picture in several sizes, of which the largest is judged; of equal ones that with most bits
- * a pixel, else the first. Its mask is transparency, and so is not looked at. Throws a Refusal for a broken structure.
+ * Opens an icon, which has the same picture in several sizes. Chooses the largest; among equals the one with most bits
+ * per pixel, then the first. Its mask is transparency and is ignored. Throws a Refusal for a broken structure.
  */
 export async function openIco(bytes: Buffer): Promise<ImageFile> {
   if (bytes.length < HEADER_BYTES) throw corrupt();
@@ -40,7 +40,7 @@ function isBetter(one: Candidate, other: Candidate): boolean {
   return one.pixels === other.pixels ? one.bits > other.bits : one.pixels > other.pixels;
 }
 
-/** Sizes in the list of an icon end at 256 and are often wrong, and so are lengths: the pictures' own count. */
+/** Reads the picture's own header: sizes in the icon's directory end at 256, and sizes and lengths are often wrong. */
 function candidateAt(bytes: Buffer, at: number): Candidate {
   if (at + ENTRY_BYTES > bytes.length) throw corrupt();
   const from = bytes.readUInt32LE(at + 12);

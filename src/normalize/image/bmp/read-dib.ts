@@ -4,29 +4,29 @@ import { corrupt, Refusal } from '../refusal.ts';
 /** How the pixels of a bitmap are stored. */
 export type Storage = 'plain' | 'rle4' | 'rle8' | 'rle24';
 
-/** A bitmap of Windows or OS/2 of which the header is read and nothing decoded. */
+/** The header of a Windows or OS/2 bitmap. */
 export interface Dib {
   readonly width: number;
   readonly height: number;
-  /** Whether the first stored row is the topmost; most bitmaps begin with the last. */
+  /** Whether the first stored row is the top row; most bitmaps start with the bottom row. */
   readonly isTopDown: boolean;
-  /** Of a pixel: 1, 2, 4 and 8 are palette indexes; 16, 24 and 32 are colours. */
+  /** Bits per pixel: 1, 2, 4 and 8 are palette indexes; 16, 24 and 32 are colours. */
   readonly bits: number;
   readonly storage: Storage;
-  /** 256 colours of three bytes, red first; those that the file leaves out are black. */
+  /** 256 colours of three bytes, red first; colours missing from the file are black. */
   readonly palette: Uint8Array;
-  /** Which bits of a 16- or 32-bit pixel are red, green and blue. */
+  /** Bit masks of red, green and blue in a 16- or 32-bit pixel. */
   readonly masks: readonly [red: number, green: number, blue: number];
-  /** Where the rows begin. */
+  /** Offset of the rows. */
   readonly pixelsAt: number;
 }
 
-/** Sizes of the headers that exist: OS/2 1, OS/2 2 (short, whole), Windows 3, with three masks, four, version 4 and 5. */
+/** Known header sizes: OS/2 1, OS/2 2 (short, full), Windows 3, with three masks, with four masks, version 4, version 5. */
 const HEADER_SIZES: ReadonlySet<number> = new Set([12, 16, 64, 40, 52, 56, 108, 124]);
 const CORE = 12;
 const SHORT = 16;
 const OS2 = 64;
-/** Beginning with this size the masks are in the header; before, they follow it. */
+/** Headers of at least this size contain the masks; masks follow smaller headers. */
 const WITH_MASKS = 52;
 const MASKS_AT = 40;
 
@@ -36,15 +36,15 @@ const RGB_888 = [0xff0000, 0x00ff00, 0x0000ff] as const;
 const PIXEL_BITS: ReadonlySet<number> = new Set([1, 2, 4, 8, 16, 24, 32]);
 const PALETTE_COLOURS = 256;
 
-/** Compression methods by the header's number. In OS/2's header 3 and 4 mean something else. */
+/** Compression methods by number. 3 and 4 have other meanings in an OS/2 header. */
 const [PLAIN, RLE8, RLE4, BIT_FIELDS, JPEG, PNG, ALPHA_BIT_FIELDS] = [0, 1, 2, 3, 4, 5, 6];
 const [OS2_HUFFMAN, OS2_RLE24] = [3, 4];
 
 /**
  * Reads the header of a bitmap at `at` (the BITMAPINFOHEADER family of the Windows API, BITMAPCOREHEADER and
- * BITMAPINFOHEADER2 of OS/2). `pixelsAt` is where the file says that its rows begin; null: behind the palette.
- * `isIcon`: the height counts the rows of a mask too. Throws a Refusal for what contradicts itself, is too large, or
- * is stored in a way that is not decoded.
+ * BITMAPINFOHEADER2 of OS/2). `pixelsAt` is the offset of the rows as given in the file header; null: they follow the
+ * palette. `isIcon`: the height includes the rows of a mask. Throws a Refusal for a header that contradicts itself, for
+ * a picture that is too large, and for unsupported variants.
  */
 export function readDib(bytes: Buffer, at: number, pixelsAt: number | null, isIcon = false): Dib {
   const headerBytes = word32(bytes, at);
@@ -120,14 +120,14 @@ function unsupported(variant: string): Refusal {
 
 interface PaletteSpan {
   readonly at: number;
-  /** How many the header announces. */
+  /** Number of colours in the header. */
   readonly colours: number;
   readonly colourBytes: 3 | 4;
-  /** Where the rows begin, before which the palette ends. */
+  /** Offset of the rows, where the palette ends at the latest. */
   readonly before: number;
 }
 
-/** `end`: behind all colours that are announced, as many as there are. */
+/** Reads the colours that fit. `end` is the offset after all announced colours. */
 function readPalette(
   bytes: Buffer,
   { at, colours, colourBytes, before }: PaletteSpan,

@@ -1,16 +1,16 @@
 import { corrupt } from '../refusal.ts';
 import type { Dib } from './read-dib.ts';
 
-/** What the byte behind a zero means; a larger one counts pixels that follow as they are. */
+/** Meanings of the byte after a zero. A larger byte is the number of literal pixels that follow. */
 const END_OF_ROW = 0;
 const END_OF_PICTURE = 1;
 const MOVE = 2;
 
 /**
- * Unpacks the run-length encoding of a bitmap (BI_RLE8 and BI_RLE4 of the Windows API, and OS/2's for 24 bits) into
- * rows as they are stored without it: one byte per index or three per colour, each row padded to four bytes. Pixels that
- * are skipped are index 0 or black; what runs over the end of a row is dropped. Linear in the file and in the picture.
- * Throws a Refusal where the data ends before the picture does.
+ * Unpacks the run-length encoding of a bitmap (BI_RLE8 and BI_RLE4 of the Windows API, and the 24-bit one of OS/2) into
+ * uncompressed rows: one byte per index or three per colour, each row padded to four bytes. Skipped pixels are index 0 or
+ * black; pixels past the end of a row are dropped. Linear in the file and in the picture. Throws a Refusal if the data
+ * ends before the picture.
  */
 export function unpackRle(bytes: Buffer, { width, height, storage, pixelsAt }: Dib): Uint8Array {
   const pixelBytes = storage === 'rle24' ? 3 : 1;
@@ -24,7 +24,7 @@ export function unpackRle(bytes: Buffer, { width, height, storage, pixelsAt }: D
     if (at >= bytes.length) throw corrupt();
     return bytes[at++]!;
   };
-  /** Paints `count` pixels: pixel i is at `from + i * step` of the file, or the half-byte i of what stands there. */
+  /** Paints `count` pixels from `from` on; with step 0, repeats the first colour (or pair of half-byte indexes). */
   const paint = (from: number, count: number, step: 0 | 1): void => {
     const fitting = Math.min(count, width - column);
     const rowAt = row * stride;
@@ -42,7 +42,7 @@ export function unpackRle(bytes: Buffer, { width, height, storage, pixelsAt }: D
   };
 
   while (row < height) {
-    // nobody has to say that the last row ends
+    // the end of the last row need not be marked
     if (at >= bytes.length && row === height - 1 && column === width) break;
     const count = next();
     if (count > 0) {

@@ -5,7 +5,7 @@ import { playGif } from './play-gif.ts';
 import { readGif, type GifFrame } from './read-gif.ts';
 
 /**
- * Opens a GIF, which is decoded here: libvips gives black where a pixel is transparent, not its stored colour.
+ * Opens a GIF, which is decoded here because libvips returns black for a transparent pixel, not its stored colour.
  * Throws a Refusal for a broken structure.
  */
 export function openGif(bytes: Buffer): ImageFile {
@@ -14,7 +14,7 @@ export function openGif(bytes: Buffer): ImageFile {
   return {
     total: gif.frames.length,
     decodable: [...gif.frames.keys()],
-    plain: false, // decoders differ in what they take for a whole GIF
+    plain: false, // decoders disagree on when a GIF is complete
     async measure(chosen) {
       checkFrameSize(gif.width, gif.height);
       let [decoded, largest] = [0, 0];
@@ -22,7 +22,7 @@ export function openGif(bytes: Buffer): ImageFile {
         const frame = gif.frames[index]!;
         const { width, height } = frame;
         if (width * height > 0) checkFrameSize(width, height); // a frame without pixels paints nothing
-        // what is painted of the frame, and the canvas that disposing of it may touch
+        // the frame's pixels, and the canvas once, for its first fill
         decoded += width * height + (index === 0 ? pixels : 0);
         largest = Math.max(largest, frameMemory(frame));
       }
@@ -37,7 +37,7 @@ export function openGif(bytes: Buffer): ImageFile {
   };
 }
 
-/** Beside the canvas: one byte per pixel for the indexes, and a copy of the colours below that are to be put back. */
+/** Bytes besides the canvas: one per pixel for the indexes, and three for a copy of the colours to restore. */
 function frameMemory({ width, height, disposal }: GifFrame): number {
   return width * height * (disposal === 'restore' ? 4 : 1);
 }

@@ -3,14 +3,14 @@ const MAX_CODES = 4096;
 const MAX_CODE_BITS = 12;
 
 /**
- * Decodes the LZW data of one GIF frame (GIF89a, appendix F) into `indexes`, one palette index a byte. The data begins
- * at `at`, in blocks that each begin with their length. Says whether the data is sound: whether it fills `indexes`, or
- * says itself that it ends before, and what is left of `indexes` stays as it was. What comes behind is not looked at.
+ * Decodes the LZW data of one GIF frame (GIF89a, appendix F) into `indexes`, one palette index per byte. The data starts
+ * at `at`, in blocks that each start with their length. Returns whether the data is valid: it fills `indexes`, or ends
+ * early with an end code (the rest of `indexes` is unchanged). Data after that is ignored.
  */
 export function decodeLzw(bytes: Uint8Array, at: number, minCodeSize: number, indexes: Uint8Array): boolean {
   const clear = 1 << minCodeSize;
   const end = clear + 1;
-  // a code stands for the string of another code and one index more
+  // a code means the string of its prefix code plus one index
   const prefix = new Uint16Array(MAX_CODES);
   const last = new Uint8Array(MAX_CODES);
   const first = new Uint8Array(MAX_CODES);
@@ -49,7 +49,7 @@ export function decodeLzw(bytes: Uint8Array, at: number, minCodeSize: number, in
       continue;
     }
     if (code === end) return true;
-    // the code that is about to be made may already be used; none before it is unknown
+    // data may use the code that this step adds (`next`); any higher code is invalid
     if (previous < 0 ? code >= clear : code > next) return false;
     if (previous >= 0 && next < MAX_CODES) {
       prefix[next] = previous;
@@ -61,7 +61,7 @@ export function decodeLzw(bytes: Uint8Array, at: number, minCodeSize: number, in
     }
     let symbol = code;
     for (let position = filled + length[code]! - 1; position >= filled; position--) {
-      indexes[position] = last[symbol]!; // behind the end it is without effect
+      indexes[position] = last[symbol]!; // no effect past the end
       symbol = prefix[symbol]!;
     }
     filled += length[code]!;

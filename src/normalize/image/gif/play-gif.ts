@@ -18,12 +18,12 @@ interface Canvas {
 }
 
 /**
- * Paints the frames one over another, as a viewer does, and gives the canvas out at each of `wanted` (ascending). It
- * is one canvas throughout: what is given out holds until the next is asked for.
+ * Paints the frames over each other, as a viewer does, and yields the canvas after each frame of `wanted` (ascending).
+ * All frames share one canvas: a yielded picture is valid until the next one is requested.
  *
- * The first frame keeps the stored colour of its transparent pixels, as every other format does; what it leaves
- * unpainted has the colour of its transparent index, else of index 0. In later frames a transparent pixel shows what
- * lies below, and so does, again in that colour, what an earlier frame had cleared.
+ * Transparent pixels of the first frame keep their stored colour, as in every other format. Pixels that it leaves
+ * unpainted have the backdrop colour: that of its transparent index, or of index 0. Transparent pixels of later frames
+ * show the canvas below, which is the backdrop where an earlier frame was cleared.
  * Throws a Refusal for a frame whose data is broken.
  */
 export function* playGif(bytes: Buffer, gif: Gif, wanted: readonly number[]): Generator<Pixels, void, void> {
@@ -49,13 +49,13 @@ function colourOf(palette: Uint8Array, index: number): Uint8Array {
   return palette.subarray(index * 3, index * 3 + 3);
 }
 
-/** What is needed for a frame at a time: its indexes, and the colours below one that is taken away again. */
+/** Working memory for one frame at a time: its indexes, and the colours to restore after it. */
 interface FrameBuffers {
   readonly indexes: Uint8Array;
   readonly below: Uint8Array;
 }
 
-/** Large enough for each of the frames. One pair for all: else what earlier frames took would not be free in time. */
+/** Large enough for any of the frames. All share one pair: garbage of earlier frames would not be freed in time. */
 function frameBuffers(frames: readonly GifFrame[]): FrameBuffers {
   let [pixels, restored] = [0, 0];
   for (const { width, height, disposal } of frames) {
@@ -83,7 +83,7 @@ function putBack(canvas: Canvas, frame: GifFrame, below: Uint8Array): void {
 
 function indexesOf(bytes: Buffer, frame: GifFrame, buffer: Uint8Array): Uint8Array {
   const indexes = buffer.subarray(0, frame.width * frame.height);
-  // pixels that the data leaves out are transparent, else of index 0
+  // pixels missing from the data are transparent, or index 0
   indexes.fill(frame.transparent ?? 0);
   if (indexes.length > 0 && !decodeLzw(bytes, frame.dataAt, frame.minCodeSize, indexes)) throw corrupt();
   return indexes;
@@ -109,7 +109,7 @@ function paint(canvas: Canvas, frame: GifFrame, indexes: Uint8Array, transparent
   }
 }
 
-/** In which row of the frame each of its stored rows belongs. */
+/** The frame's row for each stored row. */
 function interlacedRows(height: number): number[] {
   return PASSES.flatMap(([first, step]) => {
     const rows: number[] = [];

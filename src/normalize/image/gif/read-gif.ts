@@ -1,7 +1,7 @@
 import { checkFrameCount } from '../limits.ts';
 import { corrupt } from '../refusal.ts';
 
-/** What becomes of a frame's rectangle before the next frame is painted. */
+/** What happens to a frame's rectangle before the next frame is painted. */
 export type Disposal = 'keep' | 'clear' | 'restore';
 
 export interface GifFrame {
@@ -12,11 +12,11 @@ export interface GifFrame {
   readonly interlaced: boolean;
   /** 256 colours of three bytes. */
   readonly palette: Uint8Array;
-  /** Palette index that leaves what lies below; null when there is none. */
+  /** Palette index of transparent pixels; null if there is none. */
   readonly transparent: number | null;
   readonly disposal: Disposal;
   readonly minCodeSize: number;
-  /** Where the compressed indexes begin. */
+  /** Offset of the compressed indexes. */
   readonly dataAt: number;
 }
 
@@ -32,7 +32,7 @@ const TRAILER = 0x3b;
 const PADDING = 0x00;
 const GRAPHIC_CONTROL = 0xf9;
 const PALETTE_BYTES = 256 * 3;
-/** Indexes of a frame are bytes. */
+/** Indexes are bytes. */
 const MAX_CODE_SIZE = 8;
 
 interface GraphicControl {
@@ -43,8 +43,8 @@ interface GraphicControl {
 const NO_CONTROL: GraphicControl = { transparent: null, disposal: 'keep' };
 
 /**
- * Reads the structure of a GIF file (GIF89a specification) without decoding a pixel. A missing trailer does no harm.
- * Throws a Refusal for a file that breaks off within a block, holds blocks that do not exist, or no frame.
+ * Reads the structure of a GIF file (GIF89a specification) without decoding pixels. A missing trailer is accepted.
+ * Throws a Refusal for a file that is truncated within a block, has unknown blocks, or has no frame.
  */
 export function readGif(bytes: Buffer): Gif {
   return new GifReader(bytes).read();
@@ -52,7 +52,7 @@ export function readGif(bytes: Buffer): Gif {
 
 class GifReader {
   readonly #bytes: Buffer;
-  #at = 6; // behind the signature
+  #at = 6; // after the signature
   #control = NO_CONTROL;
   readonly #frames: GifFrame[] = [];
 
@@ -75,7 +75,7 @@ class GifReader {
     }
     const [first] = this.#frames;
     if (first === undefined) throw corrupt();
-    // a screen too small for the first frame grows; later frames are cut off, as viewers do
+    // as in viewers: the screen grows to fit the first frame, later frames are clipped
     return {
       width: Math.max(screenWidth, first.left + first.width),
       height: Math.max(screenHeight, first.top + first.height),
@@ -121,7 +121,7 @@ class GifReader {
     this.#skipBlocks();
   }
 
-  /** The colour table that `flags` announce; colours it leaves out are the greys of their index. */
+  /** The colour table announced by `flags`, null if there is none. Missing colours are the grey of their index. */
   #palette(flags: number): Uint8Array | null {
     if ((flags & 0x80) === 0) return null;
     const from = this.#at;
@@ -151,7 +151,7 @@ class GifReader {
   }
 }
 
-/** The colours of a file without any: 256 levels of grey. */
+/** The palette of a file without a colour table: 256 levels of grey. */
 function greys(): Uint8Array {
   const palette = new Uint8Array(PALETTE_BYTES);
   for (let at = 0; at < PALETTE_BYTES; at++) palette[at] = Math.floor(at / 3);

@@ -6,9 +6,9 @@ import { normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../restrict-libvips.ts';
 import type { FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
-/** Entry point of a process that decodes images. It runs until its parent closes the channel, or kills it. */
+/** Entry point of a process that decodes images. It runs until its parent closes the channel or kills it. */
 
-/** Up to this much garbage may stay until V8 collects it on its own. */
+/** External memory up to this size is left for V8 to collect on its own. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 function send(message: FromDecoder): void {

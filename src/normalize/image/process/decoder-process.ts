@@ -29,7 +29,7 @@ export type Attempt<T> = T | ItemError | { readonly died: ItemError };
 
 interface Task {
   readonly finish: (result: Attempt<NormalImage | Pixels>) => void;
-  /** Aborted when the task ends, for whatever reason. */
+  /** Aborted when the task ends, for any reason. */
   readonly over: AbortController;
   readonly time: TimeLimit;
 }
@@ -54,7 +54,7 @@ export class DecoderProcess {
   #hasEnded = false;
   readonly #ready: Promise<void>;
   #isReady = false;
-  /** Processor time that it had used before the current image. */
+  /** Processor time the process had used before the current image. */
   #usedMs = 0;
   #task: Task | null = null;
 

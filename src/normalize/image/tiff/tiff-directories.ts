@@ -1,16 +1,16 @@
-/** One directory of a TIFF file: a page, as far as it is read here. */
+/** One directory (IFD) of a TIFF file, which describes a page. */
 export interface TiffDirectory {
-  /** Where it begins. */
+  /** Offset of the directory. */
   readonly at: number;
-  /** Where the place of the next one is noted; null where the file ends before. */
+  /** Offset of the field that holds the next directory's offset; null if the file ends before it. */
   readonly nextAt: number | null;
-  /** Whether it says that no other follows. */
+  /** Whether its next offset is 0, which ends the chain. */
   readonly isLast: boolean;
-  /** Up to four values of the tags that are read, by the tag's number; empty where a tag is missing. */
+  /** Up to four values of a tag in `TAGS`; empty if the tag is missing. */
   readonly values: (tag: number) => readonly number[];
 }
 
-/** Tags of TIFF 6.0 and its supplements that tell how the samples are stored. */
+/** Tags of TIFF 6.0 and its supplements that describe how samples are stored. */
 export const TAGS = {
   subfile: 254,
   bits: 258,
@@ -25,9 +25,9 @@ export const TAGS = {
 const READ: ReadonlySet<number> = new Set(Object.values(TAGS));
 
 const MAX_VALUES = 4;
-/** Of all directories together: what has more was made to keep a reader busy. */
+/** Entries of all directories together. Only a malicious file has more. */
 const MAX_ENTRIES = 2 ** 20;
-/** Types of values by their number: how many bytes they have. Others are not needed. */
+/** Bytes per value, by type number: the types that the tags above use. */
 const BYTES_OF_TYPE = new Map([
   [1, 1],
   [3, 2],
@@ -38,8 +38,8 @@ const BYTES_OF_TYPE = new Map([
 ]);
 
 /**
- * The directories of a TIFF or BigTIFF file in the order of their chain, up to the first that is broken or that was
- * there before. Judges nothing and never throws; linear in the file.
+ * The directories of a TIFF or BigTIFF file in the order of their chain, up to the first broken or repeated one. Never
+ * throws; linear in the file.
  */
 export function readTiffDirectories(bytes: Buffer): readonly TiffDirectory[] {
   const layout = new Layout(bytes);
@@ -57,7 +57,7 @@ export function readTiffDirectories(bytes: Buffer): readonly TiffDirectory[] {
   return directories;
 }
 
-/** A copy of the file that has only this directory, so that what is wrong with others does not matter. */
+/** A copy of the file with only this directory, so that errors in the others do not matter. */
 export function isolated(bytes: Buffer, { at, nextAt }: TiffDirectory): Buffer {
   const layout = new Layout(Buffer.from(bytes));
   layout.writeOffset(layout.firstAt, at);
@@ -88,7 +88,7 @@ function readValues(layout: Layout, entryAt: number): number[] {
   const count = layout.number(entryAt + 4, layout.offsetBytes);
   if (size === undefined || count === null) return [];
   const fieldAt = entryAt + 4 + layout.offsetBytes;
-  // values that do not fit stand elsewhere
+  // the field holds values that fit, otherwise their offset
   const from = size * count <= layout.offsetBytes ? fieldAt : layout.offset(fieldAt);
   const values: number[] = [];
   for (let index = 0; from !== null && index < Math.min(count, MAX_VALUES); index++) {
@@ -98,7 +98,7 @@ function readValues(layout: Layout, entryAt: number): number[] {
   return values;
 }
 
-/** How numbers are stored in a file: in which order of bytes, and how wide places within it are. */
+/** How numbers are stored in a file: byte order and offset width (4 bytes, 8 in BigTIFF). */
 class Layout {
   readonly bytes: Buffer;
   readonly firstAt: number;
@@ -117,7 +117,7 @@ class Layout {
     this.entryBytes = isBig ? 20 : 12;
   }
 
-  /** Null behind the end of the file. */
+  /** Null past the end of the file. */
   number(at: number, size: number): number | null {
     if (at + size > this.bytes.length) return null;
     if (size === 8) {

@@ -8,23 +8,23 @@ import { isolated, readTiffDirectories, TAGS, type TiffDirectory } from './tiff-
 import { isOverview, isTransparencyMask, tiffVariant } from './tiff-variant.ts';
 
 /**
- * Opens a TIFF, which libvips decodes page by page. A mask of transparency is no page; an overview in a variant that
- * is not decoded counts as a page, and is not judged. Throws a Refusal: `UNSUPPORTED_TYPE` with the name of a variant
- * that is not decoded, `CORRUPT_MEDIA` for a broken header.
+ * Opens a TIFF, which libvips decodes page by page. A transparency mask is not a page. An overview in an unsupported
+ * variant counts as a page but is not decoded. Throws a Refusal: `UNSUPPORTED_TYPE` with the name of an unsupported
+ * variant, `CORRUPT_MEDIA` for a broken header.
  */
 export async function openTiff(bytes: Buffer): Promise<ImageFile> {
   const directories = readTiffDirectories(bytes);
   const count = (await namingVariant(directories[0], () => readHeader(bytes, 0))).pages ?? 1;
   checkFrameCount(count);
-  const isFurther = (page: number, is: (directory: TiffDirectory) => boolean): boolean =>
+  const isLaterPage = (page: number, is: (directory: TiffDirectory) => boolean): boolean =>
     page > 0 && page < directories.length && is(directories[page]!);
-  const pages = [...Array(count).keys()].filter((page) => !isFurther(page, isTransparencyMask));
+  const pages = [...Array(count).keys()].filter((page) => !isLaterPage(page, isTransparencyMask));
   return {
     total: pages.length,
     decodable: pages.filter(
-      (page) => !isFurther(page, (directory) => isOverview(directory) && tiffVariant(directory) !== null),
+      (page) => !isLaterPage(page, (directory) => isOverview(directory) && tiffVariant(directory) !== null),
     ),
-    plain: false, // it has dialects, which decoders read differently
+    plain: false, // decoders read its variants differently
     async measure(chosen) {
       let [largest, decoded] = [0, 0];
       for (const page of chosen) {
@@ -47,7 +47,7 @@ export async function openTiff(bytes: Buffer): Promise<ImageFile> {
   };
 }
 
-/** Two rows of tiles, of which each may be larger than the page, and the one that is decoded. Strips are streamed. */
+/** Memory for two rows of tiles and the tile being decoded; a tile may exceed the page. Strips are streamed. */
 function tileMemory(
   { width, height, channels, depth }: Metadata,
   directory: TiffDirectory | undefined,
@@ -60,7 +60,7 @@ function tileMemory(
   return tileWidth * tileHeight * (held + 1) * channels * (depth === 'ushort' ? 2 : 1);
 }
 
-/** A page that libvips refuses is tried once more without the others: it looks at them too. */
+/** Tries a page that libvips refuses once more without the other pages, which may be what libvips refuses. */
 async function decodeTiffPage(
   bytes: Buffer,
   page: number,
@@ -76,7 +76,7 @@ async function decodeTiffPage(
   }
 }
 
-/** What a page that is refused ends as: by the name of its variant, if that is why. */
+/** Replaces a refusal by one that names the page's unsupported variant, if it has one. */
 async function namingVariant<T>(directory: TiffDirectory | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 import { TAGS, type TiffDirectory } from './tiff-directories.ts';
 
-/** Compression methods that are not decoded, by their number. */
-const METHODS = new Map([
+/** Unsupported compression methods, by number. */
+const UNSUPPORTED_METHODS = new Map([
   [6, 'old-style JPEG'],
   [32809, 'ThunderScan'],
   [32909, 'Pixar'],
@@ -14,8 +14,8 @@ const METHODS = new Map([
   [50002, 'JPEG XL'],
 ]);
 
-/** Meanings of samples that are no stored RGB, grey, palette index or ink. */
-const MEANINGS = new Map([
+/** Photometric interpretations other than RGB, grey, palette index and ink. */
+const PHOTOMETRICS = new Map([
   [8, 'in a Lab colour space'],
   [9, 'in a Lab colour space'],
   [10, 'in a Lab colour space'],
@@ -26,49 +26,55 @@ const MEANINGS = new Map([
 const TRANSPARENCY_MASK = 4;
 const CMYK = 5;
 
-const KINDS_OF_NUMBERS = new Map([
+const SAMPLE_FORMATS = new Map([
   [2, 'with signed samples'],
   [3, 'with floating-point samples'],
   [5, 'with complex samples'],
   [6, 'with complex samples'],
 ]);
 
-const APART = 2;
+/** PlanarConfiguration: channels are stored separately. */
+const PLANAR = 2;
+/** NewSubfileType flag: a reduced version of another page. */
 const REDUCED = 1;
 
 /**
- * Which rare variant of TIFF a page is in that is not decoded, in words that follow "a TIFF image"; null for all
- * others. Whether libvips decodes a page it says itself: this is about why it does not.
+ * Names the unsupported variant of a page, in words that follow "a TIFF image"; null for all others. Used only to explain
+ * why libvips refused a page.
  */
 export function tiffVariant({ values }: TiffDirectory): string | null {
   const [method] = values(TAGS.compression);
-  const [meaning] = values(TAGS.photometric);
-  const [kind] = values(TAGS.sampleFormat);
-  const compression = METHODS.get(method ?? 1);
+  const [photometric] = values(TAGS.photometric);
+  const [format] = values(TAGS.sampleFormat);
+  const compression = UNSUPPORTED_METHODS.get(method ?? 1);
   if (compression !== undefined) return `with ${compression} compression`;
   return (
-    MEANINGS.get(meaning ?? 0) ??
-    KINDS_OF_NUMBERS.get(kind ?? 1) ??
-    variantOfBits(values(TAGS.bits), values(TAGS.samples)[0] ?? 1, meaning) ??
-    (values(TAGS.planes)[0] === APART && values(TAGS.tileWidth).length > 0
-      ? 'with its channels apart in tiles'
+    PHOTOMETRICS.get(photometric ?? 0) ??
+    SAMPLE_FORMATS.get(format ?? 1) ??
+    variantOfBits(values(TAGS.bits), values(TAGS.samples)[0] ?? 1, photometric) ??
+    (values(TAGS.planes)[0] === PLANAR && values(TAGS.tileWidth).length > 0
+      ? 'with separate channels in tiles'
       : null)
   );
 }
 
-function variantOfBits(bits: readonly number[], samples: number, meaning: number | undefined): string | null {
+function variantOfBits(
+  bits: readonly number[],
+  samples: number,
+  photometric: number | undefined,
+): string | null {
   const [first = 1] = bits;
   if (bits.some((other) => other !== first)) return 'with channels of different widths';
-  const known = samples === 1 ? [1, 2, 4, 8, 16] : meaning === CMYK ? [8] : [8, 16];
+  const known = samples === 1 ? [1, 2, 4, 8, 16] : photometric === CMYK ? [8] : [8, 16];
   return known.includes(first) ? null : `with ${first} bits per channel`;
 }
 
-/** Whether a page is the transparency of another one, one bit per pixel. */
+/** Whether a page is the transparency mask of another, with one bit per pixel. */
 export function isTransparencyMask({ values }: TiffDirectory): boolean {
   return values(TAGS.photometric)[0] === TRANSPARENCY_MASK && (values(TAGS.bits)[0] ?? 1) === 1;
 }
 
-/** Whether a page says that it is another one made smaller. */
+/** Whether a page is a reduced version of another. */
 export function isOverview({ values }: TiffDirectory): boolean {
   return ((values(TAGS.subfile)[0] ?? 0) & REDUCED) !== 0;
 }
