@@ -42,7 +42,7 @@ it(
     const ended = await feeder.finished();
     expectStatus(ended, 4);
     expect(ended.stderr).toMatch(/disk (is still|of the run is) full/);
-    await reported(1, /cannot go on: the disk is still full/g);
+    await reported(1, /cannot continue: the disk is still full/g);
     await rm(marker);
     expectStatus(await fleet.resume(run).finished(), 0);
     expect(await outcomes(run)).toHaveLength(ROWS);

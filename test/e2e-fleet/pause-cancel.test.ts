@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { latestFeedEpoch } from '../../src/runs/control/feed-claim.ts';
-import { OUTSTANDING_SHARDS } from '../../src/fleet/feeder/outstanding-shards.ts';
+import { MAX_OUTSTANDING_SHARDS } from '../../src/fleet/feeder/outstanding-shards.ts';
 import type { RunStatus } from '../../src/fleet/status/run-status.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
@@ -13,7 +13,7 @@ import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
 import { startScriptedGuard } from '../helpers/scripted-guard.ts';
 
 /** More shards than may be outstanding. */
-const ROWS = (OUTSTANDING_SHARDS + 20) * 256;
+const ROWS = (MAX_OUTSTANDING_SHARDS + 20) * 256;
 
 const status = async (run: string, redis: string): Promise<RunStatus> => {
   const done = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis } });
@@ -48,11 +48,11 @@ it(
     fleet.sink();
     // What was handed out is committed, and nothing more.
     await until(
-      async () => (await committedShards(run)) >= OUTSTANDING_SHARDS,
+      async () => (await committedShards(run)) >= MAX_OUTSTANDING_SHARDS,
       'what was handed out to be committed',
     );
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(await committedShards(run)).toBe(OUTSTANDING_SHARDS);
+    expect(await committedShards(run)).toBe(MAX_OUTSTANDING_SHARDS);
     expectStatus(await guardsweep(['cancel', run]), 0);
     const cancelled = await feeder.finished();
     expect(cancelled.status).toBe(130);

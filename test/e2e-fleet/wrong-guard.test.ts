@@ -29,7 +29,7 @@ it(
     const refused = await fleet.enqueue(join(folder, 'a.csv'), ['--expect-fingerprint', expected]).finished();
     expectStatus(refused, 4);
     expect(refused.stderr).toContain(
-      `a worker's guard has the fingerprint ${other}, expected was ${expected}`,
+      `a worker's guard has the fingerprint ${other}; the run expects ${expected}`,
     );
     const run = await fleet.run();
     expect(await fleet.status(run)).toMatchObject({ state: 'stopped', judged: 0, errors: 0 });

@@ -21,23 +21,23 @@ import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
 export interface ContinueOnFleetOptions {
-  /** Judge again what ended in a retryable error, instead of finishing what is open. */
+  /** Judge items with a retryable error again, instead of finishing open work. */
   readonly retry: boolean;
   readonly link: RedisLink;
-  /** Aborted when the feeder must end; what it has fed is judged and committed without it. */
+  /** Aborted when the feeder must end; the fleet judges and commits fed shards without it. */
   readonly stop: AbortSignal;
   /** One line for people. */
   readonly say: (message: string) => void;
-  /** Called once, when feeding begins, with a function that returns how far the run has got. */
+  /** Called once, when feeding begins, with a function that returns the run's progress. */
   readonly watch: (view: () => NotedView) => void;
 }
 
 /**
- * Takes a run from the state its directory records to its end, by feeding a fleet: workers judge, a sink commits and
- * finishes. The same run can be continued in one process afterwards, and the other way round.
+ * Continues a run from the state in its directory until it is finished, by feeding a fleet: workers judge, a sink commits
+ * and finishes. A run can switch between a fleet and a single process at any time.
  *
  * Failure `usage` for a retry of a run that is not finished; `superseded` when another process feeds the run;
- * `interrupted` when stopped or cancelled; `service` when the fleet cannot go on.
+ * `interrupted` when stopped or cancelled; `service` when the fleet cannot continue.
  */
 export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions): Promise<Continued> {
   const { stop } = options;
@@ -59,8 +59,8 @@ export async function continueOnFleet(run: Run, options: ContinueOnFleetOptions)
 }
 
 /**
- * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. A process that judges the
- * run alone stops at its next commit. So does a sink, which then claims an epoch of its own and continues.
+ * Claims the log and closes it again; returns the claimed epoch, under which the feeder plans. A process that judged the
+ * run alone is thereby superseded at its next commit. So is a sink, which then claims a new epoch and continues.
  */
 async function supersedeCommitter(
   run: Run,
@@ -80,7 +80,7 @@ interface Rights {
   readonly epoch: number;
 }
 
-/** Feeds the run, with the feeder supervised all the while, and has the sink finish it. */
+/** Feeds the run under supervision, then has the sink finish it. */
 async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptions): Promise<Summary> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.stop, failed.signal]);
@@ -111,8 +111,8 @@ interface Feeding extends Rights {
 }
 
 /**
- * Feeds what is planned and not committed, plans and feeds the rest, and waits until all of it is committed. Returns
- * what is planned then.
+ * Feeds planned shards that are not committed, plans and feeds the rest, and waits until everything is committed. Returns
+ * the complete plan's numbers.
  */
 async function feedDuePasses(
   run: Run,

@@ -17,16 +17,16 @@ import type { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import type { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
-import { LongRests } from './long-rests.ts';
+import { OverdueDelays } from './overdue-delays.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
 import { stallReason } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
 const RESUBMIT_EVERY_MS = 5000;
-/** How long the note about a full Redis stays after the last wait for room, so that it does not come and go. */
+/** How long the note about a full Redis stays after the last wait for room, so that it does not flicker. */
 const ROOM_NOTE_MS = 60_000;
-/** Time-out for Redis, in milliseconds: far more than an answer takes. */
+/** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
 
 export interface FleetFeederOptions {
@@ -45,9 +45,9 @@ export interface PlannedRun {
 }
 
 /**
- * A feeder's side of the fleet: which shards are outstanding, which are committed, and what marker files ask for.
+ * The feeder of one run: tracks which shards are outstanding and which are committed, and obeys the marker files.
  *
- *                            marker `paused` comes or goes
+ *                           marker `paused` set or cleared
  *   new ── supervise() ──► feeding ◄────────────────────► paused
  *                             │ all shards committed: finish()
  *                             ▼
@@ -55,7 +55,7 @@ export interface PlannedRun {
  *
  * From each state: marker `cancelled` ──► deregister(), Failure `interrupted`; a later feed epoch ──► `superseded`;
  * a problem reported by a worker or sink ──► its kind; no progress for `maxWait`, unless paused ──► `service`.
- * While Redis is away the state stays as it is; when it is back, shards that it lost are submitted again.
+ * While Redis is unreachable the state does not change; after a reconnect, shards that Redis lost are submitted again.
  */
 export class FleetFeeder {
   readonly shards: OutstandingShards;
@@ -65,10 +65,10 @@ export class FleetFeeder {
   readonly #results: RedisQueue<SinkJob>;
   #note: string | null = null;
   #paused = false;
-  /** Whether Redis has come back since shards were last submitted again. */
+  /** Whether Redis has reconnected since lost shards were last resubmitted. */
   #isBack = false;
   #isDeregistered = false;
-  /** Id of the job that asks the sink to finish the run; null when none does. */
+  /** Id of the finish job that is waiting for the sink; null when there is none. */
   #finishing: string | null = null;
   #progressAt = performance.now();
 
@@ -93,12 +93,12 @@ export class FleetFeeder {
     });
   }
 
-  /** Why the run makes no progress, in a few words; null when it does. */
+  /** Why the run makes no progress, as a short phrase; null when it does. */
   get note(): string | null {
     return this.#note;
   }
 
-  /** Does what marker files ask for now. Called before feeding begins, so that a paused run submits nothing. */
+  /** Applies the marker files. Called before feeding begins, so that a paused run submits nothing. */
   async obeyMarkers(signal: AbortSignal): Promise<void> {
     const { run, claim } = this.#options;
     await claim.assertCurrent();
@@ -115,10 +115,9 @@ export class FleetFeeder {
   }
 
   /**
-   * Registers the run with the fleet, then supervises it until aborted: follows the commits, submits again what was
-   * lost, does what marker files ask for. Rejects with a Failure: `superseded`, `interrupted` for a run that was
-   * cancelled, `service` when nothing was committed, or no sink finished the run, for `maxWait`, and the problem that a
-   * worker or sink reported.
+   * Registers the run with the fleet, then supervises it until aborted: follows the commits, resubmits lost shards and
+   * applies the marker files. Rejects with a Failure: `superseded`; `interrupted` when the run was cancelled; `service`
+   * when nothing was committed, or no sink finished the run, for `maxWait`; or the problem that a worker or sink reported.
    */
   async supervise(signal: AbortSignal): Promise<never> {
     const endListening = this.#options.link.onBack(() => (this.#isBack = true));
@@ -147,8 +146,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Asks the sink to finish the run, and waits until it has. Failure('internal') when shards that were committed no longer
-   * are: a sink that took over the log found them damaged.
+   * Asks the sink to finish the run and waits until it has. Failure('internal') when committed shards are no longer
+   * committed: a sink that took over the log found them damaged.
    */
   async finish(
     { pass, shards }: PlannedRun,
@@ -163,7 +162,7 @@ export class FleetFeeder {
     this.#progressAt = performance.now();
     try {
       for (;;) {
-        // Another process may have committed the rest, and be about to finish the run.
+        // Another process may have committed the rest and be about to finish the run.
         await claim.assertCurrent();
         await this.#results.put(job, signal);
         await this.#untilTaken(id, signal);
@@ -180,11 +179,11 @@ export class FleetFeeder {
 
   /** Waits until the sink's queue no longer holds the job. */
   async #untilTaken(id: string, signal: AbortSignal): Promise<void> {
-    const rests = new LongRests();
+    const delays = new OverdueDelays();
     for (;;) {
       const state = await this.#results.state(id, signal);
       if (state === 'unknown') return;
-      for (const overdue of rests.overdue(new Set(state === 'resting' ? [id] : []))) {
+      for (const overdue of delays.overdue(new Set(state === 'delayed' ? [id] : []))) {
         await this.#results.wake(overdue, signal);
       }
       await delay(LOOK_EVERY_MS, undefined, { signal });
@@ -192,8 +191,8 @@ export class FleetFeeder {
   }
 
   /**
-   * Removes the run from the fleet, with everything it has in Redis. When Redis is away, this does nothing: the run is
-   * over all the same, and a sink removes what is left.
+   * Removes the run and all its keys from Redis. Does nothing while Redis is unreachable: the run is over either way, and
+   * a sink removes the keys later.
    */
   async deregister(signal: AbortSignal): Promise<void> {
     const { run, link } = this.#options;
@@ -211,11 +210,11 @@ export class FleetFeeder {
 
   async #followCommits(): Promise<void> {
     if (await this.#options.tail.poll()) this.#progressAt = performance.now();
-    // Also without news: a shard may have become outstanding after its commit was counted.
+    // Even without new commits: a shard may have become outstanding after its commit was counted.
     this.shards.settle();
   }
 
-  /** Marker files, reported problems, the reason for a stall, and the deadline. */
+  /** Checks marker files, reported problems, the reason for a stall, and the deadline. */
   async #check(signal: AbortSignal): Promise<void> {
     await this.obeyMarkers(signal);
     const { run, claim } = this.#options;
@@ -236,11 +235,11 @@ export class FleetFeeder {
     if (oldest === null && this.#finishing === null) return;
     if (performance.now() - this.#progressAt <= maxWaitMs) return;
     const missing = oldest === null ? 'the run was not finished' : 'nothing was committed';
-    const why = oldest === null ? 'no sink takes that on' : `shard ${oldest.shard} is the oldest`;
+    const why = oldest === null ? 'no sink has finished it' : `shard ${oldest.shard} is the oldest`;
     throw new Failure('service', `${missing} for ${shownDuration(maxWaitMs)}: ${this.#note ?? why}`);
   }
 
-  /** Whether a live sink is finishing the run, which may take long. */
+  /** Whether a live sink is finishing the run, which can take a long time. */
   async #isBeingFinished(signal: AbortSignal): Promise<boolean> {
     if (this.#finishing === null || this.#note !== null) return false;
     return (await this.#results.state(this.#finishing, signal)) === 'active';
@@ -255,7 +254,7 @@ export class FleetFeeder {
     return waited ? 'Redis is half full (maxmemory): feeding waits for room' : null;
   }
 
-  /** Talks to Redis, with a timeout, so that the run directory is looked at in time. Returns whether Redis answered. */
+  /** Runs `talk` with a timeout, so that Redis cannot delay the checks of the run directory. Returns whether it finished. */
   async #ifRedisAnswers(signal: AbortSignal, talk: (soon: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.#options.link.away) return false;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);

@@ -8,15 +8,15 @@ import { WaitList } from '../../flow/wait-list.ts';
 import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
-import { LongRests } from './long-rests.ts';
+import { OverdueDelays } from './overdue-delays.ts';
 
 /**
  * Maximum number of shards of a run that are fed and not committed: what eight workers at the default concurrency have in
- * flight. It bounds what a run has in Redis.
+ * flight. It bounds a run's memory in Redis.
  */
-export const OUTSTANDING_SHARDS = 256;
-/** Maximum of their content, in bytes; a single larger shard goes alone. */
-export const OUTSTANDING_BYTES = 64 * 1024 * 1024;
+export const MAX_OUTSTANDING_SHARDS = 256;
+/** Maximum content of these shards, in bytes; a single larger shard is fed when no other is outstanding. */
+export const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
 
 export interface OutstandingOptions {
   readonly run: string;
@@ -25,13 +25,13 @@ export interface OutstandingOptions {
   readonly epoch: number;
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
-  /** A file of each corpus, by the corpus's name. */
+  /** One file of each corpus, by corpus name. */
   readonly landmarks: Landmarks;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
   readonly results: RedisQueue<SinkJob>;
   /** Whether the verdict log has the shard, as of the last poll. */
   readonly isCommitted: (shard: number) => boolean;
-  /** Whether Redis has room for this many more bytes. */
+  /** Whether Redis has room for `bytes` more. */
   readonly redisHasRoom: (bytes: number, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -42,19 +42,19 @@ interface Entry {
   readonly shard: number;
   readonly lane: Lane;
   readonly bytes: number;
-  /** The job as JSON: as objects, 65,536 items would be most of the heap. */
+  /** The job as JSON: 65,536 items as objects would take most of the heap. */
   readonly job: Buffer;
 }
 
 /**
- * The shards that a feeder has submitted to the fleet and that are not committed yet. They are kept until then, so that
- * they can be submitted again when Redis or a worker loses them.
+ * The shards that a feeder has submitted and that are not committed yet. It keeps them, so that it can submit them again
+ * when Redis or a worker loses them.
  */
 export class OutstandingShards {
   readonly #options: OutstandingOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #changes = new WaitList();
-  readonly #rests = new LongRests();
+  readonly #delays = new OverdueDelays();
   #bytes = 0;
   #held = false;
   #waitedForRoomAt = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,7 @@ export class OutstandingShards {
     return oldest;
   }
 
-  /** When `submit` last waited because Redis had no room; on the clock of `performance.now`. */
+  /** When `submit` last waited because Redis had no room, as of `performance.now`. */
   get waitedForRoomAt(): number {
     return this.#waitedForRoomAt;
   }
@@ -88,9 +88,9 @@ export class OutstandingShards {
   }
 
   /**
-   * Puts a shard into its lane's queue; waits while the maximum is outstanding, or Redis has no room. When none is
-   * outstanding it does not wait for room, so that a run makes progress beside whatever else fills Redis. A shard that
-   * was committed during the wait is not put: workers and sink still process what an earlier feeder fed.
+   * Puts a shard into its lane's queue; waits while the maximum is outstanding or Redis has no room. With nothing
+   * outstanding it does not wait for room in Redis, so that a run makes progress even if other data fills Redis. A shard
+   * that was committed during the wait is not queued: workers and sink still process shards of an earlier feeder.
    */
   async submit(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -113,7 +113,7 @@ export class OutstandingShards {
     await this.#options.queueOf(shard.lane).put(job, signal);
   }
 
-  /** Removes what is committed by now. */
+  /** Removes the shards that are committed by now. */
   settle(): void {
     for (const [shard, { bytes }] of this.#entries) {
       if (!this.#options.isCommitted(shard)) continue;
@@ -130,10 +130,10 @@ export class OutstandingShards {
   }
 
   /**
-   * Submits again what is in neither queue and not committed; returns how many shards that were. `poll` reads the new
-   * commits of the verdict log. The order of the checks (shard queue, result queue, log) finds every shard that is under
-   * way: a result is queued before its shard is acknowledged, and committed before it is acknowledged itself. Each check
-   * asks for all shards at once, so that it costs one round trip. A job that is delayed for too long is woken.
+   * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits from the
+   * verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued before its shard is
+   * acknowledged, and committed before it is acknowledged itself, so no shard in flight is missed. Each check asks for
+   * all shards at once, which costs one round trip. A job that is delayed for too long is promoted.
    */
   async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
@@ -142,35 +142,35 @@ export class OutstandingShards {
     const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
     const judged = await statesIn(() => results, lost, signal);
     const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
-    await this.#endLongRests([...fed, ...judged], signal);
+    await this.#promoteOverdue([...fed, ...judged], signal);
     if (missing.length === 0) return 0;
     await poll();
     this.settle();
     const uncommitted = missing.filter(({ shard }) => this.#entries.has(shard));
-    // What is left of a job that is in no state keeps BullMQ from adding another with its id.
+    // Leftover keys of a job that is in no state keep BullMQ from adding another job with its id.
     await Promise.all(
       uncommitted.flatMap((entry) =>
         [this.#queueOf(entry), results].map((queue) => queue.remove(entry.id, signal)),
       ),
     );
-    // Put in ascending order, which is the order in which they are judged.
+    // In ascending order, which is the order in which they are judged.
     await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
     return uncommitted.length;
   }
 
-  async #endLongRests(seen: readonly Seen[], signal: AbortSignal): Promise<void> {
-    const resting = new Map(
-      seen.filter(({ state }) => state === 'resting').map(({ entry, queue }) => [entry.id, queue]),
+  async #promoteOverdue(seen: readonly Seen[], signal: AbortSignal): Promise<void> {
+    const delayed = new Map(
+      seen.filter(({ state }) => state === 'delayed').map(({ entry, queue }) => [entry.id, queue]),
     );
-    const overdue = this.#rests.overdue(new Set(resting.keys()));
-    await Promise.all(overdue.map((id) => resting.get(id)!.wake(id, signal)));
+    const overdue = this.#delays.overdue(new Set(delayed.keys()));
+    await Promise.all(overdue.map((id) => delayed.get(id)!.wake(id, signal)));
   }
 
   #queueOf({ lane }: Entry): RedisQueue<ShardJob> {
     return this.#options.queueOf(lane);
   }
 
-  /** The landmarks of the corpora that the shard's media are in. */
+  /** The landmarks of the corpora that contain the shard's media. */
   #landmarksOf({ items }: Shard): Landmarks {
     const found: Record<string, Landmark> = {};
     for (const { request } of items) {
@@ -184,7 +184,7 @@ export class OutstandingShards {
 
   #hasRoom(bytes: number): boolean {
     if (this.#entries.size === 0) return true;
-    return this.#entries.size < OUTSTANDING_SHARDS && this.#bytes + bytes <= OUTSTANDING_BYTES;
+    return this.#entries.size < MAX_OUTSTANDING_SHARDS && this.#bytes + bytes <= MAX_OUTSTANDING_BYTES;
   }
 
   #until(condition: () => boolean, signal: AbortSignal): Promise<void> {

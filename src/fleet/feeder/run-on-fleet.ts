@@ -18,16 +18,16 @@ export interface FleetRunOptions extends RunOptions {
 }
 
 /**
- * Creates a run, once Redis has answered, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage`
- * for sources that cannot be used, `service` when Redis does not answer, the others as continueOnFleet.
+ * Connects to Redis, creates a run, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage`
+ * for unusable sources, `service` when Redis does not answer, otherwise as `continueOnFleet`.
  */
 export async function startRunOnFleet(config: RunConfig, options: FleetRunOptions): Promise<RunResult> {
   return feedRun(await prepareRun(config, options), false, options);
 }
 
 /**
- * Feeds a run to a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage` for a
- * directory that is no run or not trusted, `service` when Redis does not answer, the others as continueOnFleet.
+ * Continues a run on a fleet, from the state in its directory until it is finished. Rejects with a Failure: `usage` for a
+ * directory that is not a run or not trusted, `service` when Redis does not answer, otherwise as `continueOnFleet`.
  */
 export async function resumeRunOnFleet(
   dir: string,
@@ -37,7 +37,7 @@ export async function resumeRunOnFleet(
   return feedRun(async () => run, options.retry, options);
 }
 
-/** Workers and the sink finish what was fed without this process, so `drain` and `stop` both end it at once. */
+/** Workers and the sink finish fed shards without this process, so `drain` and `stop` both end it at once. */
 async function feedRun(
   open: () => Promise<Run>,
   retry: boolean,

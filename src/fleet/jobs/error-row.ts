@@ -10,7 +10,7 @@ import {
 } from '../../domain/item-error.ts';
 import { oneOf, row, type Check } from './rows.ts';
 
-/** What an error has besides code and message: nothing, that it is retryable, or a reason. */
+/** What an error has besides code and message: nothing (0), the retryable flag (1), or a reason. */
 type Mark = 0 | 1 | ItemErrorReason;
 
 const isReason = oneOf(ITEM_ERROR_REASONS);
@@ -18,7 +18,7 @@ const isMark: Check<Mark> = (value): value is Mark => value === 0 || value === 1
 
 export type ErrorRow = readonly [code: ItemCode, message: string, mark: Mark];
 
-/** An error with a message that passes the check. */
+/** Checks an error, its message with the given check. */
 export function errorRow(message: Check<string>): Check<ErrorRow> {
   const isRow = row(oneOf(ITEM_CODES), message, isMark);
   return (value): value is ErrorRow => {

@@ -10,18 +10,18 @@ import {
   type RequestType,
 } from '../../domain/request.ts';
 import { errorRow, packError, unpackError } from './error-row.ts';
-import { named, type Names } from './names.ts';
+import { textAt, type StringTable } from './string-table.ts';
 import { isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
 import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked } from './rows.ts';
 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2 } as const;
 
-/** Where a person finds an item; and of a conversation, the original roles of its turns. */
+/** Where an item is in the sources; for a conversation, also the original roles of its turns. */
 const isPlace = row(
   count, // seq
   text, // id
-  count, // path, named
+  count, // path: index in the string table
   nullOr(integer), // row
   nullOr(integer), // line
   nullOr(text), // sha256
@@ -33,25 +33,25 @@ type Place = Checked<typeof isPlace>;
 
 export const PLACE = z.custom<Place>(isPlace);
 
-export function packPlace({ seq, id, source, roles }: Item, names: Names): Place {
+export function packPlace({ seq, id, source, roles }: Item, names: StringTable): Place {
   const { path, row: record, line, sha256, bytes } = source;
-  return [seq, id, names.place(path), record, line, sha256, bytes, roles];
+  return [seq, id, names.index(path), record, line, sha256, bytes, roles];
 }
 
 export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
 
-/** What the rows of a job name: texts, and the models of settled verdicts. */
+/** What the rows of a job refer to: texts by index, and the models of settled verdicts by id. */
 export interface Named {
   readonly names: readonly string[];
   readonly fingerprints: readonly Fingerprint[];
 }
 
-/** Throws when the row names what is not there; so do the other functions that unpack. */
+/** Throws when the row refers to something that is missing; so do the other functions that unpack. */
 export function unpackPlace(
   [seq, id, path, row, line, sha256, bytes, roles]: Place,
   { names }: Pick<Named, 'names'>,
 ): Pick<Item, 'seq' | 'id' | 'source' | 'roles'> {
-  return { seq, id, source: { path: named(names, path), row, line, sha256, bytes }, roles };
+  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles };
 }
 
 const isFailed = row(
@@ -78,7 +78,7 @@ type SettledRow = FailedRow | KnownRow;
 /** An item that was settled before it was judged. */
 export const SETTLED_ROW = z.custom<SettledRow>((value) => isFailed(value) || isKnown(value));
 
-export function packSettled(item: SettledItem, names: Names): SettledRow {
+export function packSettled(item: SettledItem, names: StringTable): SettledRow {
   const place = packPlace(item, names);
   if (item.contentSha256 === null) {
     return [ITEM_KIND.failed, place, item.requestType, item.modality, packError(item.settled.error)];
@@ -104,7 +104,7 @@ function unpackKnown(
   const { seq, id, source, roles } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
-  if (fingerprint === undefined) throw new Error('a settled verdict names a model that did not come with it');
+  if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
   const settled = { judgement, fingerprint, error: null };
   return { seq, id, source, roles, request: null, modality, requestType, contentSha256, settled };
 }
@@ -119,10 +119,10 @@ const isJudged = row(
 
 type ItemRow = Checked<typeof isJudged> | SettledRow;
 
-/** An item as it travels beside its outcome: without its content, which the record does not need. */
+/** An item as encoded beside its outcome: without its content, which the record does not need. */
 export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isFailed(value) || isKnown(value));
 
-export function packItem(item: Item, names: Names): ItemRow {
+export function packItem(item: Item, names: StringTable): ItemRow {
   if (item.settled !== null) return packSettled(item, names);
   const { requestType, modality } = item.request;
   return [ITEM_KIND.judged, packPlace(item, names), requestType, modality, item.contentSha256];
@@ -135,7 +135,7 @@ export function unpackItem(row: ItemRow, by: Named): Item {
   return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, settled: null };
 }
 
-/** A request of a kind whose content stayed with the worker. */
+/** A request of the given kind without content, which stays with the worker. */
 function emptied(requestType: RequestType, modality: Modality): ItemRequest {
   switch (requestType) {
     case 'prompt':

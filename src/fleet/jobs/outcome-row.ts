@@ -3,7 +3,7 @@ import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { errorRow, packError, unpackError } from './error-row.ts';
-import { named, namedOrNull, type Names } from './names.ts';
+import { textAt, textAtOrNull, type StringTable } from './string-table.ts';
 import {
   count,
   flag,
@@ -21,17 +21,17 @@ import {
   type Checked,
 } from './rows.ts';
 
-/** Flags of one item, and UTF-16 code units of one text: more than any guard returns, and a log is kept for ever. */
+/** Flags per item, and UTF-16 code units per text: more than any guard returns. A log is kept forever, so both are bounded. */
 const MAX_FLAGS = 1000;
 const MAX_TEXT = 1000;
 
 const listOfFlags = list(textUpTo(MAX_TEXT));
 
-/** In the order of the taxonomy; null where a probe did not answer. */
+/** In taxonomy order; null where a probe did not answer. */
 const scores = listOf(CATEGORY_KEYS.length, nullOr(share));
 const flags: Check<readonly string[]> = (value): value is readonly string[] =>
   listOfFlags(value) && value.length <= MAX_FLAGS;
-const place = count;
+const index = count;
 
 /** The first column of a row. */
 const KIND = { verdict: 0, error: 1 } as const;
@@ -42,12 +42,12 @@ export const isVerdictRow = row(
   flag, // flagged
   nullOr(scores),
   nullOr(flags),
-  nullOr(place), // fingerprint
-  place, // endpoint
+  nullOr(index), // fingerprint
+  index, // endpoint
   notNegative, // latencyMs
   count, // attempts
   nullOr(list(number)), // cacheUsage
-  place, // moderatedAt
+  index, // moderatedAt
   oneOf(COVERAGE_UNITS),
   notNegative, // judged
   notNegative, // total
@@ -58,8 +58,8 @@ const isFailure = row(
   only(KIND.error),
   errorRow(textUpTo(MAX_TEXT)),
   count, // attempts
-  nullOr(place), // endpoint
-  place, // moderatedAt
+  nullOr(index), // endpoint
+  index, // moderatedAt
 );
 
 type VerdictRow = Checked<typeof isVerdictRow>;
@@ -69,24 +69,27 @@ type FailureRow = Checked<typeof isFailure>;
 type OutcomeRow = VerdictRow | FailureRow;
 
 /**
- * An outcome as it travels: without the keys, which are two thirds of its JSON, and with the texts it shares with its
- * neighbours named.
+ * An encoded outcome: without keys, which are two thirds of its JSON, and with repeated texts replaced by their index in
+ * the string table.
  */
 export const OUTCOME_ROW = z.custom<OutcomeRow>((value) => isVerdictRow(value) || isFailure(value));
 
-export function packOutcome({ judgement, failure }: Outcome, names: Names): OutcomeRow {
+export function packOutcome({ judgement, failure }: Outcome, names: StringTable): OutcomeRow {
   return failure === null ? packVerdict(judgement, names) : packFailure(failure, names);
 }
 
-/** Throws when the row names what is not in the list. */
+/** Throws when an index is not in the list. */
 export function unpackOutcome(row: OutcomeRow, list: readonly string[]): Outcome {
   return row[0] === KIND.verdict
     ? { judgement: unpackVerdict(row, list), failure: null }
     : { judgement: null, failure: unpackFailure(row, list) };
 }
 
-function packFailure({ error, attempts, endpoint, moderatedAt }: FailedJudgement, names: Names): FailureRow {
-  return [KIND.error, packError(error), attempts, names.placeOrNull(endpoint), names.place(moderatedAt)];
+function packFailure(
+  { error, attempts, endpoint, moderatedAt }: FailedJudgement,
+  names: StringTable,
+): FailureRow {
+  return [KIND.error, packError(error), attempts, names.indexOrNull(endpoint), names.index(moderatedAt)];
 }
 
 function unpackFailure(
@@ -96,12 +99,12 @@ function unpackFailure(
   return {
     error: unpackError(error),
     attempts,
-    endpoint: namedOrNull(list, endpoint),
+    endpoint: textAtOrNull(list, endpoint),
     moderatedAt: when(list, moderatedAt),
   };
 }
 
-export function packVerdict(judgement: Judgement, names: Names): VerdictRow {
+export function packVerdict(judgement: Judgement, names: StringTable): VerdictRow {
   const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage } = judgement;
   return [
     KIND.verdict,
@@ -109,12 +112,12 @@ export function packVerdict(judgement: Judgement, names: Names): VerdictRow {
     judgement.flagged,
     scores === null ? null : CATEGORY_KEYS.map((key) => scores[key] ?? null),
     subcategoryFlags,
-    names.placeOrNull(judgement.fingerprint),
-    names.place(judgement.endpoint),
+    names.indexOrNull(judgement.fingerprint),
+    names.index(judgement.endpoint),
     judgement.latencyMs,
     judgement.attempts,
     cacheUsage,
-    names.place(judgement.moderatedAt),
+    names.index(judgement.moderatedAt),
     coverage.unit,
     coverage.judged,
     coverage.total,
@@ -122,7 +125,7 @@ export function packVerdict(judgement: Judgement, names: Names): VerdictRow {
   ];
 }
 
-/** Throws when the row names what is not in the list. */
+/** Throws when an index is not in the list. */
 export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgement {
   const [, score, flagged, scores, flags, fingerprint, endpoint, latencyMs, ...rest] = row;
   const [attempts, cacheUsage, at, unit, judged, total, worst_at] = rest;
@@ -131,8 +134,8 @@ export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgeme
     flagged,
     subcategoryScores: scores === null ? null : byKey(scores),
     subcategoryFlags: flags,
-    fingerprint: namedOrNull(list, fingerprint),
-    endpoint: named(list, endpoint),
+    fingerprint: textAtOrNull(list, fingerprint),
+    endpoint: textAt(list, endpoint),
     latencyMs,
     attempts,
     cacheUsage,
@@ -144,9 +147,9 @@ export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgeme
 /** ISO 8601, UTC, milliseconds. */
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-function when(list: readonly string[], place: number): string {
-  const text = named(list, place);
-  if (!WHEN.test(text)) throw new Error('an outcome is of no time');
+function when(list: readonly string[], index: number): string {
+  const text = textAt(list, index);
+  if (!WHEN.test(text)) throw new Error('an outcome has no valid timestamp');
   return text;
 }
 

@@ -3,22 +3,22 @@ import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
 import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
-import { Names } from './names.ts';
+import { StringTable } from './string-table.ts';
 import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 import { shardJobId } from './shard-job.ts';
 
-/** What travels to a run's sink. */
+/** A job for a run's sink. */
 export type SinkJob = ResultJob | FinishJob;
 
 /** The outcomes of a shard. */
 export interface ResultJob {
   readonly kind: 'result';
-  /** These three as in the shard's job. */
+  /** These three are copied from the shard's job. */
   readonly run: string;
   readonly record: string;
   readonly epoch: number;
-  /** Its items come without their content, which the record does not need. */
+  /** Its items have no content: the record does not need it. */
   readonly result: ShardResult;
 }
 
@@ -45,7 +45,7 @@ const JOB = z.discriminatedUnion('kind', [
     shard: count,
     pass: z.int().min(1),
     lane: z.enum(LANES),
-    /** What the rows name. */
+    /** The string table of the rows. */
     names: z.array(text),
     items: z.array(ITEM_ROW),
     outcomes: z.array(OUTCOME_ROW.nullable()),
@@ -66,7 +66,7 @@ export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The form of results in Redis: JSON of rows, without content. */
+/** The encoding of results in Redis: JSON of rows, without content. */
 export const sinkJobCodec: JobContent<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
@@ -76,7 +76,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
   encode(job): z.input<typeof JOB> {
     if (job.kind === 'finish') return { v: JOB_FORM, ...job };
     const { shard, outcomes, fingerprints } = job.result;
-    const names = new Names();
+    const names = new StringTable();
     return {
       kind: 'result',
       v: JOB_FORM,

@@ -1,12 +1,12 @@
 /** Whether a value is valid in a column of a row. */
 export type Check<T> = (value: unknown) => value is T;
 
-/** The type that a check lets through. */
+/** The type that a check narrows to. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
 /**
- * An array with one value per check, each of which passes its own. These are plain functions, because a job has hundreds
- * of rows of dozens of values: a zod schema per value takes as long as everything else that is done with a job.
+ * Checks an array with one value per column, each with its own check. These are plain functions, because a job has
+ * hundreds of rows of dozens of values: a zod schema per value takes as long as all other work on a job.
  */
 export function row<T extends readonly unknown[]>(
   ...checks: { readonly [Place in keyof T]: Check<T[Place]> }
@@ -19,7 +19,7 @@ export function row<T extends readonly unknown[]>(
 
 export const text: Check<string> = (value) => typeof value === 'string';
 
-/** One value: the kind of a row, in its first column. */
+/** Exactly this value: the kind of a row, in its first column. */
 export function only<T extends number>(kind: T): Check<T> {
   return (value): value is T => value === kind;
 }
@@ -33,9 +33,9 @@ export const share: Check<number> = (value): value is number => number(value) &&
 
 export const notNegative: Check<number> = (value): value is number => number(value) && value >= 0;
 
-/** A text of at most this many UTF-16 code units. */
-export function textUpTo(longest: number): Check<string> {
-  return (value): value is string => text(value) && value.length <= longest;
+/** `maxLength` is in UTF-16 code units. */
+export function textUpTo(maxLength: number): Check<string> {
+  return (value): value is string => text(value) && value.length <= maxLength;
 }
 
 export const integer: Check<number> = (value): value is number => Number.isSafeInteger(value);
@@ -60,7 +60,7 @@ export function listOf<T>(length: number, check: Check<T>): Check<readonly T[]> 
   return (value): value is readonly T[] => any(value) && value.length === length;
 }
 
-/** An object that counts names: at least one of them, each at least once. */
+/** An object with counts by name: at least one name, each count at least 1. */
 export function countsOf<T extends string>(names: readonly T[]): Check<Readonly<Partial<Record<T, number>>>> {
   const isName = oneOf(names);
   return (value): value is Readonly<Partial<Record<T, number>>> => {

@@ -14,25 +14,25 @@ import {
   unpackSettled,
 } from './item-row.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { Names } from './names.ts';
+import { StringTable } from './string-table.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 
-/** A shard on its way to a worker, with what the worker needs to know of its run. */
+/** A shard for a worker, with what the worker needs to know about its run. */
 export interface ShardJob {
   readonly run: string;
-  /** Tells the run from others of its name (`recordSha256`). */
+  /** Distinguishes the run from others of the same name (`recordSha256`). */
   readonly record: string;
   /** Epoch of the feeder that fed it. */
   readonly epoch: number;
   /** The only fingerprint id that the run accepts from guards; null: any. */
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
-  /** Of each corpus that the shard's media are in, a file to recognise it by. */
+  /** For each corpus that contains media of the shard, a file to recognise the corpus by. */
   readonly landmarks: Landmarks;
   readonly shard: Shard;
 }
 
-/** A file of each corpus, by the corpus's name: a folder that contains it is that corpus. */
+/** One file of each corpus, by corpus name: a folder that contains the file is taken to be the corpus. */
 export type Landmarks = Readonly<Record<string, Landmark>>;
 
 export interface Landmark {
@@ -42,8 +42,8 @@ export interface Landmark {
 }
 
 /**
- * Id of a shard's job. It is unique within a run, and it differs between feeders, because BullMQ does not add a job whose
- * id it still knows.
+ * Id of a shard's job. It is unique within a run and differs between feeders, because BullMQ does not add a job whose id
+ * already exists.
  */
 export function shardJobId(
   run: string,
@@ -56,7 +56,7 @@ export function shardJobId(
 const count = z.int().min(0);
 const text = z.string();
 
-/** A request as it travels: a conversation is named by its index in the job, since its turns share it. */
+/** An encoded request. A conversation is an index into the job's list, since its turns share it. */
 const REQUEST = z.union([
   z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
   z.object({
@@ -86,7 +86,7 @@ const REQUEST = z.union([
   }),
 ]);
 
-type Travelling = z.output<typeof REQUEST>;
+type EncodedRequest = z.output<typeof REQUEST>;
 
 /** An item to be judged; the last column is the contentSha256. */
 const JUDGED_ROW = z.tuple([z.literal(ITEM_KIND.judged), PLACE, REQUEST, text]);
@@ -107,29 +107,29 @@ const JOB = z.object({
   pass: z.int().min(1),
   lane: z.enum(LANES),
   conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
-  /** What the rows name. */
+  /** The string table of the rows. */
   names: z.array(text),
   /** The models of settled verdicts. */
   fingerprints: z.array(FINGERPRINT),
   items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
-/** The form of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
+/** The encoding of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
 export const shardJobCodec: JobContent<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
   encode({ run, record, epoch, expectFingerprint, judging, landmarks, shard }) {
-    const places = new Map<readonly Turn[], number>();
-    const place = (messages: readonly Turn[]): number => {
-      let index = places.get(messages);
-      if (index === undefined) places.set(messages, (index = places.size));
+    const conversations = new Map<readonly Turn[], number>();
+    const indexOf = (messages: readonly Turn[]): number => {
+      let index = conversations.get(messages);
+      if (index === undefined) conversations.set(messages, (index = conversations.size));
       return index;
     };
-    const pack = (request: ItemRequest): Travelling => {
-      if (request.requestType === 'multiturn') return { ...request, messages: place(request.messages) };
+    const pack = (request: ItemRequest): EncodedRequest => {
+      if (request.requestType === 'multiturn') return { ...request, messages: indexOf(request.messages) };
       return isEmbedded(request) ? { ...request, embedded: request.embedded.toString('base64') } : request;
     };
-    const names = new Names();
+    const names = new StringTable();
     const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
       item.settled === null
         ? [ITEM_KIND.judged, packPlace(item, names), pack(item.request), item.contentSha256]
@@ -146,7 +146,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       shard: shard.shard,
       pass: shard.pass,
       lane: shard.lane,
-      conversations: [...places.keys()],
+      conversations: [...conversations.keys()],
       names: names.list,
       fingerprints: [...settledFingerprints(shard.items).values()],
       items,
@@ -155,12 +155,12 @@ export const shardJobCodec: JobContent<ShardJob> = {
 
   decode(data) {
     const job = JOB.parse(data);
-    const unpack = (request: Travelling): ItemRequest => {
+    const unpack = (request: EncodedRequest): ItemRequest => {
       if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };
       if (request.requestType !== 'multiturn') return request;
       const messages = job.conversations[request.messages];
       if (messages === undefined || request.turns > messages.length) {
-        throw new Error('a request names a conversation that did not come with it');
+        throw new Error('a request refers to a conversation that its job lacks');
       }
       return { ...request, messages };
     };

@@ -1,11 +1,11 @@
 import { shown } from '../../domain/text/shown.ts';
-import { Requeue, MAX_REST_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/requeue.ts';
 import { FleetRuns, JOB_FORM, type AnnouncedRun } from '../redis/fleet-runs.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { runOfJob, UnreadableJob, type Unreadable } from '../../queue/redis/sealing/sealed-jobs.ts';
 
-/** Decides what becomes of jobs that this process cannot read. */
+/** Drops or requeues jobs that this process cannot read. */
 export class UnreadableJobs {
   readonly #link: RedisLink;
   readonly #runs: FleetRuns;
@@ -18,11 +18,11 @@ export class UnreadableJobs {
   }
 
   /**
-   * Resolves for a job to drop: this process can read jobs as its run's feeder announced them, so the feeder did not write
-   * this one, or it was damaged and its shard is fed again. Throws `Requeue` for a job that another process may be able
-   * to read. An unreadable job may hold content: only its id is shown.
+   * Resolves for a job to drop: this process can read the jobs of the run's feeder, so this one is either forged, or
+   * damaged, and then its shard is fed again. Throws `Requeue` for a job that another process may be able to read. An
+   * unreadable job may hold content, so only its id is shown.
    */
-  async meet(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
+  async handle(jobId: string, error: unknown, signal: AbortSignal): Promise<void> {
     const reason: Unreadable = error instanceof UnreadableJob ? error.reason : 'malformed';
     const run = runOfJob(jobId);
     const announced = run === null ? 'absent' : await this.#runs.find(run, signal);
@@ -31,21 +31,21 @@ export class UnreadableJobs {
       this.#dropped.drop(reason, `a job was dropped, ${reason}: ${shown(jobId)}`);
       return;
     }
-    this.#dropped.say('given back', `the run ${run}: ${trouble}; its jobs are left to others`);
+    this.#dropped.say('requeued', `the run ${run}: ${trouble}; its jobs are requeued for other processes`);
     await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
-    throw new Requeue(MAX_REST_MS);
+    throw new Requeue(MAX_REQUEUE_DELAY_MS);
   }
 }
 
-/** Why this process cannot read the jobs of a run, in a few words; null when it can. */
+/** Why this process cannot read the jobs of a run, as a short phrase; null when it can. */
 export function cannotRead(
   { form, key }: Pick<AnnouncedRun, 'form' | 'key'>,
   { seal }: RedisLink,
 ): string | null {
-  if (form !== JOB_FORM) return 'its feeder is of another version of guardsweep';
+  if (form !== JOB_FORM) return 'its feeder runs another version of guardsweep';
   const own = seal?.keyId ?? null;
   if (key === own) return null;
   if (key === null) return 'its feeder has no fleet key, and this process has one (GUARDSWEEP_FLEET_KEY)';
   if (own === null) return 'its feeder has a fleet key, and this process has none (GUARDSWEEP_FLEET_KEY)';
-  return 'its feeder has another fleet key than this process (GUARDSWEEP_FLEET_KEY)';
+  return 'its feeder and this process have different fleet keys (GUARDSWEEP_FLEET_KEY)';
 }

@@ -14,10 +14,10 @@ export interface Deaths {
   readonly ofItem: ReadonlyMap<number, number>;
 }
 
-/** Notes outlive the jobs they are about, since a later feeder uses other job ids. They end with shard or run, or after a day. */
-const KEPT_SECONDS = 86_400;
+/** Notes outlive their jobs, since a later feeder uses other job ids. They are removed with the shard or run, or expire after a day. */
+const NOTES_TTL_SECONDS = 86_400;
 
-/** Of a shard: four deaths for each of its 256 items, as many of the shard itself, and a few dozen workers. */
+/** Maximum notes per shard: four deaths for each of its 256 items, the same number for the shard itself, and a few dozen workers. */
 const MAX_NOTES = 4096;
 const MAX_FIELD = 128;
 /** An id and 64 seqs, sealed. */
@@ -38,9 +38,9 @@ const DEATH = 'death:';
 const ID_BYTES = 12;
 
 /**
- * Notes of which worker is judging which shard, and which items of it. A worker that is gone without having removed its
- * note died while judging: that is how an item that crashes workers is found. When a worker survives an item, the item's
- * earlier deaths are removed, so that only consecutive ones count.
+ * Notes of which worker is judging which shard, and which of its items. A worker that is gone and left its note died while
+ * judging, which identifies an item that crashes workers. When a worker survives an item, the item's earlier deaths are
+ * removed, so that only consecutive ones count.
  */
 export class DeathNotes {
   readonly #link: RedisLink;
@@ -55,18 +55,18 @@ export class DeathNotes {
   /** Begins a shard: turns the notes of dead workers into deaths, then adds this worker's note. */
   async begin(shard: string, signal: AbortSignal): Promise<Deaths> {
     const notes = await this.#read(shard, signal);
-    for (const note of notes.inHand) await this.#settle(shard, note, signal);
-    const { deaths } = notes.inHand.length === 0 ? notes : await this.#read(shard, signal);
+    for (const note of notes.workerNotes) await this.#settle(shard, note, signal);
+    const { deaths } = notes.workerNotes.length === 0 ? notes : await this.#read(shard, signal);
     await this.#write(shard, [[HAS + this.#worker, newId()]], signal);
     return countOf(deaths);
   }
 
-  /** Notes that the worker is about to judge just these items of the shard. */
+  /** Notes that the worker is about to judge only these items of the shard. */
   async beginItems(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
     await this.#write(shard, [[ITEMS + this.#worker, `${newId()} ${seqs.join(',')}`]], signal);
   }
 
-  /** The worker survived the items: earlier deaths are not theirs either, and are removed. */
+  /** The worker survived the items, so they did not cause the earlier deaths either: those are removed. */
   async endItems(shard: string, seqs: readonly number[], signal: AbortSignal): Promise<void> {
     const { deaths } = await this.#read(shard, signal);
     const cleared = deaths.filter(({ seq }) => seq !== null && seqs.includes(seq));
@@ -90,15 +90,15 @@ export class DeathNotes {
     await retryWhileTransient(() => this.#link.redis.del(this.#key(shard)), signal);
   }
 
-  /** Turns the note of a worker that is gone into a death. Of several workers, the one that removes the note counts it. */
-  async #settle(shard: string, { field, worker, id, seqs }: InHand, signal: AbortSignal): Promise<void> {
+  /** Turns the note of a dead worker into a death. If several workers race, the one that removes the note counts it. */
+  async #settle(shard: string, { field, worker, id, seqs }: WorkerNote, signal: AbortSignal): Promise<void> {
     if (worker === this.#worker || (await isPresent(this.#link, 'worker', worker, signal))) return;
     if ((await this.#remove(shard, [field], signal)) === 0) return;
     const deaths = seqs === null ? [deathOf(id, null)] : seqs.map((seq) => deathOf(id, seq));
     await this.#write(shard, deaths, signal);
   }
 
-  /** All notes of a shard. If one of them cannot be a worker's, none is trusted, and all are removed. */
+  /** All notes of a shard. If one of them cannot be a worker's, all are distrusted and removed. */
   async #read(shard: string, signal: AbortSignal): Promise<Notes> {
     const key = this.#key(shard);
     const ask = (): Promise<unknown> => this.#link.redis.eval(READ, 1, key, MAX_NOTES, MAX_FIELD, MAX_NOTE);
@@ -107,7 +107,7 @@ export class DeathNotes {
     if (notes !== null) return notes;
     this.#link.skipped.skip(key, 'held notes that are malformed or forged; removed');
     await retryWhileTransient(() => this.#link.redis.unlink(key), signal);
-    return { inHand: [], deaths: [] };
+    return { workerNotes: [], deaths: [] };
   }
 
   /** Fields with their plaintext, from alternating fields and values; null for a value that does not open. */
@@ -119,7 +119,7 @@ export class DeathNotes {
     });
   }
 
-  /** Each write also sets the key's expiry: another worker may have removed the key meanwhile. */
+  /** Each write also sets the expiry: another worker may have removed the key in between. */
   async #write(
     shard: string,
     notes: readonly (readonly [field: string, text: string])[],
@@ -133,7 +133,7 @@ export class DeathNotes {
     ]);
     await this.#ask(
       key,
-      () => Promise.all([redis.hset(key, ...values), redis.expire(key, KEPT_SECONDS)]),
+      () => Promise.all([redis.hset(key, ...values), redis.expire(key, NOTES_TTL_SECONDS)]),
       signal,
     );
   }
@@ -163,18 +163,18 @@ function placeOf(shard: string, field: string): SealedPlace {
   return { run: shard.slice(0, shard.lastIndexOf(':')), folder: FOLDER, name: `${shard} ${field}` };
 }
 
-/** Id of one note, and of the death it becomes: a note that is replayed still counts once. */
+/** Id of a note and of the death it becomes, so that a replayed note still counts once. */
 function newId(): string {
   return randomBytes(ID_BYTES).toString('hex');
 }
 
-/** The note of a death: of an item, or with null, of the shard. */
+/** The note of a death: of an item, or with null of the shard. */
 function deathOf(id: string, seq: number | null): readonly [field: string, text: string] {
   return [seq === null ? DEATH + id : `${DEATH}${id}:${seq}`, ''];
 }
 
 /** A worker's note of what it is judging. */
-interface InHand {
+interface WorkerNote {
   readonly field: string;
   readonly worker: string;
   readonly id: string;
@@ -190,17 +190,17 @@ interface Death {
 
 /** The notes of a shard. */
 interface Notes {
-  readonly inHand: readonly InHand[];
+  readonly workerNotes: readonly WorkerNote[];
   readonly deaths: readonly Death[];
 }
 
-const WORKER_NOTE = /^(has|items):([\w-]{1,64})$/;
+const WORKER_NOTE_FIELD = /^(has|items):([\w-]{1,64})$/;
 const DEATH_NOTE = /^death:[0-9a-f]{24}(?::(\d{1,15}))?$/;
-const IN_HAND = /^([0-9a-f]{24})(?: (\d{1,15}(?:,\d{1,15}){0,255}))?$/;
+const WORKER_NOTE_TEXT = /^([0-9a-f]{24})(?: (\d{1,15}(?:,\d{1,15}){0,255}))?$/;
 
-/** Null when one of them is not the note of a worker. */
+/** Null when one of them is not a worker's note. */
 function parseNotes(fields: readonly (readonly [field: string, text: string | null])[]): Notes | null {
-  const inHand: InHand[] = [];
+  const workerNotes: WorkerNote[] = [];
   const deaths: Death[] = [];
   for (const [field, text] of fields) {
     if (text === null) return null;
@@ -209,12 +209,12 @@ function parseNotes(fields: readonly (readonly [field: string, text: string | nu
       deaths.push({ field, seq: death[1] === undefined ? null : Number(death[1]) });
       continue;
     }
-    const [, kind, worker] = WORKER_NOTE.exec(field) ?? [];
-    const [, id, seqs] = IN_HAND.exec(text) ?? [];
+    const [, kind, worker] = WORKER_NOTE_FIELD.exec(field) ?? [];
+    const [, id, seqs] = WORKER_NOTE_TEXT.exec(text) ?? [];
     if (worker === undefined || id === undefined || (kind === 'items') !== (seqs !== undefined)) return null;
-    inHand.push({ field, worker, id, seqs: seqs?.split(',').map(Number) ?? null });
+    workerNotes.push({ field, worker, id, seqs: seqs?.split(',').map(Number) ?? null });
   }
-  return { inHand, deaths };
+  return { workerNotes, deaths };
 }
 
 function countOf(deaths: readonly Death[]): Deaths {

@@ -17,7 +17,7 @@ export interface NamedDepth extends QueueDepth {
 export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<NamedDepth[]> {
   const runs = await new FleetRuns(link).list(signal);
   const queues = [...LANES.map((lane) => `shards-${lane}`), ...runs.map(({ run }) => `results-${run}`)];
-  // One wait for all: each would add a listener to the signal.
+  // One retry loop for all queues: each loop adds a listener to the signal.
   const ask = (): Promise<QueueDepth[]> => Promise.all(queues.map((queue) => depthOf(link, queue)));
   const depths = await retryWhileTransient(ask, signal);
   const lanes = LANES.map((lane, at) => ({ queue: lane, ...depths[at]! }));

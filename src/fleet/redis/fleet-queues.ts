@@ -7,22 +7,22 @@ import { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { sinkJobCodec, type SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../jobs/shard-job.ts';
 
-/** Maximum number of results of one run that wait for its sink; beyond it workers hold theirs back. */
-const WAITING_RESULTS = 64;
+/** Maximum number of results of one run that wait for its sink; workers wait while the queue is full. */
+const MAX_WAITING_RESULTS = 64;
 /** Each feeder bounds what its own run has outstanding. */
 const UNBOUNDED = Number.POSITIVE_INFINITY;
-/** After this long without a sign of life a sink loses its results to the next one, in milliseconds; a commit takes far less. */
+/** Lock duration of a sink's results, in milliseconds; a commit takes far less. */
 const SINK_LOCK_MS = 10_000;
 
 export interface FleetQueueOptions {
-  /** After this long without a sign of life a worker loses its shards to others, in milliseconds. */
+  /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   /** Counts dropped jobs, for consumers. */
   readonly dropped: DroppedJobs;
 }
 
-/** For processes that only put jobs into a queue, or look at it: they never take a lock. */
-export const NOTHING_TAKEN: FleetQueueOptions = {
+/** For processes that only add or inspect jobs: they never take a lock. */
+export const NO_CONSUMER: FleetQueueOptions = {
   lockMs: 30_000,
   dropped: new DroppedJobs(
     () => {},
@@ -34,18 +34,18 @@ export const NOTHING_TAKEN: FleetQueueOptions = {
 export function shardQueue(
   link: RedisLink,
   lane: Lane,
-  options: FleetQueueOptions = NOTHING_TAKEN,
+  options: FleetQueueOptions = NO_CONSUMER,
 ): RedisQueue<ShardJob> {
   return make(link, `shards-${lane}`, shardJobCodec, UNBOUNDED, options);
 }
 
-/** What waits for the sink of a run. Each run has its own queue, so that a run without a sink does not block others. */
+/** The jobs for the sink of a run. Each run has its own queue, so that a run without a sink does not block others. */
 export function sinkQueue(
   link: RedisLink,
   run: string,
-  { dropped }: Pick<FleetQueueOptions, 'dropped'> = NOTHING_TAKEN,
+  { dropped }: Pick<FleetQueueOptions, 'dropped'> = NO_CONSUMER,
 ): RedisQueue<SinkJob> {
-  return make(link, `results-${run}`, sinkJobCodec, WAITING_RESULTS, { lockMs: SINK_LOCK_MS, dropped });
+  return make(link, `results-${run}`, sinkJobCodec, MAX_WAITING_RESULTS, { lockMs: SINK_LOCK_MS, dropped });
 }
 
 function make<T>(
@@ -61,6 +61,6 @@ function make<T>(
     codec: sealedJobs(content, name, link.seal),
     bound,
     lockMs,
-    unreadable: (jobId, error, signal) => unreadable.meet(jobId, error, signal),
+    unreadable: (jobId, error, signal) => unreadable.handle(jobId, error, signal),
   });
 }

@@ -10,7 +10,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
-/** Version of the form of all jobs. A process of another version requeues them rather than drop them. */
+/** Version of the job format. A process with another version requeues the jobs instead of dropping them. */
 export const JOB_FORM = 8;
 
 /** A run that is being fed, as far as workers and sinks need to know it. */
@@ -22,9 +22,9 @@ export interface FleetRun {
   readonly epoch: number;
 }
 
-/** A run as its feeder announced it, with the form of its jobs. */
+/** A run as its feeder announced it, with the format of its jobs. */
 export interface AnnouncedRun extends FleetRun {
-  /** Version of the form of its jobs; 0: its feeder is too old to announce one. */
+  /** Version of its job format; 0: its feeder is too old to announce one. */
   readonly form: number;
   /** Id of the fleet key that its jobs are sealed with; null: they are not sealed. */
   readonly key: string | null;
@@ -52,10 +52,10 @@ function proven({ run, dir, epoch, form }: AnnouncedRun): string {
   return JSON.stringify([run, dir, epoch, form]);
 }
 
-/** Longest JSON text of a problem, in bytes. */
+/** Maximum length of a problem's JSON, in bytes. */
 const MAX_PROBLEM = 16 * 1024;
 
-/** Reads a string and removes the key; null when there is no string, or a longer one. */
+/** Reads a string and removes the key; null when it is not a string, or longer than the limit. */
 const TAKE = `
 local text = false
 if redis.call('TYPE', KEYS[1]).ok == 'string' and redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[1]) then
@@ -64,19 +64,19 @@ end
 redis.call('UNLINK', KEYS[1])
 return text`;
 
-/** Longest report of a problem or an obstacle, in characters. */
+/** Maximum length of a reported problem or obstacle, in UTF-16 code units. */
 const MAX_REPORT = 1000;
 
 /**
- * How long a run stays registered after its feeder is gone, in milliseconds. What is judged until then is committed;
- * after that its jobs are dropped wherever they turn up.
+ * How long a run stays registered after its feeder is gone, in milliseconds. Shards judged before then are committed;
+ * after that, workers and sinks drop its jobs.
  */
-const KNOWN_MS = 600_000;
+const REGISTRATION_TTL_MS = 600_000;
 
-/** How long an obstacle is shown, in milliseconds: longer than the interval at which it recurs. */
-const OBSTACLE_MS = 15_000;
+/** How long an obstacle is kept, in milliseconds: longer than the interval at which it recurs. */
+const OBSTACLE_TTL_MS = 15_000;
 
-/** The runs that are being fed. A cache: feeders register their runs again and again. */
+/** The runs that are being fed. Redis may lose entries: feeders register their runs repeatedly. */
 export class FleetRuns {
   readonly #link: RedisLink;
 
@@ -90,7 +90,10 @@ export class FleetRuns {
     const announced: AnnouncedRun = { ...run, form: JOB_FORM, key: seal?.keyId ?? null };
     const proof = seal?.seal(sealedPlace('run', run.run), proven(announced)) ?? null;
     const text = JSON.stringify({ ...announced, proof });
-    await retryWhileTransient(() => redis.set(this.#runKey(run.run), text, 'PX', KNOWN_MS), signal);
+    await retryWhileTransient(
+      () => redis.set(this.#runKey(run.run), text, 'PX', REGISTRATION_TTL_MS),
+      signal,
+    );
     await withKey(this.#link, this.#names, (names) => redis.sadd(names, run.run), signal);
   }
 
@@ -107,7 +110,7 @@ export class FleetRuns {
   }
 
   /**
-   * A run as its feeder last announced it. `absent`: no feeder feeds it. `unreadable`: one may; ask again after its next
+   * A run as its feeder last announced it. `absent`: no feeder feeds it. `unreadable`: one may; try again after its next
    * announcement.
    */
   async find(run: string, signal: AbortSignal): Promise<AnnouncedRun | Unread> {
@@ -115,7 +118,7 @@ export class FleetRuns {
     const key = this.#runKey(run);
     const read = await readValue(this.#link, key, ANNOUNCED_RUN, signal);
     if (read === 'absent') return read;
-    await endInTime(this.#link, key, KNOWN_MS, signal);
+    await endInTime(this.#link, key, REGISTRATION_TTL_MS, signal);
     if (read === 'unreadable' || read.value.run !== run) return 'unreadable';
     const { proof, ...announced } = read.value;
     if (this.#isProven(announced, proof)) return announced;
@@ -123,7 +126,7 @@ export class FleetRuns {
     return 'unreadable';
   }
 
-  /** An announcement under another key cannot be told from a forged one; callers check the key before they act on it. */
+  /** An announcement under another key may be forged: it cannot be checked here, so callers compare the key first. */
   #isProven(announced: AnnouncedRun, proof: string | null): boolean {
     const { seal } = this.#link;
     if (seal === null || announced.key !== seal.keyId) return true;
@@ -135,8 +138,8 @@ export class FleetRuns {
   }
 
   /**
-   * The runs that are fed, and the names of those that have expired, whose keys are to be swept. A run whose announcement
-   * is unreadable is in neither list. `known` runs are looked up even if they are not registered any more.
+   * The runs that are fed, and the names of expired ones, whose keys must be swept. A run with an unreadable announcement
+   * is in neither list. Runs in `known` are looked up even if they are no longer registered.
    */
   async listAll(
     known: Iterable<string>,
@@ -154,26 +157,26 @@ export class FleetRuns {
     return { fed, forgotten };
   }
 
-  /** Removes a run as one feeder announced it, unless a later feeder has announced it since. */
-  async strikeOff({ run, epoch }: FleetRun, signal: AbortSignal): Promise<void> {
+  /** Removes a run, unless a later feeder than the given one has announced it since. */
+  async removeUnlessRefed({ run, epoch }: FleetRun, signal: AbortSignal): Promise<void> {
     const now = await this.find(run, signal);
     if (now === 'unreadable') return;
     if (now === 'absent' || now.epoch === epoch) await this.remove(run, signal);
   }
 
-  /** Tells the run's feeder why the run cannot continue. The message must not quote foreign text. */
+  /** Tells the run's feeder why the run cannot continue. The message must not quote untrusted text. */
   async reportProblem(run: string, problem: RunProblem, signal: AbortSignal): Promise<void> {
     const text = JSON.stringify(problem);
     const { seal } = this.#link;
     const sealed = seal === null ? text : seal.seal(sealedPlace('problem', run), text);
     await retryWhileTransient(
-      () => this.#link.redis.set(this.#problemKey(run), sealed, 'PX', KNOWN_MS),
+      () => this.#link.redis.set(this.#problemKey(run), sealed, 'PX', REGISTRATION_TTL_MS),
       signal,
     );
   }
 
   /**
-   * Takes the problem that was last reported about one feeder's jobs. Jobs of an earlier feeder can still meet a problem
+   * Reads and removes the last problem reported about a feeder's jobs. Jobs of an earlier feeder can still hit a problem
    * that has been fixed since, so reports about those are discarded.
    */
   async takeProblem(run: string, epoch: number, signal: AbortSignal): Promise<RunProblem | null> {
@@ -187,10 +190,13 @@ export class FleetRuns {
     return problem?.epoch === epoch ? { ...problem, message: shown(problem.message, MAX_REPORT) } : null;
   }
 
-  /** Notes why one worker cannot judge the run, for a short time; others may. The text must not quote foreign text. */
+  /**
+   * Notes for a short time why one worker or sink cannot process the run; others may be able to. The text must not quote
+   * untrusted text.
+   */
   async noteObstacle(run: string, obstacle: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(
-      () => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_MS),
+      () => this.#link.redis.set(this.#obstacleKey(run), obstacle, 'PX', OBSTACLE_TTL_MS),
       signal,
     );
   }
@@ -200,7 +206,7 @@ export class FleetRuns {
     const key = this.#obstacleKey(run);
     const read = await readText(this.#link, key, signal);
     if (read === 'absent') return null;
-    await endInTime(this.#link, key, OBSTACLE_MS, signal);
+    await endInTime(this.#link, key, OBSTACLE_TTL_MS, signal);
     return read === 'unreadable' ? null : shown(read.text, MAX_REPORT);
   }
 
@@ -224,7 +230,7 @@ export class FleetRuns {
 const PROBLEM = z.object({
   kind: z.enum(['internal', 'service']),
   message: z.string().max(MAX_REPORT),
-  /** Epoch of the feeder whose jobs met it. */
+  /** Epoch of the feeder whose jobs hit it. */
   epoch: z.int().min(1),
 });
 

@@ -5,12 +5,12 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
 
-/** How long a note that a worker lacks a shard's files counts, in milliseconds: files may be mounted meanwhile. */
-const REMEMBERED_MS = 600_000;
+/** Expiry of the note that a worker lacks a shard's files, in milliseconds: the files may be mounted later. */
+const NOTE_TTL_MS = 600_000;
 
 const WORKER = z.looseObject({ lanes: z.array(z.string()) });
 
-/** Which workers lack media files of a shard, so that the last live one knows that no worker has them. */
+/** Records which workers lack media files of a shard, so that the last live one knows that no worker has them. */
 export class LackingWorkers {
   readonly #link: RedisLink;
   readonly #worker: string;
@@ -21,12 +21,12 @@ export class LackingWorkers {
     this.#worker = worker;
   }
 
-  /** Notes that this worker lacks files of a shard; returns whether by now all live workers of its lane do. */
+  /** Notes that this worker lacks files of a shard; returns whether all live workers of its lane now do. */
   async note(shard: string, lane: Lane, signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
     const key = this.#link.key('lacking', shard);
     await withKey(this.#link, { key, type: 'set' }, () => redis.sadd(key, this.#worker), signal);
-    await retryWhileTransient(() => redis.pexpire(key, REMEMBERED_MS), signal);
+    await retryWhileTransient(() => redis.pexpire(key, NOTE_TTL_MS), signal);
     const present = await listPresent(this.#link, 'worker', signal);
     const lacking = await this.#among(
       key,

@@ -7,8 +7,8 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 const RELEASE_MS = 2000;
 
 /**
- * A right that one process holds at a time, as long as it renews it. It is advisory: Redis can lose it, so epochs guard
- * what must not happen twice.
+ * A lease that one process at a time holds and renews. It is advisory: Redis can lose it, so epochs guard what must not
+ * happen twice.
  */
 export class Lease {
   readonly #link: RedisLink;
@@ -52,7 +52,7 @@ export class Lease {
   }
 }
 
-/** Who holds a lease; null when nobody does, or it cannot be read. */
+/** The holder of a lease; null when there is none, or it cannot be read. */
 export async function leaseHolder(
   link: RedisLink,
   name: string,

@@ -1,14 +1,14 @@
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
-/** Memory use of a server. */
+/** Memory use of a Redis server. */
 export interface Memory {
   readonly usedBytes: number;
   /** `maxmemory`; null: unlimited. */
   readonly maxBytes: number | null;
 }
 
-/** Reads a server's memory use. At `maxBytes` it refuses commands that need more. */
+/** Reads a server's memory use. At `maxBytes` the server refuses commands that need more. */
 export async function readMemory(link: RedisLink, signal: AbortSignal): Promise<Memory> {
   const info = await retryWhileTransient(() => link.redis.info('memory'), signal);
   const maxBytes = valueOf(info, 'maxmemory');

@@ -58,7 +58,7 @@ export class Presence {
   }
 
   async #beat(): Promise<void> {
-    // Commands for a Redis that is away would queue up and all be sent when it is back.
+    // Commands for an unreachable Redis would queue up and all be sent after the reconnect.
     if (this.#link.away || this.#timer === null) return;
     const { redis } = this.#link;
     const key = presenceKey(this.#link, this.#role, this.id);
@@ -97,12 +97,12 @@ function isProcessId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }
 
-/** Longest time a process can ask to count as alive, in milliseconds. */
+/** Maximum expiry that a process can announce, in milliseconds. */
 const MAX_MS = 86_400_000;
-/** How long a process counts as alive that does not announce a time, in milliseconds. */
+/** Expiry for a process that announces none, in milliseconds. */
 const DEFAULT_LASTS_MS = 60_000;
 
-/** What every version announces: how long it counts as alive after the announcement, in milliseconds. */
+/** What every version announces: how long the announcement is valid, in milliseconds. */
 const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(MAX_MS) });
 
 /**

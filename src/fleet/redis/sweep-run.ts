@@ -4,13 +4,13 @@ import { escapeGlob } from '../../queue/redis/keys/glob.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
-/** Keys per SCAN, and keys that one command removes. */
-const AT_A_TIME = 1000;
+/** Keys per SCAN, and keys per UNLINK. */
+const KEYS_PER_COMMAND = 1000;
 
 /**
- * Removes what runs that are over have left in Redis: shards that no worker is judging, results, death notes. Remove a
- * run from the registry first, so that workers add nothing to it; a worker that does so all the same clears the result
- * queue itself. Scans the keys of the database once, however many runs there are.
+ * Removes the leftover keys of ended runs from Redis: shards that no worker is judging, results, death notes. Remove a run
+ * from the registry first, so that workers stop adding results; a worker that adds one after that clears the result queue
+ * itself. Scans the keys of the database once, however many runs there are.
  */
 export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal: AbortSignal): Promise<void> {
   const over = new Set(runs);
@@ -22,7 +22,7 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
   let cursor = '0';
   do {
     const scan = (): Promise<[string, string[]]> =>
-      link.redis.scan(cursor, 'MATCH', pattern, 'COUNT', AT_A_TIME);
+      link.redis.scan(cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_COMMAND);
     const [next, keys] = await retryWhileTransient(scan, signal);
     for (const key of keys) {
       const parts = key.slice(before).split(':');
@@ -37,8 +37,8 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
     cursor = next;
   } while (cursor !== '0');
   for (const [lane, ids] of shards) await removeShards(link, lane, ids, signal);
-  for (let at = 0; at < rest.length; at += AT_A_TIME) {
-    await retryWhileTransient(() => link.redis.unlink(...rest.slice(at, at + AT_A_TIME)), signal);
+  for (let at = 0; at < rest.length; at += KEYS_PER_COMMAND) {
+    await retryWhileTransient(() => link.redis.unlink(...rest.slice(at, at + KEYS_PER_COMMAND)), signal);
   }
 }
 
@@ -47,7 +47,7 @@ export function sweepRun(link: RedisLink, run: string, signal: AbortSignal): Pro
   return sweepRuns(link, [run], signal);
 }
 
-/** The shard job that a key holds, from the parts of the key; null when it holds none. */
+/** The shard job that a key holds, from the parts of the key; null for any other key. */
 function shardOf([queue = '', id = '', ...more]: readonly string[]): {
   lane: Lane;
   id: string;
@@ -59,8 +59,8 @@ function shardOf([queue = '', id = '', ...more]: readonly string[]): {
 }
 
 /**
- * The run that a key belongs to, unless it is a shard job, from the parts of the key: results, notes of shards, the
- * sink's lease, and what BullMQ keeps beside a job. Null when it belongs to none.
+ * The run that a key other than a shard job belongs to, from the parts of the key: results, notes about shards, the sink's
+ * lease, and BullMQ's auxiliary keys of a job. Null when it belongs to none.
  */
 function runOf([folder = '', name = '']: readonly string[]): string | null {
   if (folder.startsWith(RESULTS)) return folder.slice(RESULTS.length);

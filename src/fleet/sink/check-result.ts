@@ -8,9 +8,9 @@ import type { PlannedShards } from './planned-shards.ts';
 export type Misfit = 'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint';
 
 /**
- * Checks a result against the plan and the configuration of its run, whoever sent it: shard, pass and lane; one outcome
- * for each planned item, and none for settled ones; all that the record says of the items; and the fingerprints. Null
- * when it fits. The codec has checked the scores.
+ * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome per
+ * planned item, and none for settled ones; everything the record says about the items; and the fingerprints. Null when it
+ * fits. The codec has checked the scores.
  */
 export async function misfitOf(
   result: ShardResult,

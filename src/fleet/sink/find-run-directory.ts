@@ -13,13 +13,13 @@ export interface FoundRun {
 
 /**
  * Finds the directory of a run below one of the folders that a sink may write in: at the path that its feeder announced,
- * or, if that is mounted elsewhere, under the run's name directly below such a folder. Null when it is at neither.
+ * or, if that is mounted elsewhere, under the run's name directly below such a folder. Null when it is in neither place.
  */
 export async function findRunDirectory(
   { run, dir }: FleetRun,
   roots: readonly string[],
 ): Promise<FoundRun | null> {
-  // It becomes part of a path.
+  // The name becomes part of a path.
   if (!isRunId(run)) return null;
   for (const root of roots) {
     const folder = await realpath(root).catch(() => null);

@@ -22,14 +22,14 @@ const LEASE_MS = 10_000;
 const MAX_HELD = 32;
 /** Results of a run that can share one fsync of its log. */
 const COMMITS_IN_FLIGHT = 16;
-/** After a run failed, this sink does not hold it again for this long, in milliseconds. */
+/** After a run failed, this sink does not take it again for this long, in milliseconds. */
 const COOL_DOWN_MS = 10_000;
 
 export interface FleetSinkOptions {
   readonly link: RedisLink;
   /** The id under which this process announces itself. */
   readonly id: string;
-  /** Absolute folders; run directories outside of them are not touched. */
+  /** Absolute folders; run directories outside them are not touched. */
   readonly roots: readonly string[];
   readonly say: (message: string) => void;
   readonly observer: SinkObserver;
@@ -46,7 +46,7 @@ export interface SinkObserver {
   /** The disk of a run is full, or no longer full. */
   diskFull(run: string, full: boolean): void;
   finished(): void;
-  /** A job was dropped that is not a result of the run's shards; `reason` is one of a few. */
+  /** A job was dropped that is not a result of the run's shards; `reason` is one of a small fixed set. */
   dropped(reason: string): void;
 }
 
@@ -57,9 +57,8 @@ interface Held {
 }
 
 /**
- * Commits the results of every run that is fed and whose directory is below the sink's folders, until drained. Of
- * several sinks one holds a run at a time; epochs ensure that even when Redis loses the lease. Rejects with the reason of
- * `drain` or `stop`.
+ * Commits the results of every fed run whose directory is below the sink's folders, until drained. Only one sink holds a
+ * run at a time; epochs ensure that even when Redis loses the lease. Rejects with the reason of `drain` or `stop`.
  */
 export async function runFleetSink(options: FleetSinkOptions): Promise<never> {
   return new FleetSink(options).run();
@@ -97,7 +96,7 @@ class FleetSink {
     }
   }
 
-  /** Holds runs that are fed and free, renews the leases of held ones, releases those that are over. */
+  /** Takes fed runs that no sink holds, renews the leases of held runs, and releases runs that are over. */
   async #look(signal: AbortSignal): Promise<void> {
     const listed = await this.#runs.listAll(this.#held.keys(), signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
@@ -121,7 +120,7 @@ class FleetSink {
   }
 
   /**
-   * Removes runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can tell from
+   * Removes runs that a single process has taken over, and moves them from `fed` to `over`: only a sink can see that, from
    * the run directory. Returns the runs whose directory cannot be read now.
    */
   async #removeTakenOver(
@@ -140,12 +139,12 @@ class FleetSink {
       } catch (error) {
         // This affects only this run; the others continue.
         const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-        this.#sayOnce(name, `the folder control of the run ${name} cannot be read (${code}): left alone`);
+        this.#sayOnce(name, `the folder control of the run ${name} cannot be read (${code}): skipped`);
         unreadable.add(name);
         continue;
       }
       if (!taken) continue;
-      await this.#runs.strikeOff(run, signal);
+      await this.#runs.removeUnlessRefed(run, signal);
       fed.delete(name);
       over.add(name);
     }
@@ -166,15 +165,12 @@ class FleetSink {
     this.#coolDownUntil.delete(run.run);
     const found = await findRunDirectory(run, roots);
     if (found === null) {
-      this.#sayOnce(
-        run.run,
-        `the run ${run.run} is not below a folder of this sink (--root): left to others`,
-      );
+      this.#sayOnce(run.run, `the run ${run.run} is not below a folder of this sink (--root): skipped`);
       return;
     }
     const trouble = cannotRead(run, link);
     if (trouble !== null) {
-      this.#sayOnce(run.run, `the run ${run.run} is left to others: ${trouble}`);
+      this.#sayOnce(run.run, `the run ${run.run} is skipped: ${trouble}`);
       await this.#runs.noteObstacle(run.run, `a sink cannot read its outcomes: ${trouble}`, signal);
       return;
     }
@@ -253,7 +249,7 @@ class FleetSink {
     try {
       if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep([name], stop);
     } catch (error) {
-      // A sink that must end at once leaves a key behind, but no work.
+      // A sink that must end at once leaves a key behind, but loses no work.
       if (!stop.aborted) throw error;
     }
   }
@@ -263,16 +259,16 @@ class FleetSink {
     const known = error instanceof Failure && (error.kind === 'internal' || error.kind === 'service');
     const { kind, message } = known
       ? { kind: error.kind, message: error.message }
-      : { kind: 'internal' as const, message: 'the sink failed while it worked on this run' };
+      : { kind: 'internal' as const, message: 'the sink failed while working on this run' };
     const { say, stop } = this.#options;
-    say(`the run ${name} cannot go on: ${message}`);
+    say(`the run ${name} cannot continue: ${message}`);
     this.#coolDownUntil.set(name, performance.now() + COOL_DOWN_MS);
     try {
       const fed = await this.#runs.find(name, stop);
       if (typeof fed !== 'string')
         await this.#runs.reportProblem(name, { kind, message, epoch: fed.epoch }, stop);
     } catch {
-      // A feeder that is not told ends when nothing has been committed for `maxWait`.
+      // A feeder that misses the report ends when nothing has been committed for `maxWait`.
     }
   }
 

@@ -30,7 +30,7 @@ export interface HeldRunOptions {
   readonly stop: AbortSignal;
 }
 
-/** What a sink does with the runs that it finishes. */
+/** What a sink does after it finishes a run. */
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
 /** What became of a job. */
 export type Taken =
@@ -46,7 +46,7 @@ export class HeldRun {
   readonly #plan: PlannedShards;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
-  /** The end that was reported and noted last: a finish job can be sent repeatedly. */
+  /** The chain head that was reported and noted last: a finish job can arrive repeatedly. */
   #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
 
   constructor(options: HeldRunOptions) {
@@ -57,10 +57,10 @@ export class HeldRun {
   }
 
   /**
-   * Does what a job asks for: resolves when the result is on disk, or the run is finished. It drops jobs of a fleet that
-   * no longer feeds the run, and of any feeder but the latest, which feeds again what earlier ones fed; results that do
-   * not fit the plan; and finish jobs that come before everything is committed. Throws `Requeue` when another process
-   * took over the log, a Failure when the run cannot continue.
+   * Handles a job: resolves when the result is on disk, or the run is finished. It drops jobs of a run that a fleet no
+   * longer feeds; jobs of any feeder but the latest, which feeds their shards again; results that do not fit the plan; and
+   * finish jobs that arrive before everything is committed. Throws `Requeue` when another process took over the log, a
+   * Failure when the run cannot continue.
    */
   async take(job: SinkJob): Promise<Taken> {
     const { dir, record } = this.#options.run;
@@ -88,11 +88,11 @@ export class HeldRun {
       const { stop, afterFinish } = this.#options;
       const summary = await finishRun(log, stop, { signingKey: afterFinish.signingKey });
       if (summary.status === 'finished') return await this.#finished(summary);
-      // Another feeder may have taken over and planned more meanwhile.
+      // Another feeder may have taken over and planned more shards.
       if (!(await this.#isFedBy(job.epoch))) return { done: 'dropped', reason: 'other feeder' };
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'superseded') throw error;
-      await this.#letGo(claim);
+      await this.#release(claim);
       throw new Requeue(OVERTAKEN_MS);
     }
     throw new Failure(
@@ -101,7 +101,7 @@ export class HeldRun {
     );
   }
 
-  /** Reports the chain head of a finished run and notes it in the head file, once. */
+  /** Reports the chain head of a finished run and adds it to the head file, once. */
   async #finished(summary: Summary): Promise<Taken> {
     const isNew = this.#noted?.head !== summary.chain_head;
     if (isNew) this.#noted = { head: summary.chain_head, done: this.#note(summary) };
@@ -109,7 +109,7 @@ export class HeldRun {
     return { done: isNew ? 'finished' : 'finished before' };
   }
 
-  /** A head that cannot be noted does not fail the run. */
+  /** A failure to write the head file does not fail the run. */
   async #note(summary: Summary): Promise<void> {
     const { run, say, stop, afterFinish } = this.#options;
     say(`the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`);
@@ -122,9 +122,9 @@ export class HeldRun {
     }
   }
 
-  /** Commits what is in flight and closes the log. */
+  /** Commits results in flight and closes the log. */
   async close(): Promise<void> {
-    if (this.#claim !== null) await this.#letGo(this.#claim);
+    if (this.#claim !== null) await this.#release(this.#claim);
   }
 
   async #claimLog(): Promise<LogWriter> {
@@ -137,13 +137,13 @@ export class HeldRun {
     return claimLog(run.dir, run.record, { signal: stop, report, since });
   }
 
-  async #letGo(claim: Promise<LogWriter>): Promise<void> {
+  async #release(claim: Promise<LogWriter>): Promise<void> {
     if (this.#claim === claim) this.#claim = null;
     const log = await claim.catch(() => null);
     await log?.close();
   }
 
-  /** Whether the run's latest feeder feeds a fleet: a process that judges alone needs no sink. */
+  /** Whether the run's latest feeder feeds a fleet: a single process commits its results itself. */
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;

@@ -5,7 +5,7 @@ import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { parseChainLine } from '../../record/log/chain-line.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 
-/** Bytes read from the end of the commits. */
+/** Bytes read from the end of the commits file. */
 const LAST_BYTES = 64 * 1024;
 const WINDOW_MS = 60_000;
 

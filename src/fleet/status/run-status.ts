@@ -12,13 +12,13 @@ import { readRunRecord } from '../../runs/open-run.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
 
-/** Timeout for Redis, in milliseconds: far more than an answer takes. */
+/** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
 
 /** `stopped`: there is work left, and no feeder. */
 export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
 
-/** How far a run has got, from its directory. */
+/** A run's progress, from its directory. */
 export interface RunStatus {
   readonly run: string;
   /** Absolute. */
@@ -68,7 +68,7 @@ export class RunWatch {
     return new RunWatch(dir, record, await ChainTail.glance(dir, signal));
   }
 
-  /** The status now. With a Redis it also says what the run lacks in its fleet. */
+  /** The current status. With a Redis link, it includes what the run lacks in its fleet. */
   async look(link: RedisLink | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
     // In this order every shard that is seen as committed is also seen as planned.

@@ -6,19 +6,19 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { readMemory } from '../redis/memory.ts';
 import { listPresent } from '../redis/presence.ts';
 
-/** The details that a worker announces, as far as they explain a stall. */
+/** The announced details of a worker that explain a stall. */
 const WORKER = z.looseObject({
   lanes: z.array(z.string()),
   guards: z.array(z.looseObject({ state: z.string() })),
 });
 
 /**
- * A server counts the command that it is receiving, so it refuses a large one before it is full: a shard of 1 MiB, and as
- * much again for its encoding.
+ * Redis counts the command that it is receiving, so it refuses a large one before it is full: a shard of 1 MiB, and the
+ * same again for its encoding.
  */
 const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 
-/** The details that a sink announces, as far as they explain a stall. */
+/** The announced details of a sink that explain a stall. */
 const SINK = z.looseObject({ diskFull: z.array(z.string()) });
 
 /** Name of the lease that the sink of a run holds. */
@@ -32,7 +32,7 @@ export function sinkLease(run: string): string {
  */
 export type WaitsFor = Lane | 'end' | null;
 
-/** Why a run is stalled, in a few words; null when it is not. */
+/** Why a run is stalled, as a short phrase; null when it is not. */
 export async function stallReason(
   link: RedisLink,
   { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },

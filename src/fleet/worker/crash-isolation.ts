@@ -1,18 +1,18 @@
 import { WaitList, type Turn } from '../../flow/wait-list.ts';
 
 /**
- * How work may run beside other work: `shared` work side by side, one `suspect` at a time beside it, and `alone` with
- * nothing else in this process.
+ * How work may run: `shared` concurrently, `suspect` beside shared work but one at a time, and `alone` with nothing else
+ * in this process.
  */
 export type Mode = 'shared' | 'suspect' | 'alone';
 
 /**
- * Runs work by its mode. When the process dies during work that runs alone, that work is known to be the cause. Work that
- * waits to run alone holds up what came after it, so it is not starved.
+ * Runs work by its mode. When the process dies while work runs alone, that work is the cause. Work that waits to run alone
+ * blocks later arrivals, so it is not starved.
  */
 export class Isolation {
   readonly #waiting = new WaitList();
-  /** Running, suspects included. */
+  /** Number of running tasks, including the suspect. */
   #shared = 0;
   #suspect = false;
   #alone = false;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Lane } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { Requeue, MAX_REST_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/requeue.ts';
 import { DeathNotes, notedShard } from '../redis/death-notes.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { shardQueue } from '../redis/fleet-queues.ts';
@@ -13,18 +13,18 @@ import type { ShardJob } from '../jobs/shard-job.ts';
 import type { Judge } from '../../moderate/judge.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
-import { unseenMedia } from './unseen-corpus.ts';
+import { missingMedia } from './missing-media.ts';
 import { Moderator } from '../../moderate/moderator.ts';
 import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
 
-/** Requeue delay of a shard whose run expects another guard than this worker's, in milliseconds. */
-const OTHER_GUARD_MS = MAX_REST_MS;
+/** Requeue delay of a shard whose run expects a guard other than this worker's, in milliseconds. */
+const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
 /** The same for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
 /** The same for a shard whose corpus this worker does not have. */
-const OTHER_CORPUS_MS = MAX_REST_MS;
-/** The same for a shard of whose corpus this worker lacks files: short, so that another worker soon tries. */
+const OTHER_CORPUS_MS = MAX_REQUEUE_DELAY_MS;
+/** The same for a shard some of whose files this worker lacks: short, so that another worker tries soon. */
 const OTHER_FILES_MS = 2_000;
 
 export interface FleetWorkerOptions {
@@ -38,7 +38,7 @@ export interface FleetWorkerOptions {
   readonly lanes: readonly Lane[];
   /** Maximum number of shards in flight per lane. */
   readonly concurrency: number;
-  /** After this long without a sign of life a worker loses its shards to others, in milliseconds. */
+  /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   readonly say: (message: string) => void;
   /** For metrics. */
@@ -53,14 +53,14 @@ export interface WorkerObserver {
   begun(lane: Lane): void;
   /** `result` is null when the shard was requeued or dropped. */
   ended(lane: Lane, result: ShardResult | null): void;
-  /** A job was dropped that no feeder made; `reason` is one of a few. */
+  /** A job was dropped that no feeder made; `reason` is one of a small fixed set. */
   dropped(reason: string): void;
 }
 
 /**
- * Judges shards of any run that wait in Redis and queues their results for the sinks, until drained. A shard is
- * acknowledged after its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure when no
- * guard was ready for too long.
+ * Judges queued shards of all runs and queues their results for the sinks, until drained. A shard is acknowledged after
+ * its result was queued. Rejects with the reason of `drain` or `stop`, or with a Failure when no guard was ready for too
+ * long.
  */
 export async function runFleetWorker(options: FleetWorkerOptions): Promise<void> {
   const { link, say, drain, stop } = options;
@@ -88,22 +88,22 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
     // The job opened with our key, so an announcement of its run under another key is not its feeder's.
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
-    // A later feeder feeds all that is not committed again: an earlier feeder's shards would be judged twice.
+    // A later feeder feeds all uncommitted shards again, so those of an earlier feeder would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
     const name = notedShard(run, shard);
-    const unseen = await unseenMedia(shard, job.landmarks, options.folders);
-    if (unseen !== null) {
-      const quoted = JSON.stringify(unseen.corpus);
-      const nobodyHasThem = await lacking.note(name, shard.lane, stop);
-      if (!unseen.isPartial) {
+    const missing = await missingMedia(shard, job.landmarks, options.folders);
+    if (missing !== null) {
+      const quoted = JSON.stringify(missing.corpus);
+      const allWorkersLackThem = await lacking.note(name, shard.lane, stop);
+      if (!missing.isPartial) {
         await runs.noteObstacle(
           run,
-          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path there>`,
+          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path on that machine>`,
           stop,
         );
         throw new Requeue(OTHER_CORPUS_MS);
       }
-      if (!nobodyHasThem) {
+      if (!allWorkersLackThem) {
         await runs.noteObstacle(run, `a worker lacks files of the corpus ${quoted}`, stop);
         throw new Requeue(OTHER_FILES_MS);
       }
@@ -111,7 +111,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     const result = await moderator.moderate(name, { ...shard, judging }, stop);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
-      const message = `a worker's guard has ${other}, expected was ${job.expectFingerprint}`;
+      const message = `a worker's guard has ${other}; the run expects ${job.expectFingerprint}`;
       await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
       await moderator.forget(name, stop);
       throw new Requeue(OTHER_GUARD_MS);
@@ -149,7 +149,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
 }
 
-/** The fingerprint of a verdict that is not the expected one, in words; null when there is none. */
+/** A verdict's fingerprint that is not the expected one, as a phrase; null when there is none. */
 function otherFingerprint(result: ShardResult, expected: string | null): string | null {
   if (expected === null) return null;
   for (const outcome of result.outcomes) {

@@ -6,7 +6,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 
-/** How long a worker waits for room before it requeues its shard, in milliseconds. */
+/** Maximum wait for room before a worker requeues its shard, in milliseconds. */
 const WAIT_FOR_ROOM_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 /** The delay of that requeue, in milliseconds. */
@@ -27,8 +27,8 @@ export class ResultQueues {
   }
 
   /**
-   * Queues a result for the sink of its run. While the queue is full it waits, for 10 s at most; then it throws
-   * `Requeue`, so that this worker judges shards of other runs.
+   * Queues a result for the sink of its run. Waits at most 10 s while the queue is full; then throws `Requeue`, so that
+   * this worker can judge shards of other runs.
    */
   async put(job: ResultJob, signal: AbortSignal): Promise<void> {
     const { run } = job;
@@ -39,7 +39,7 @@ export class ResultQueues {
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
     await queue.put(job, signal);
-    // A run that ends is removed from the registry before its queue is cleared: a later result is cleared here.
+    // A run is removed from the registry before its queue is cleared: a result that is queued later is cleared here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
   }
 

@@ -11,18 +11,18 @@ import { Isolation } from './crash-isolation.ts';
 import type { Judge } from '../../moderate/judge.ts';
 import type { Moderator } from '../../moderate/moderator.ts';
 
-/** After this many deaths a shard is judged piece by piece. */
+/** After this number of deaths a shard is judged piece by piece. */
 const DEATHS_OF_SHARD = 2;
 /**
- * Items per piece, by the number of workers in a row that died while they had the items noted. From one such death on,
- * the piece is judged with nothing else in the process. After as many deaths as are listed here an item is not judged any
- * more: at two of them it was alone, so they were its own, and an unrelated cause would have had to hit the same item
- * four times in a row.
+ * Items per piece, indexed by the number of consecutive workers that died while judging the items. From one death on, the
+ * piece is judged with nothing else in the process. After as many deaths as this list is long, an item is not judged
+ * again: the last two times it was judged alone, so it caused those deaths, and an unrelated cause would have had to hit
+ * the same item four times in a row.
  */
 const PIECE_ITEMS = [64, 8, 1, 1] as const;
 /**
- * Judged before each piece: while no guard is ready the worker waits in this request, with no note written, so that a
- * worker that is killed during a long wait leaves no blame behind.
+ * Judged before each piece. While no guard is ready, the worker waits in this request before it writes a note, so that
+ * killing it during a long wait blames no item.
  */
 const HARMLESS: GuardRequest = {
   requestType: 'prompt',
@@ -45,7 +45,7 @@ export interface ModeratorOptions {
   readonly worker: string;
 }
 
-/** Judges shards of a fleet, and isolates the item that crashes workers. */
+/** Judges shards of a fleet and isolates items that crash workers. */
 export class ShardModerator {
   readonly #options: ModeratorOptions;
   readonly #isolation = new Isolation();
@@ -56,8 +56,8 @@ export class ShardModerator {
   }
 
   /**
-   * Judges a shard. `name` identifies it within the fleet, for every feeder. Rejects on abort and when no guard is ready
-   * for too long, and with `Requeue` after an internal failure. Call `forget` when the result has been queued.
+   * Judges a shard. `name` identifies it within the fleet, across feeders. Rejects on abort, when no guard is ready for too
+   * long, and with `Requeue` after an internal failure. Call `forget` when the result has been queued.
    */
   async moderate(name: string, shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
     const { notes } = this.#options;
@@ -92,7 +92,7 @@ export class ShardModerator {
     return `${this.#options.worker}-${this.#sessions++}`;
   }
 
-  /** Judges the items with most deaths first. */
+  /** Judges the items with the most deaths first. */
   async #piecemeal(
     name: string,
     shard: DeliveredShard,
@@ -105,7 +105,7 @@ export class ShardModerator {
     for (const item of shard.items) {
       if (item.settled !== null) continue;
       const suspicion = deaths.ofItem.get(item.seq) ?? 0;
-      if (suspicion >= PIECE_ITEMS.length) outcomes.set(item.seq, deadly(suspicion));
+      if (suspicion >= PIECE_ITEMS.length) outcomes.set(item.seq, crashedWorkers(suspicion));
       else suspects.set(suspicion, [...(suspects.get(suspicion) ?? []), item]);
     }
     for (const [suspicion, items] of [...suspects].sort(([a], [b]) => b - a)) {
@@ -149,11 +149,11 @@ export class ShardModerator {
   }
 }
 
-function deadly(deaths: number): Outcome {
+function crashedWorkers(deaths: number): Outcome {
   return {
     judgement: null,
     failure: {
-      error: itemError('INTERNAL', `${deaths} workers in a row died while they had this item in hand`),
+      error: itemError('INTERNAL', `${deaths} workers in a row died while judging this item`),
       attempts: deaths,
       endpoint: null,
       moderatedAt: new Date().toISOString(),

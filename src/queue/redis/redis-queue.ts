@@ -40,8 +40,8 @@ export interface QueueDepth {
   readonly delayed: number;
 }
 
-/** Where a value is: nowhere, waiting, being handled, or given back and left to nobody for a while. */
-export type ValueState = 'unknown' | 'waiting' | 'active' | 'resting';
+/** Where a value is: nowhere, waiting, being handled, or requeued with a delay. */
+export type ValueState = 'unknown' | 'waiting' | 'active' | 'delayed';
 
 const LOOK_EVERY_MS = 50;
 const MEND_EVERY_MS = 5000;
@@ -108,17 +108,17 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   async state(id: string, signal: AbortSignal): Promise<ValueState> {
     const state = await this.#ask(() => this.#queue.getJobState(id), signal);
-    if (state === 'delayed') return 'resting';
+    if (state === 'delayed') return 'delayed';
     return state === 'unknown' || state === 'active' ? state : 'waiting';
   }
 
-  /** Ends the rest of a value that was given back; does nothing to one that does not rest. */
+  /** Ends the delay of a requeued value; does nothing to one that is not delayed. */
   async wake(id: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#ask(() => this.#queue.getBackend().promote(id), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if ((await this.state(id, signal)) === 'resting') throw error;
+      if ((await this.state(id, signal)) === 'delayed') throw error;
     }
   }
 

@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
-import { Requeue, MAX_REST_MS } from '../../../src/queue/requeue.ts';
+import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../../src/queue/work-queue.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { shardJobId } from '../../../src/fleet/jobs/shard-job.ts';
-import { OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/fleet/feeder/outstanding-shards.ts';
+import { MAX_OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/fleet/feeder/outstanding-shards.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis.ts';
 import { settled } from '../../helpers/settled.ts';
@@ -113,28 +113,28 @@ describe('shards that are fed and not committed', () => {
     );
     // Added through the slow path one after the other they would take as long as what this test is about.
     await Promise.all(
-      Array.from({ length: OUTSTANDING_SHARDS }, (_, shard) => slow.shards.submit(shardOf(shard), never)),
+      Array.from({ length: MAX_OUTSTANDING_SHARDS }, (_, shard) => slow.shards.submit(shardOf(shard), never)),
     );
     const began = performance.now();
     expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(0);
     await direct.queue.obliterate(never);
-    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(OUTSTANDING_SHARDS);
-    const oneByOneMs = OUTSTANDING_SHARDS * delayMs;
+    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(MAX_OUTSTANDING_SHARDS);
+    const oneByOneMs = MAX_OUTSTANDING_SHARDS * delayMs;
     expect(performance.now() - began).toBeLessThan(oneByOneMs / 2);
   });
 
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
     const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed);
-    for (let shard = 0; shard < OUTSTANDING_SHARDS; shard++) await shards.submit(shardOf(shard), never);
+    for (let shard = 0; shard < MAX_OUTSTANDING_SHARDS; shard++) await shards.submit(shardOf(shard), never);
     let added = false;
-    const adding = shards.submit(shardOf(OUTSTANDING_SHARDS), never).then(() => (added = true));
+    const adding = shards.submit(shardOf(MAX_OUTSTANDING_SHARDS), never).then(() => (added = true));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(added).toBe(false);
     committed.add(7);
     shards.settle();
     await adding;
-    expect(shards.size).toBe(OUTSTANDING_SHARDS);
+    expect(shards.size).toBe(MAX_OUTSTANDING_SHARDS);
   });
 
   it('that were committed while feeding was held are not fed, and nothing waits for them', async () => {
@@ -196,17 +196,17 @@ describe('shards that are fed and not committed', () => {
     const soon = Date.now() + 1_800_000;
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: soon });
     onTestFinished(() => void vi.useRealTimers());
-    await giveBackOnce(queue, MAX_REST_MS);
-    await giveBackOnce(results, MAX_REST_MS);
+    await giveBackOnce(queue, MAX_REQUEUE_DELAY_MS);
+    await giveBackOnce(results, MAX_REQUEUE_DELAY_MS);
     vi.setSystemTime(soon - 1_800_000);
     expect(await queue.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 1 });
     expect(await results.depth(never)).toEqual({ waiting: 0, active: 0, delayed: 1 });
 
     expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    vi.advanceTimersByTime(MAX_REST_MS);
+    vi.advanceTimersByTime(MAX_REQUEUE_DELAY_MS);
     expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toMatchObject({ delayed: 1 });
-    vi.advanceTimersByTime(MAX_REST_MS);
+    vi.advanceTimersByTime(MAX_REQUEUE_DELAY_MS);
     expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
     expect(await queue.depth(never)).toEqual({ waiting: 2, active: 0, delayed: 0 });
     expect(await results.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 0 });

@@ -33,7 +33,7 @@ async function announce(link: RedisLink, run: string, dir: string): Promise<void
 it.each([
   ['with a fleet key', KEY],
   ['without a key', null],
-])('a job of a later version is left to others by a worker, which goes on: %s', async (_, seal) => {
+])('a job of a later version is requeued by a worker, which continues: %s', async (_, seal) => {
   const said: string[] = [];
   const dropped: string[] = [];
   const link = await linkForTest(await redisForTest(), [], seal);
@@ -60,19 +60,19 @@ it.each([
     await consuming;
     await queue.close();
   });
-  await settled(async () => (await queue.state(ID, signal)) === 'resting');
+  await settled(async () => (await queue.state(ID, signal)) === 'delayed');
   expect(said).toEqual([
-    `the run ${RUN}: its feeder is of another version of guardsweep; its jobs are left to others`,
+    `the run ${RUN}: its feeder runs another version of guardsweep; its jobs are requeued for other processes`,
   ]);
   expect(dropped).toEqual([]);
   expect(await new FleetRuns(link).obstacle(RUN, signal)).toContain('another version');
-  // What nobody announced as a later version's is none.
+  // A job whose run was not announced is dropped as malformed.
   await bull.add('value', { v: LATER }, { jobId: 's-20261121T020000Z-other-ab12-1-0-1' });
   await settled(() => dropped.length === 1);
   expect(ended).toBe(false);
 });
 
-it('a run of a later version is left to others by a sink, which goes on', async () => {
+it('a run of a later version is skipped by a sink, which continues', async () => {
   const said: string[] = [];
   const link = await linkForTest(await redisForTest(), [], KEY);
   const { dir, record } = await newRun();
@@ -86,7 +86,7 @@ it('a run of a later version is left to others by a sink, which goes on', async 
     afterFinish: { signingKey: null, headFile: null },
     ...{ drain: end.signal, stop: end.signal },
   }).catch((error: unknown) => error);
-  const left = `the run ${record.run} is left to others: its feeder is of another version of guardsweep`;
+  const left = `the run ${record.run} is skipped: its feeder runs another version of guardsweep`;
   await settled(() => said.includes(left));
   expect(await new FleetRuns(link).obstacle(record.run, signal)).toContain('another version');
   const reason = new Error('the test is over');

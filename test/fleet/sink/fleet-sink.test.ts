@@ -144,7 +144,7 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
   await results.close();
 });
 
-it('a run whose control folder cannot be read is left alone, and the sink goes on', async () => {
+it('a run whose control folder cannot be read is skipped, and the sink continues', async () => {
   const link = await linkForTest(await redisForTest());
   const [broken, other] = [await newRun(), await newRun({ name: 'other' })];
   await writeFile(join(broken.dir, 'control'), 'no folder');
@@ -154,7 +154,7 @@ it('a run whose control folder cannot be read is left alone, and the sink goes o
   await runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
   const said: string[] = [];
   sinkFor(link, dirname(dirname(broken.dir)), said);
-  const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTFILE): left alone`;
+  const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTFILE): skipped`;
   await settled(() => said.includes(left));
   await runs.register({ run: other.record.run, dir: other.dir, epoch: claim.epoch }, signal);
   await settled(() => said.includes(`committing the run ${other.record.run}`));

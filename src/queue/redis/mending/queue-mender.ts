@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { MAX_REST_MS } from '../../requeue.ts';
+import { MAX_REQUEUE_DELAY_MS } from '../../requeue.ts';
 import { parseValue } from '../keys/read-value.ts';
 import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
@@ -55,7 +55,7 @@ export class QueueMender {
   async #mend(signal: AbortSignal): Promise<void> {
     const { redis, skipped } = this.#link;
     const mend = (): Promise<unknown> =>
-      redis.eval(MEND_KEYS, 1, this.#prefix, MAX_STALL_CHECK_MS, MAX_REST_MS + GRACE_MS);
+      redis.eval(MEND_KEYS, 1, this.#prefix, MAX_STALL_CHECK_MS, MAX_REQUEUE_DELAY_MS + GRACE_MS);
     const removed = await retryWhileTransient(mend, signal);
     for (const key of removed as string[]) skipped.skip(key, 'was none of ours; removed');
     const inspect = (): Promise<unknown> =>

@@ -125,10 +125,10 @@ it('without a key, too, a job is read only under its own name', async () => {
 });
 
 it.each<[string, FleetSeal | null, FleetSeal | null]>([
-  ['another fleet key than this process', sealOf('b'), OWN],
+  ['and this process have different fleet keys', sealOf('b'), OWN],
   ['has no fleet key, and this process has one', null, OWN],
   ['has a fleet key, and this process has none', OWN, null],
-])('its feeder has %s: the job is left to others, and that is said', async (what, feeders, own) => {
+])('its feeder %s: the job is requeued, and a notice says why', async (what, feeders, own) => {
   const run = newRun();
   const link = await linkForTest(redis, [], feeders);
   await fed(link, run);
@@ -139,10 +139,10 @@ it.each<[string, FleetSeal | null, FleetSeal | null]>([
   });
   await queue.put(jobOf(run, 0), signal);
   const { said, taken, reasons } = await consumer(own);
-  await settled(async () => (await queue.state(`s-${run}-1-0-1`, signal)) === 'resting');
+  await settled(async () => (await queue.state(`s-${run}-1-0-1`, signal)) === 'delayed');
   expect(said).toHaveLength(1);
   expect(said[0]).toContain(run);
-  expect(said[0]).toContain(what.replace(/^another/, 'has another'));
+  expect(said[0]).toContain(what);
   expect(await new FleetRuns(link).obstacle(run, signal)).toContain('GUARDSWEEP_FLEET_KEY');
   expect([...taken, ...reasons]).toEqual([]);
 });

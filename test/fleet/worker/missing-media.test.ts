@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isRetryable, itemError, passingError } from '../../../src/domain/item-error.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
-import { unseenMedia } from '../../../src/fleet/worker/unseen-corpus.ts';
-import { Names } from '../../../src/fleet/jobs/names.ts';
+import { missingMedia } from '../../../src/fleet/worker/missing-media.ts';
+import { StringTable } from '../../../src/fleet/jobs/string-table.ts';
 import { packOutcome, unpackOutcome } from '../../../src/fleet/jobs/outcome-row.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
@@ -43,7 +43,7 @@ describe('what a worker sees of a corpus', () => {
 
   test('is every file of the shard, not one', async () => {
     writeFileSync(join(root, 'd/a'), 'abc');
-    const unseen = (...paths: string[]) => unseenMedia(shardOf(...paths), landmarks, folders);
+    const unseen = (...paths: string[]) => missingMedia(shardOf(...paths), landmarks, folders);
     expect(await unseen('d/a')).toBeNull();
     expect(await unseen('d/a', 'd/b')).toEqual({ corpus: 'c', isPartial: true });
     expect(await unseen('d/b')).toEqual({ corpus: 'c', isPartial: false });
@@ -56,7 +56,7 @@ describe('what a worker sees of a corpus', () => {
   });
 
   test('is the corpus, whatever became of its files: those are for the judge', async () => {
-    const unseen = (...paths: string[]) => unseenMedia(shardOf(...paths), landmarks, folders);
+    const unseen = (...paths: string[]) => missingMedia(shardOf(...paths), landmarks, folders);
     writeFileSync(join(root, 'landmark'), 'another size');
     expect(await unseen('landmark')).toEqual({ corpus: 'c', isPartial: true });
     expect(await unseen('d/b')).toEqual({ corpus: 'c', isPartial: true });
@@ -73,7 +73,7 @@ describe('what a worker sees of a corpus', () => {
   test('is a corpus that is one file while its folder is there, for that file may be gone', async () => {
     const file = join(root, 'd/only.jpg');
     const own = new CorpusFolders(new Map([['c', file]]));
-    const unseen = (seen = own) => unseenMedia(shardOf(''), { c: { path: '', bytes: 3 } }, seen);
+    const unseen = (seen = own) => missingMedia(shardOf(''), { c: { path: '', bytes: 3 } }, seen);
     writeFileSync(file, 'abc');
     expect(await unseen()).toBeNull();
     writeFileSync(file, 'another size');
@@ -89,7 +89,7 @@ describe('what a worker sees of a corpus', () => {
     writeFileSync(join(root, 'd/a'), 'abc');
     chmodSync(join(root, 'd/a'), 0);
     await asOrdinaryUser(root, async () => {
-      expect(await unseenMedia(shardOf('d/a'), landmarks, folders)).not.toBeNull();
+      expect(await missingMedia(shardOf('d/a'), landmarks, folders)).not.toBeNull();
       const error = await folders.open({ corpus: 'c', path: 'd/a' });
       expect(error).toMatchObject({ code: 'UNREADABLE_SOURCE', retryable: true });
     });
@@ -101,7 +101,7 @@ describe('what a worker sees of a corpus', () => {
   test.each([passingError('UNREADABLE_SOURCE', 'words'), itemError('UNREADABLE_SOURCE', 'words')])(
     'travels with whether it may be tried again: %j',
     (error) => {
-      const names = new Names();
+      const names = new StringTable();
       const failure = { error, attempts: 0, endpoint: null, moderatedAt: '2026-01-01T00:00:00.000Z' };
       const row = JSON.parse(JSON.stringify(packOutcome({ judgement: null, failure }, names))) as never;
       expect(unpackOutcome(row, names.list)).toEqual({ judgement: null, failure });

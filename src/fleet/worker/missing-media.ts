@@ -3,23 +3,23 @@ import type { Shard } from '../../domain/shard.ts';
 import type { Landmarks } from '../jobs/shard-job.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 
-/** What this worker lacks to judge a shard's media. */
-export interface Unseen {
+/** Media of a shard that this worker lacks. */
+export interface MissingMedia {
   readonly corpus: string;
-  /** Whether the corpus is here, and only files of it are missing. */
+  /** Whether the corpus is present and only some of its files are missing. */
   readonly isPartial: boolean;
 }
 
 /**
- * Looks for every media file of a shard; null when all are here with their sizes. A corpus counts as here when its
- * landmark or any file of the shard exists, whatever their content: the judge finds out that files changed since they
- * were planned. A corpus that is not here at all takes precedence over one that lacks files.
+ * Looks for every media file of a shard; null when all are present with the planned sizes. A corpus counts as present when
+ * its landmark or any file of the shard exists, whatever its content: the judge detects files that changed since they
+ * were planned. An absent corpus takes precedence over one that lacks files.
  */
-export async function unseenMedia(
+export async function missingMedia(
   { items }: Shard,
   landmarks: Landmarks,
   folders: CorpusFolders,
-): Promise<Unseen | null> {
+): Promise<MissingMedia | null> {
   const seen = new Map<string, { isHere: boolean; isWhole: boolean }>();
   for (const { request } of items) {
     if (request === null || !isMedia(request)) continue;
@@ -33,7 +33,7 @@ export async function unseenMedia(
       corpus.isHere ||= await folders.knows(file.corpus, file.path);
     }
   }
-  let partial: Unseen | null = null;
+  let partial: MissingMedia | null = null;
   for (const [corpus, { isHere, isWhole }] of seen) {
     if (isWhole) continue;
     const landmark = landmarks[corpus]?.path;
