@@ -1,5 +1,13 @@
 import { WaitList } from './wait-list.ts';
 
+/** Admitted work. Release it in a `finally`, so that it makes room however the work ends. */
+interface Permit {
+  /** What the work began shows in `hasRoom` from now on. Work that never gets this far need not call it. */
+  begun(): void;
+  /** Makes room for others. Idempotent. */
+  release(): void;
+}
+
 /**
  * Bounds how much work runs at a time, by its size. When nothing runs, work of any size is admitted, so work larger
  * than the bound gets its turn too.
@@ -19,37 +27,34 @@ export class Admission {
   }
 
   /**
-   * Runs `work` as soon as there is room for its size, in order of arrival. By the time `work` first awaits, what it
-   * began must show in `hasRoom`. Rejects with the signal's reason when aborted before there is room; after that,
-   * aborting is the work's own affair.
+   * Resolves as soon as there is room for the size, in order of arrival. Rejects with the signal's reason when aborted
+   * before there is room; it may still be aborted between the admission and the code that awaits it.
    */
-  async run<T>(size: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async enter(size: number, signal: AbortSignal): Promise<Permit> {
     await this.#waiting.wait(() => {
       if (!this.#fits(size)) return 'blocked';
       this.#running += size;
       this.#arriving += size;
       return 'taken';
     }, signal);
-    try {
-      return await this.#begin(size, work);
-    } finally {
-      this.#running -= size;
+    let arriving = size;
+    let running = size;
+    const begun = (): void => {
+      this.#arriving -= arriving;
+      arriving = 0;
       this.#waiting.offerTurns();
-    }
+    };
+    const release = (): void => {
+      this.#running -= running;
+      running = 0;
+      begun();
+    };
+    return { begun, release };
   }
 
   /** Admits what there is room for. To be called when `hasRoom` may have become true. */
   admit(): void {
     this.#waiting.offerTurns();
-  }
-
-  #begin<T>(size: number, work: () => Promise<T>): Promise<T> {
-    try {
-      return work();
-    } finally {
-      this.#arriving -= size;
-      this.#waiting.offerTurns();
-    }
   }
 
   #fits(size: number): boolean {

@@ -1,24 +1,46 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../../src/flow/admission.ts';
 import { gate } from '../helpers/gate.ts';
 
-const signal = new AbortController().signal;
+const { signal } = new AbortController();
+
+/** Runs work as the pool does. */
+async function run<T>(
+  admission: Admission,
+  size: number,
+  by: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const permit = await admission.enter(size, by);
+  try {
+    by.throwIfAborted();
+    const ended = work();
+    permit.begun();
+    return await ended;
+  } finally {
+    permit.release();
+  }
+}
 
 describe('Admission', () => {
   it('admits what fits, in order of arrival, and what is larger than the bound alone', async () => {
     const admission = new Admission(10, () => true);
     const order: string[] = [];
-    const run = (name: string, size: number): { readonly end: () => void; readonly ended: Promise<void> } => {
+    const start = (
+      name: string,
+      size: number,
+    ): { readonly end: () => void; readonly ended: Promise<void> } => {
       const end = gate();
-      const ended = admission.run(size, signal, async () => {
+      const ended = run(admission, size, signal, async () => {
         order.push(name);
         await end.opened;
       });
       return { end: () => end.open(), ended };
     };
-    const a = run('a', 6);
-    const b = run('b', 20);
-    const c = run('c', 1);
+    const a = start('a', 6);
+    const b = start('b', 20);
+    const c = start('c', 1);
     await new Promise(setImmediate);
     expect(order).toEqual(['a']);
     a.end();
@@ -34,17 +56,15 @@ describe('Admission', () => {
 
   it('does not let a caller that gives up hold back those behind it', async () => {
     const admission = new Admission(10, () => true);
-    const end = gate();
-    const running = admission.run(10, signal, () => end.opened);
+    const running = await admission.enter(10, signal);
     const controller = new AbortController();
-    const first = admission.run(10, controller.signal, async () => 'first');
-    const second = admission.run(5, signal, async () => 'second');
+    const first = admission.enter(10, controller.signal);
+    const second = admission.enter(5, signal);
     const reason = new Error('enough');
     controller.abort(reason);
     await expect(first).rejects.toBe(reason);
-    end.open();
-    await running;
-    expect(await second).toBe('second');
+    running.release();
+    (await second).release();
   });
 
   it('asks for room with what was admitted and has not begun, and gives room back when work fails', async () => {
@@ -58,14 +78,63 @@ describe('Admission', () => {
       await end.opened;
       throw new Error('the work failed');
     };
-    const first = admission.run(4, signal, failing);
-    const second = admission.run(4, signal, async () => 'second');
+    const first = run(admission, 4, signal, failing);
+    const second = run(admission, 4, signal, async () => 'second');
     expect(asked).toEqual([4]);
     // The first has begun by now, so the second is admitted beside it.
     expect(await second).toBe('second');
     expect(asked).toEqual([4, 0]);
     end.open();
     await expect(first).rejects.toThrow('the work failed');
-    expect(await admission.run(10, signal, async () => 'third')).toBe('third');
+    expect(await run(admission, 10, signal, async () => 'third')).toBe('third');
+  });
+
+  it('keeps the bound and admits everything at last, however work ends', async () => {
+    const work = fc.record({
+      size: fc.integer({ min: 1, max: 30 }),
+      released: fc.constantFrom('at its end', 'before it begins', 'aborted', 'twice'),
+      turns: fc.nat(3),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(work, { maxLength: 20 }), async (works) => {
+        const asked: number[] = [];
+        const admission = new Admission(20, (arriving) => asked.push(arriving) > 0);
+        let running = 0;
+        let inside = 0;
+        await Promise.all(
+          works.map(async ({ size, released, turns }) => {
+            const controller = new AbortController();
+            if (released === 'aborted') setImmediate(() => controller.abort(new Error('aborted')));
+            const permit = await admission.enter(size, controller.signal).catch(() => null);
+            if (permit === null) return;
+            try {
+              running += size;
+              inside++;
+              expect(running <= 20 || inside === 1).toBe(true);
+              if (released === 'before it begins') return;
+              permit.begun();
+              for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+            } finally {
+              running -= size;
+              inside--;
+              permit.release();
+              if (released === 'twice') permit.release();
+            }
+          }),
+        );
+        expect(running).toBe(0);
+        // All room is back, no more and no less, and nothing counts as arriving any more.
+        asked.length = 0;
+        (await admission.enter(1, signal)).begun();
+        const rest = await admission.enter(19, signal);
+        expect(asked).toEqual([0]);
+        let isOver = false;
+        const over = admission.enter(1, signal).then(() => (isOver = true));
+        await new Promise(setImmediate);
+        expect(isOver).toBe(false);
+        rest.release();
+        await over;
+      }),
+    );
   });
 });

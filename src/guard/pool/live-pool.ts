@@ -106,34 +106,29 @@ export class LivePool implements GuardPool {
     if (requests.length === 0) return [];
     // Many shards are judged at a time under one signal.
     setMaxListeners(0, signal);
-    return this.#admission.run(requests.length, signal, () => this.#judgeAdmitted(requests, options));
-  }
-
-  async #judgeAdmitted(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]> {
-    const { signal } = options;
-    // It may have been aborted after there was room.
-    signal.throwIfAborted();
+    const permit = await this.#admission.enter(requests.length, signal);
     const judging = new Judging(requests.length);
     const abort = (): void => {
       judging.fail(signal.reason);
       this.#sweep();
     };
-    signal.addEventListener('abort', abort, { once: true });
     try {
-      this.#begin(judging, requests, options);
+      // Either may have come between the admission and now.
+      signal.throwIfAborted();
+      if (this.#failure !== null) throw this.#failure;
+      signal.addEventListener('abort', abort, { once: true });
+      if (this.#live.size === 0) this.#watch.start();
+      this.#live.add(judging);
+      const tasks = this.#factory.create(judging, requests, options.session);
+      this.#placement.place(tasks, options.endpoint ?? null);
+      permit.begun();
       return await judging.promise;
     } finally {
       signal.removeEventListener('abort', abort);
       this.#live.delete(judging);
       if (this.#live.size === 0) this.#watch.stop();
+      permit.release();
     }
-  }
-
-  #begin(judging: Judging, requests: readonly GuardRequest[], options: JudgeOptions): void {
-    if (this.#failure !== null) throw this.#failure;
-    if (this.#live.size === 0) this.#watch.start();
-    this.#live.add(judging);
-    this.#place(this.#factory.create(judging, requests, options.session), options.endpoint ?? null);
   }
 
   async notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
@@ -167,11 +162,6 @@ export class LivePool implements GuardPool {
     return this.#endpoints.filter(({ dispatcher }) => dispatcher !== null).length;
   }
 
-  #place(tasks: readonly Task[], preferred: string | null): void {
-    this.#placement.place(tasks, preferred);
-    this.#admission.admit();
-  }
-
   #ready(): void {
     this.#watch.returned();
     this.#placement.serve();
@@ -190,7 +180,8 @@ export class LivePool implements GuardPool {
       const next = conversation.next();
       if (next !== null) tasks.push(next);
     }
-    this.#place(tasks, null);
+    this.#placement.place(tasks, null);
+    this.#admission.admit();
     this.#tellListeners();
     const hopeless = this.#endpoints.every(({ state }) => state.name === 'out' && state.fatal);
     if (hopeless)
