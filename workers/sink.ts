@@ -14,7 +14,7 @@ import { sinkMetrics } from './sink-metrics.ts';
 
 const FORGOTTEN_AFTER_MS = 10_000;
 
-export interface SinkOptions {
+interface SinkOptions {
   readonly redis: RedisAddress;
   /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;

@@ -1,3 +1,4 @@
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from './normalization.ts';
 import type { GuardRequest } from './request.ts';
 
 export const COVERAGE_UNITS = ['chars', 'turns', 'frames', 'seconds'] as const;
@@ -10,10 +11,6 @@ export interface Coverage {
   /** Where the part that decided begins; null when the item was judged in one piece. */
   readonly worst_at: number | null;
 }
-
-/** Audio in normal form is a WAV file: a header of 44 bytes, then 16,000 samples of two bytes per second. */
-const WAV_HEADER_BYTES = 44;
-const WAV_BYTES_PER_SECOND = 32_000;
 
 /**
  * Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation, a frame, seconds
@@ -28,7 +25,7 @@ export function wholeCoverage(request: GuardRequest): Coverage {
     case 'image':
       return whole('frames', 1);
     case 'audio':
-      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / WAV_BYTES_PER_SECOND);
+      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / (SAMPLE_RATE * BYTES_PER_SAMPLE));
   }
 }
 

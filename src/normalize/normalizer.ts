@@ -9,7 +9,7 @@ import {
 import { ImageNormalizer, type ImageNormalizerOptions, type ImageOptions } from './image/image-normalizer.ts';
 import type { NormalImage } from './image/normal-image.ts';
 
-export interface NormalizerOptions {
+interface NormalizerOptions {
   readonly image?: ImageNormalizerOptions;
   readonly audio?: AudioNormalizerOptions;
 }

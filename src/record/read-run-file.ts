@@ -21,3 +21,13 @@ export function readRunFile(runDir: string, name: string): Promise<Buffer> {
   const maxBytes = MAX_BYTES.get(name) ?? MAX_MANIFEST_BYTES;
   return readWholeFile(join(runDir, name), { maxBytes, links: 'refuse' });
 }
+
+/** Like `readRunFile`; null for a file that does not exist. */
+export async function readRunFileIfThere(runDir: string, name: string): Promise<Buffer | null> {
+  try {
+    return await readRunFile(runDir, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

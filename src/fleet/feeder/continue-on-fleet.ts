@@ -20,7 +20,7 @@ import type { NotedView } from '../../runs/run-events.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
-export interface ContinueOnFleetOptions {
+interface ContinueOnFleetOptions {
   /** Judge items with a retryable error again, instead of finishing open work. */
   readonly retry: boolean;
   readonly link: RedisLink;

@@ -29,7 +29,7 @@ const ROOM_NOTE_MS = 60_000;
 /** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
 
-export interface FleetFeederOptions {
+interface FleetFeederOptions {
   readonly run: Run;
   readonly link: RedisLink;
   readonly claim: FeedClaim;

@@ -16,9 +16,9 @@ import { OverdueDelays } from './overdue-delays.ts';
  */
 export const MAX_OUTSTANDING_SHARDS = 256;
 /** Maximum content of these shards, in bytes; a single larger shard is fed when no other is outstanding. */
-export const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
+const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
 
-export interface OutstandingOptions {
+interface OutstandingOptions {
   readonly run: string;
   /** See `recordSha256`. */
   readonly record: string;

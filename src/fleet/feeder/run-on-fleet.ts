@@ -9,7 +9,7 @@ import { resultOf, type RunResult } from '../../runs/run-end.ts';
 import type { NotedView } from '../../runs/run-events.ts';
 import { continueOnFleet } from './continue-on-fleet.ts';
 
-export interface FleetRunOptions extends RunOptions {
+interface FleetRunOptions extends RunOptions {
   readonly redis: RedisAddress;
   /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;

@@ -16,7 +16,7 @@ type Mark = 0 | 1 | ItemErrorReason;
 const isReason = oneOf(ITEM_ERROR_REASONS);
 const isMark: Check<Mark> = (value): value is Mark => value === 0 || value === 1 || isReason(value);
 
-export type ErrorRow = readonly [code: ItemCode, message: string, mark: Mark];
+type ErrorRow = readonly [code: ItemCode, message: string, mark: Mark];
 
 /** Checks an error, its message with the given check. */
 export function errorRow(message: Check<string>): Check<ErrorRow> {

@@ -23,7 +23,7 @@ export interface ResultJob {
 }
 
 /** A request to finish the run. */
-export interface FinishJob {
+interface FinishJob {
   readonly kind: 'finish';
   readonly run: string;
   readonly record: string;

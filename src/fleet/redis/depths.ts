@@ -5,7 +5,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
 
-export interface NamedDepth extends QueueDepth {
+interface NamedDepth extends QueueDepth {
   /** `text`, `chat`, … for shards of a lane; `results` for the results of all runs. */
   readonly queue: string;
 }

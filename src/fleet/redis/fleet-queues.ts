@@ -14,7 +14,7 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 /** Lock duration of a sink's results, in milliseconds; a commit takes far less. */
 const SINK_LOCK_MS = 10_000;
 
-export interface FleetQueueOptions {
+interface FleetQueueOptions {
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   /** Counts dropped jobs, for consumers. */

@@ -235,4 +235,4 @@ const PROBLEM = z.object({
 });
 
 /** Why a run cannot continue: the kind of failure, and one line for people. */
-export type RunProblem = z.output<typeof PROBLEM>;
+type RunProblem = z.output<typeof PROBLEM>;

@@ -9,7 +9,7 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 /** The kinds of processes that announce themselves. */
 export type Role = 'worker' | 'sink';
 
-export interface Present {
+interface Present {
   readonly id: string;
   /** What the process announces about itself. */
   readonly details: unknown;

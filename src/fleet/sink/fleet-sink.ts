@@ -21,11 +21,11 @@ const LEASE_MS = 10_000;
 /** Maximum number of runs that one sink holds; others wait, or go to another sink. */
 const MAX_HELD = 32;
 /** Results of a run that can share one fsync of its log. */
-const COMMITS_IN_FLIGHT = 16;
+const MAX_COMMITS_IN_FLIGHT = 16;
 /** After a run failed, this sink does not take it again for this long, in milliseconds. */
 const COOL_DOWN_MS = 10_000;
 
-export interface FleetSinkOptions {
+interface FleetSinkOptions {
   readonly link: RedisLink;
   /** The id under which this process announces itself. */
   readonly id: string;
@@ -215,7 +215,7 @@ class FleetSink {
           if (taken.done === 'committed' && job.kind === 'result') observer.committed(job.result);
           if (taken.done === 'finished') observer.finished();
         },
-        { concurrency: COMMITS_IN_FLIGHT, signal },
+        { concurrency: MAX_COMMITS_IN_FLIGHT, signal },
       );
     } catch (error) {
       if (!signal.aborted) await this.#giveUp(name, error);

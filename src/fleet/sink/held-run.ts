@@ -19,7 +19,7 @@ import { PlannedShards } from './planned-shards.ts';
 /** Requeue delay after another process took over the log, in milliseconds. */
 const OVERTAKEN_MS = 200;
 
-export interface HeldRunOptions {
+interface HeldRunOptions {
   readonly run: FoundRun;
   /** One line for people. */
   readonly say: (message: string) => void;

@@ -6,7 +6,7 @@ const FIRST_SHARDS = 1024;
 const HASH_BYTES = 32;
 
 /** What the result of a shard is checked against. */
-export interface PlannedResult {
+interface PlannedResult {
   readonly pass: number;
   readonly lane: Lane;
   readonly items_sha256: string;

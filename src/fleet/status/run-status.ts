@@ -16,7 +16,7 @@ import { recentRate } from './recent-rate.ts';
 const ANSWER_WITHIN_MS = 5000;
 
 /** `stopped`: there is work left, and no feeder. */
-export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
+type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
 
 /** A run's progress, from its directory. */
 export interface RunStatus {

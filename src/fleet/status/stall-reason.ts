@@ -30,7 +30,7 @@ export function sinkLease(run: string): string {
  * What a run waits for: the lane of its oldest shard that is not committed; `end` when all shards are; null while there
  * is nothing to wait for, because its feeder is still reading.
  */
-export type WaitsFor = Lane | 'end' | null;
+type WaitsFor = Lane | 'end' | null;
 
 /** Why a run is stalled, as a short phrase; null when it is not. */
 export async function stallReason(

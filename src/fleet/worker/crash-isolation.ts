@@ -4,7 +4,7 @@ import { WaitList, type Turn } from '../../flow/wait-list.ts';
  * How work may run: `shared` concurrently, `suspect` beside shared work but one at a time, and `alone` with nothing else
  * in this process.
  */
-export type Mode = 'shared' | 'suspect' | 'alone';
+type Mode = 'shared' | 'suspect' | 'alone';
 
 /**
  * Runs work by its mode. When the process dies while work runs alone, that work is the cause. Work that waits to run alone

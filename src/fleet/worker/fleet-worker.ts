@@ -27,7 +27,7 @@ const OTHER_CORPUS_MS = MAX_REQUEUE_DELAY_MS;
 /** The same for a shard some of whose files this worker lacks: short, so that another worker tries soon. */
 const OTHER_FILES_MS = 2_000;
 
-export interface FleetWorkerOptions {
+interface FleetWorkerOptions {
   readonly link: RedisLink;
   readonly judge: Judge;
   readonly normalizer: MediaNormalizer;

@@ -37,7 +37,7 @@ export interface DeliveredShard extends Shard {
   readonly judging: Judging;
 }
 
-export interface ModeratorOptions {
+interface ModeratorOptions {
   readonly judge: Judge;
   readonly moderator: Moderator;
   readonly notes: DeathNotes;

@@ -6,14 +6,14 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { carriesToken } from './access.ts';
-import type { BytesInHand } from './bytes-in-hand.ts';
+import type { CallMemory } from './call-memory.ts';
 import { MessageWatch } from './message-watch.ts';
 import type { CallStatus } from './status.ts';
 
 interface AdmissionOptions {
   /** Required of every call; null: no token is required. */
   readonly token: string | null;
-  readonly room: BytesInHand;
+  readonly room: CallMemory;
   /** For a message to arrive, and for its client to read the reply. */
   readonly messageTimeoutMs: number;
   /** A call was admitted on the connection from this address and port. */

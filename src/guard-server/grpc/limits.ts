@@ -3,7 +3,7 @@ export interface NetworkLimits {
   /** Max bytes of a message. */
   readonly messageBytes: number;
   /** Max bytes of headers and messages of all open calls. */
-  readonly bytesInHand: number;
+  readonly callBytes: number;
   /** Max open connections. */
   readonly connections: number;
   /** Max concurrent calls per connection; further calls wait at the client. */
@@ -23,7 +23,7 @@ export interface NetworkLimits {
  */
 export const NETWORK_LIMITS: NetworkLimits = {
   messageBytes: 96 * 1024 * 1024,
-  bytesInHand: 256 * 1024 * 1024,
+  callBytes: 256 * 1024 * 1024,
   connections: 256,
   callsOfConnection: 1024,
   messageTimeoutMs: 60_000,

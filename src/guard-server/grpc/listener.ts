@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { urlHost } from '../../http/url-host.ts';
 import { inferenceDefinition } from './infer-definition.ts';
 import { admission } from './admission.ts';
-import { BytesInHand } from './bytes-in-hand.ts';
+import { CallMemory } from './call-memory.ts';
 import { Connections } from './connections.ts';
 import type { NetworkLimits } from './limits.ts';
 
@@ -24,12 +24,12 @@ interface Open {
 export class Listener {
   readonly #service = inferenceDefinition();
   readonly #options: ListenerOptions;
-  readonly #room: BytesInHand;
+  readonly #room: CallMemory;
   #open: Open | null = null;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#room = new BytesInHand(options.limits.bytesInHand);
+    this.#room = new CallMemory(options.limits.callBytes);
   }
 
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */

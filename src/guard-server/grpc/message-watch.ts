@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
-import type { BytesInHand } from './bytes-in-hand.ts';
+import type { CallMemory } from './call-memory.ts';
 import type { CallStatus } from './status.ts';
 
 /** Compressed-Flag and Message-Length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message). */
@@ -12,7 +12,7 @@ const PREFIX_BYTES = 5;
  * UNIMPLEMENTED for a compressed message, which may hold a thousand times the bytes counted, or a second message.
  */
 export class MessageWatch {
-  readonly #room: BytesInHand;
+  readonly #room: CallMemory;
   readonly #stream: ServerHttp2Stream;
   readonly #refuse: (status: CallStatus) => void;
   readonly #prefix: number[] = [];
@@ -21,11 +21,7 @@ export class MessageWatch {
   #taken = 0;
   #isOver = false;
 
-  constructor(
-    call: ServerInterceptingCallInterface,
-    room: BytesInHand,
-    refuse: (status: CallStatus) => void,
-  ) {
+  constructor(call: ServerInterceptingCallInterface, room: CallMemory, refuse: (status: CallStatus) => void) {
     this.#room = room;
     this.#refuse = refuse;
     this.#stream = streamOf(call);
@@ -71,7 +67,10 @@ export class MessageWatch {
 
   #hold(bytes: number): CallStatus | null {
     if (!this.#room.take(bytes)) {
-      return { code: status.RESOURCE_EXHAUSTED, details: 'the server has as much in hand as it can hold' };
+      return {
+        code: status.RESOURCE_EXHAUSTED,
+        details: 'open calls hold as much memory as the server allows',
+      };
     }
     this.#taken += bytes;
     return null;

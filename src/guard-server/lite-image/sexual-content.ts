@@ -7,7 +7,7 @@ export type ImageClass = (typeof IMAGE_CLASSES)[number];
 
 /**
  * The chance that a picture of a class belongs to the category Sexual Content, and the probability from which on it is
- * flagged. Its authors describe «Sexy» as sexually explicit but no pornography: it counts by half, so that with any
+ * flagged. Its authors describe the class Sexy as sexually explicit but no pornography: it counts by half, so that with any
  * doubt it stays below the flag unless one of the other two classes adds to it. Nobody has fitted these numbers.
  */
 const RULES = {

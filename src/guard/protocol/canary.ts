@@ -1,10 +1,6 @@
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 import type { AudioRequest } from '../../domain/request.ts';
-import {
-  BYTES_PER_SAMPLE,
-  SAMPLE_RATE,
-  WAV_HEADER_BYTES,
-  writeWavHeader,
-} from '../../normalize/audio/wav.ts';
+import { writeWavHeader } from '../../normalize/audio/wav.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 

@@ -52,7 +52,7 @@ export interface MediaJudgeOptions {
   readonly folders: CorpusFolders;
 }
 
-export interface MediaOptions {
+interface MediaOptions {
   readonly judging: Judging;
   readonly session: string;
   readonly signal: AbortSignal;

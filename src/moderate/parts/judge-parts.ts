@@ -16,7 +16,7 @@ export interface Part {
  * Passes the parts of an item to `judge` in groups, one group at a time. Returns how much of the item they cover, or the
  * error that the item ends in. Must not catch what `judge` rejects with.
  */
-export type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
+type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
 
 export type Covered = Omit<Coverage, 'worst_at'>;
 

@@ -18,7 +18,7 @@ const MAX_SHORT_TEXT_BYTES = 2048;
 
 const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
 
-export interface LongTextOptions {
+interface LongTextOptions {
   readonly session: string;
   readonly signal: AbortSignal;
 }

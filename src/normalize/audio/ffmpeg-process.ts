@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { confined } from '../process/confined.ts';
+import { isNoRoom } from '../process/no-room.ts';
 import { processorTime } from '../process/processor-time.ts';
 import type { DecodeTime } from './decode-deadline.ts';
 
@@ -50,9 +51,7 @@ export const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' 
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOME'] as const;
 
 /** Memory limit; clips of every kind take less than a tenth of it. */
-const MEMORY_BYTES = 1024 * 1024 * 1024;
-
-const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+const MAX_MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** It has nothing to clean up, and a decoder in an endless loop would not react to SIGTERM. */
 const KILL = 'SIGKILL';
@@ -70,7 +69,7 @@ export function startFfmpeg(
   let child: ChildProcess;
   try {
     // ffmpeg opens the clip anew, and perhaps only the current user may read it
-    const line = confined(program, args, { memoryBytes: MEMORY_BYTES, reads: null });
+    const line = confined(program, args, { memoryBytes: MAX_MEMORY_BYTES, reads: null });
     child = spawn(line.command, line.args, {
       cwd: '/',
       detached: true,
@@ -106,8 +105,7 @@ async function* chunksOf(output: Readable | null): AsyncGenerator<Buffer, void, 
 }
 
 function notStarted(error: unknown): ProcessEnd {
-  const { code } = error as NodeJS.ErrnoException;
-  return { how: NO_ROOM.has(code) ? 'no room' : 'missing' };
+  return { how: isNoRoom(error) ? 'no room' : 'missing' };
 }
 
 function whenEnded(child: ChildProcess): Promise<ProcessEnd> {

@@ -1,7 +1,4 @@
-/** Normal form of audio: 16 kHz, mono, 16 bits per sample, little-endian. */
-export const SAMPLE_RATE = 16_000;
-export const BYTES_PER_SAMPLE = 2;
-export const WAV_HEADER_BYTES = 44;
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 
 /**
  * Writes the canonical 44-byte RIFF header of 16 kHz mono PCM to the beginning of `wav`, which holds `dataBytes` of

@@ -1,7 +1,8 @@
-import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES, writeWavHeader } from './wav.ts';
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
+import { writeWavHeader } from './wav.ts';
 
 /** Length of audio that a guard judges per request. It pads shorter clips with silence and drops the rest of longer ones. */
-export const WINDOW_SECONDS = 300;
+const WINDOW_SECONDS = 300;
 export const WINDOW_BYTES = WINDOW_SECONDS * SAMPLE_RATE * BYTES_PER_SAMPLE;
 
 /** One piece of a clip in normal form. */

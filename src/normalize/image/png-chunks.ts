@@ -20,7 +20,7 @@ const HARMLESS = new Set([
   'iTXt',
 ]);
 
-export interface PngChunks {
+interface PngChunks {
   /** Pictures in the file: 1, or the frames of an animated PNG, plus the default picture if it is not one of them. */
   readonly pictures: number;
   /** Whether there are no chunks that can change the colours. */

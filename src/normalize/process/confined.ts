@@ -9,7 +9,7 @@ const WITHIN_LIMITS =
   '[ "$PPID" = "$1" ] || kill -KILL $$; ulimit -c 0 2>/dev/null; ulimit -d "$2" 2>/dev/null; shift 2; exec "$@"';
 
 /** A program and its arguments. */
-export interface CommandLine {
+interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
 }

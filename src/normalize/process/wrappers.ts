@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isNoRoom } from './no-room.ts';
 
 /** Every wrapper runs this shell, which sets the limits. */
 export const SHELL = '/bin/sh';
 
 /** Programs with arguments, each of which executes what follows it in the same process. */
-export type Wrapper = readonly string[];
+type Wrapper = readonly string[];
 
 /** Id of the user `nobody` and of its group on every common system. */
 const NOBODY = '65534';
@@ -43,9 +44,6 @@ const READS_ALL = 'for file; do [ -r "$file" ] || [ -x "$file" ] || exit 1; done
 
 /** Results, by the files that have to be readable. */
 const found = new Map<string, Wrapper | null>();
-
-/** The system cannot start a process at the moment, which says nothing about the wrapper. */
-const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 /**
  * Returns the strictest wrapper that works on this system and can read `reads`; if `reads` is null, every file that the
@@ -118,6 +116,7 @@ function isExecutable(path: string): boolean {
 function tryOut(wrapper: Wrapper, reads: readonly string[]): 'works' | 'fails' | 'no room' {
   const [command, ...args] = [...wrapper, SHELL, '-c', READS_ALL, 'sh', ...reads];
   const { status, error } = spawnSync(command!, args, { stdio: 'ignore', cwd: '/', env: {} });
-  if (error !== undefined && NO_ROOM.has((error as NodeJS.ErrnoException).code)) return 'no room';
+  // It says nothing about the wrapper.
+  if (error !== undefined && isNoRoom(error)) return 'no room';
   return status === 0 ? 'works' : 'fails';
 }

@@ -2,7 +2,7 @@ import { ShardCursor, type CursorInput, type LoggedOutcome } from './shard-curso
 import type { PlannedLane } from './plan-outline.ts';
 
 /** Min outcomes per batch. */
-const BATCH = 1024;
+const MIN_BATCH = 1024;
 
 /**
  * The outcomes of a run in corpus order, in batches: a merge over lanes and passes, each of which ascends in seq. Of
@@ -29,7 +29,7 @@ export async function* mergeOutcomes(
       }
       if (cursor.index < cursor.outcomes.length) continue;
       if (!(await cursor.load())) live.splice(live.indexOf(cursor), 1);
-      if (batch.length >= BATCH) {
+      if (batch.length >= MIN_BATCH) {
         yield batch;
         batch = [];
       }

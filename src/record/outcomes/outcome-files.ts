@@ -3,8 +3,8 @@ import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
 
-/** Spreadsheets take 1,048,576 rows, including the header. */
-const FLAGGED_ROWS = 999_999;
+/** Max rows of one flagged.csv: spreadsheets take 1,048,576, including the header. */
+const MAX_FLAGGED_ROWS = 999_999;
 
 /** Where the text of a file goes: written when a run is finished, compared when it is verified. */
 export interface TextTarget {
@@ -49,7 +49,7 @@ export class OutcomeFiles<T extends TextTarget> {
   static async begin<T extends TextTarget>(
     create: (name: string) => Promise<T>,
     formats: RunConfig['output']['formats'],
-    flaggedRows = FLAGGED_ROWS,
+    flaggedRows = MAX_FLAGGED_ROWS,
   ): Promise<OutcomeFiles<T>> {
     const table = async (name: string): Promise<T> => {
       const target = await create(name);

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { readRunFile } from '../read-run-file.ts';
+import { readRunFile, readRunFileIfThere } from '../read-run-file.ts';
 import { checkSignature, parseSignature } from '../manifest/manifest-signature.ts';
 
 /** A record's signature: absent, present but not checked, or valid for the given key. */
@@ -12,7 +12,7 @@ export type SignatureState = 'none' | 'unchecked' | 'valid';
  * checked. Failure('internal') when it is missing or invalid.
  */
 export async function verifySignature(runDir: string, publicKey: KeyObject | null): Promise<SignatureState> {
-  const bytes = await readIfThere(runDir);
+  const bytes = await readRunFileIfThere(runDir, RUN_FILES.manifestSignature);
   if (bytes === null && publicKey === null) return 'none';
   if (bytes === null) {
     throw new Failure('internal', `${RUN_FILES.manifestSignature} is missing: the record is not signed`);
@@ -21,13 +21,4 @@ export async function verifySignature(runDir: string, publicKey: KeyObject | nul
   if (publicKey === null) return 'unchecked';
   checkSignature((await readRunFile(runDir, RUN_FILES.manifestHash)).toString(), signature, publicKey);
   return 'valid';
-}
-
-async function readIfThere(runDir: string): Promise<Buffer | null> {
-  try {
-    return await readRunFile(runDir, RUN_FILES.manifestSignature);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

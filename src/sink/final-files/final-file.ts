@@ -11,7 +11,7 @@ import { TextBuffer } from '../../files/text-buffer.ts';
 import { assertHighestEpoch } from '../verdict-log/take-epoch.ts';
 
 /** Min bytes per write. */
-const BUFFER_BYTES = 1024 * 1024;
+const MIN_WRITE_BYTES = 1024 * 1024;
 
 /** The writer of final files: a claimed epoch of a run. */
 export interface FinalWriter {
@@ -27,7 +27,7 @@ export class FinalFile {
   readonly #temporary: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash('sha256');
-  #waiting = new TextBuffer(BUFFER_BYTES);
+  #waiting = new TextBuffer(MIN_WRITE_BYTES);
   #written = 0;
   #entry: FileEntry | null = null;
 
@@ -47,7 +47,7 @@ export class FinalFile {
   async write(content: string | Buffer | readonly string[]): Promise<void> {
     if (typeof content === 'string' || Buffer.isBuffer(content)) this.#waiting.add(content);
     else for (const text of content) this.#waiting.add(text);
-    if (this.#waiting.length >= BUFFER_BYTES) await this.#flush();
+    if (this.#waiting.length >= MIN_WRITE_BYTES) await this.#flush();
   }
 
   /** Syncs and closes the file, still under its temporary name. Idempotent. */

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import { RUN_FILES, manifestOfPass, passOfManifest } from '../../files/run-files.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
-import { readRunFile } from '../../record/read-run-file.ts';
+import { readRunFile, readRunFileIfThere } from '../../record/read-run-file.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 
 const PASS = z.looseObject({ pass: z.int().min(1) });
@@ -15,7 +15,7 @@ const PASS = z.looseObject({ pass: z.int().min(1) });
  */
 export async function keepEarlierManifests(writer: FinalWriter, pass: number): Promise<FileEntry[]> {
   const { runDir } = writer;
-  const current = await readIfThere(runDir, RUN_FILES.manifest);
+  const current = await readRunFileIfThere(runDir, RUN_FILES.manifest);
   if (current !== null) {
     const earlier = passOf(current);
     if (earlier < pass) {
@@ -53,14 +53,5 @@ function passOf(manifest: Buffer): number {
         cause,
       },
     );
-  }
-}
-
-async function readIfThere(runDir: string, name: string): Promise<Buffer | null> {
-  try {
-    return await readRunFile(runDir, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }

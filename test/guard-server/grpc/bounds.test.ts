@@ -104,8 +104,8 @@ describe('a message', () => {
   });
 });
 
-describe('bytes in hand', () => {
-  const limits = { bytesInHand: 256 * KIB };
+describe('bytes of open calls', () => {
+  const limits = { callBytes: 256 * KIB };
 
   it('are bounded over all connections', async () => {
     const guard = await server(limits);
@@ -137,7 +137,7 @@ describe('bytes in hand', () => {
     ['calls', {}, 5],
     ['headers', { 'x-padding': 'a'.repeat(40 * KIB) }, 2],
   ])('include those of %s that send no message', async (_, headers, fit) => {
-    const guard = await server({ bytesInHand: 128 * KIB });
+    const guard = await server({ callBytes: 128 * KIB });
     const connection = raw(guard);
     const calls = Array.from({ length: 100 }, () => connection.call('ModelInfer', headers));
     const refused = calls.map(({ status: ended }) => ended);
@@ -145,7 +145,7 @@ describe('bytes in hand', () => {
     for (const { stream } of calls.slice(0, fit)) expect(stream.closed).toBe(false);
   });
 
-  it('are given back by a client that does not take its reply', async () => {
+  it('are released for a client that does not take its reply', async () => {
     const guard = await server({ messageTimeoutMs: 50 });
     const { stream } = raw(guard, { initialWindowSize: 0 }).call('ServerMetadata');
     stream.end(framed(Buffer.alloc(0)));
@@ -153,8 +153,8 @@ describe('bytes in hand', () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it('let ordinary calls go on together', async () => {
-    const guard = await server({ bytesInHand: 4 * KIB * KIB });
+  it('leave room for ordinary calls at the same time', async () => {
+    const guard = await server({ callBytes: 4 * KIB * KIB });
     const client = honest(guard);
     const replies = await Promise.all(Array.from({ length: 300 }, () => client.infer(textOf(50))));
     expect(replies.every((reply) => reply.outputs.length === 5)).toBe(true);

@@ -2,7 +2,7 @@ import { checkFrameSize } from '../limits.ts';
 import { corrupt, Refusal } from '../refusal.ts';
 
 /** How the pixels of a bitmap are stored. */
-export type Storage = 'plain' | 'rle4' | 'rle8' | 'rle24';
+type Storage = 'plain' | 'rle4' | 'rle8' | 'rle24';
 
 /** The header of a Windows or OS/2 bitmap. */
 export interface Dib {

@@ -2,7 +2,7 @@ import { checkFrameCount } from '../limits.ts';
 import { corrupt } from '../refusal.ts';
 
 /** What happens to a frame's rectangle before the next frame is painted. */
-export type Disposal = 'keep' | 'clear' | 'restore';
+type Disposal = 'keep' | 'clear' | 'restore';
 
 export interface GifFrame {
   readonly left: number;

@@ -34,7 +34,7 @@ interface Task {
   readonly time: TimeLimit;
 }
 
-export interface DecoderOptions {
+interface DecoderOptions {
   /** Memory budget of all decoders together. */
   readonly memory: ByteBudget;
   /** Time limits per image, not counting the wait for memory. */

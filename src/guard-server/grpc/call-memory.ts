@@ -1,5 +1,5 @@
 /** Bytes held by the open calls of all clients together. */
-export class BytesInHand {
+export class CallMemory {
   readonly #max: number;
   #held = 0;
 
