@@ -6,12 +6,12 @@ import { FrozenSources } from '../sources/frozen-sources.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { isJudgedMedia } from './sidecars.ts';
 
-const LOOKS_AT_ONCE = 16;
+const MAX_CONCURRENT_CHECKS = 16;
 
 /**
- * Decides for every source whether its caption in a manifest is judged with it; one that is not is judged with the
- * manifest's row. That is decided once: the file may become a picture, or none, before the manifest is read again, and
- * the manifest must have the same items on every reading.
+ * Decides for every source whether its caption in a manifest is judged with the file or with the manifest's row. Decided
+ * only once, because a manifest must always yield the same items, and a file may become an image, or stop being one,
+ * before the manifest is read again.
  */
 export async function decideDescribed(
   sources: readonly FrozenSource[],
@@ -19,26 +19,26 @@ export async function decideDescribed(
   signal: AbortSignal,
 ): Promise<FrozenSource[]> {
   const frozen = new FrozenSources(sources, configs);
-  const limit = pLimit(LOOKS_AT_ONCE);
+  const limit = pLimit(MAX_CONCURRENT_CHECKS);
   const decided: FrozenSource[] = [];
   // In bounded groups, so that an abort does not wait for a million files.
   for (let at = 0; at < sources.length; at += 1024) {
     signal.throwIfAborted();
-    const looks: Promise<FrozenSource>[] = [];
+    const group: Promise<FrozenSource>[] = [];
     for (const source of sources.slice(at, at + 1024)) {
       const caption = (await captionOf(source, frozen, signal)) ?? null;
-      looks.push(
+      group.push(
         caption === null
           ? Promise.resolve(source)
           : limit(async () => ({ ...source, described: await isFrozenMedia(source) })),
       );
     }
-    decided.push(...(await Promise.all(looks)));
+    decided.push(...(await Promise.all(group)));
   }
   return decided;
 }
 
-/** What a manifest that has items of its own says of a source; any other manifest is not read here. */
+/** The caption of a source in a manifest that is a source itself; other manifests are not read here. */
 async function captionOf(
   source: FrozenSource,
   frozen: FrozenSources,
@@ -48,7 +48,7 @@ async function captionOf(
   return (await frozen.manifestOf(source, signal))?.entry(source)?.caption;
 }
 
-/** Whether a file is media in the state it was frozen in: in any other it is not judged, whatever it is now. */
+/** Whether a file is media and unchanged since it was frozen: a changed file is not judged anyway. */
 async function isFrozenMedia(source: FrozenSource): Promise<boolean> {
   return (await isJudgedMedia(placeOfSource(source))) && (await fileUnchanged(source));
 }

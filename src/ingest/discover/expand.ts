@@ -15,34 +15,34 @@ import { takeSidecars } from './sidecars.ts';
 import { SkippedFiles, type SkippedFile } from './walk/skipped-files.ts';
 import { type Role, walkFolder } from './walk/walk-folder.ts';
 
-/** What the corpora consist of. */
+/** The files of all corpora. */
 interface Expansion {
   readonly sources: FrozenSource[];
-  /** How much was passed over, by reason. */
+  /** Number of skipped files by reason. */
   readonly skipped: Readonly<Record<string, number>>;
-  /** What of that is nowhere among the sources. */
+  /** The skipped files that are not in sources.jsonl. */
   readonly skippedFiles: Iterable<SkippedFile>;
 }
 
-/** One corpus, as its files were found. */
+/** One corpus and the files found in it. */
 interface Corpus {
-  /** Its own name, which the paths of its files begin with. */
+  /** Its own name: the first component of the paths of its files. */
   readonly name: string;
   readonly isNamedFile: boolean;
   readonly files: readonly FoundName[];
-  /** By the path of a media file below the corpus, the text that describes it. */
+  /** Path of a media file below the corpus to the text file that describes it. */
   readonly sidecars: ReadonlyMap<string, FoundName>;
-  /** The list of its files, which may be none of them; null when it has none. */
+  /** The manifest of its files, which may or may not be one of them; null if there is none. */
   readonly manifest: FoundName | null;
 }
 
-const STATS_AT_ONCE = 64;
+const MAX_CONCURRENT_STATS = 64;
 
 /**
- * Expands files, folders and globs into files: the corpora in the order given, in each the files in bytewise order of
- * path. A file that two corpora hold is read once, as the one that names it says, else the first. What describes a
- * file is looked for beside it however it was found, so that its item is the same. Failure('usage') for a path that
- * does not exist, and for a folder or a glob with nothing in it.
+ * Expands files, folders and globs into files: the corpora in the given order, and the files of each in bytewise order of
+ * their paths. A file in two corpora belongs to the one that names the file, otherwise to the first. Sidecars and
+ * manifests are looked for next to a file however it was found, so that its item is always the same. Failure('usage') for
+ * a path that does not exist, and for a folder or a glob without files.
  */
 export async function expandSources(
   sources: readonly SourceConfig[],
@@ -57,7 +57,7 @@ export async function expandSources(
   }
   const owners = ownersOf(corpora);
   const names = uniqueNames(corpora.map(({ name }) => recordedPath(name)));
-  const limit = pLimit(STATS_AT_ONCE);
+  const limit = pLimit(MAX_CONCURRENT_STATS);
   const frozen: FrozenSource[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
@@ -100,7 +100,7 @@ export async function expandSources(
   };
 }
 
-/** How many texts describe media and are not sources themselves. */
+/** Number of text files that describe media and are not sources themselves. */
 function countDescriptions(sources: readonly FrozenSource[]): number {
   const texts = new Set<string>();
   for (const { sidecar } of sources) if (sidecar !== null) texts.add(sidecar.absolute);
@@ -136,7 +136,7 @@ async function findFiles(
   return findNamedFile(config, neighbours, signal);
 }
 
-/** A file that was named is what it is; what describes it is looked for beside it. */
+/** A named file is always a source. Its sidecar and manifest are looked for next to it. */
 async function findNamedFile(
   config: SourceConfig,
   neighbours: Neighbours,
@@ -170,7 +170,7 @@ async function findByGlob(config: SourceConfig, skipped: SkippedFiles, signal: A
   return { name: basename(folder) || 'root', isNamedFile: false, files, sidecars, manifest };
 }
 
-/** For each file, the corpus it is read in. */
+/** Absolute path of a file to the index of the corpus that it belongs to. */
 function ownersOf(corpora: readonly Corpus[]): Map<string, number> {
   const owners = new Map<string, number>();
   for (const namedOnly of [true, false]) {
@@ -182,7 +182,7 @@ function ownersOf(corpora: readonly Corpus[]): Map<string, number> {
   return owners;
 }
 
-/** The names, with a number behind those that are taken already. */
+/** The names, with a number appended to duplicates. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -1,8 +1,8 @@
 import picomatch from 'picomatch';
 
 /**
- * Tells which paths below its fixed part a glob matches. Names that begin with a dot are matched like others, as in a folder:
- * a name must not keep a file from being judged.
+ * Returns a function that matches paths below the fixed part of a glob. Names that begin with a dot match like others, as
+ * in folders: a name must not keep a file from being judged.
  */
 export function globMatcher(glob: string): (relative: string) => boolean {
   const matches = picomatch(glob, { dot: true });

@@ -8,30 +8,30 @@ import { isSidecarName, stem } from './sidecars.ts';
 import { SkippedFiles } from './walk/skipped-files.ts';
 import { type Role, walkFolder } from './walk/walk-folder.ts';
 
-/** A file of a corpus, or beside it; paths in the recorded form. */
+/** A file of a corpus or next to it; paths are in the recorded form. */
 export interface FoundName extends FilePlace {
   /** Below the corpus, with `/`. */
   readonly relative: string;
 }
 
-/** Whether a file may say something of others of its corpus, by its path below it. */
+/** Whether a file may describe others of its corpus, by its path below the corpus. */
 export function describesOthers(relative: string): boolean {
   return isSidecarName(relative) || MANIFEST_NAMES.includes(relative);
 }
 
-/** What may describe the files that were named, folder by folder: many files are often named in one. */
+/** Files that may describe named files. Each folder is read once, as users often name many files of one folder. */
 export class Neighbours {
-  /** Of a folder, by what their names begin with. */
+  /** Folder to its files that may describe others, by `stem`. */
   readonly #folders = new Map<string, ReadonlyMap<string, readonly FoundName[]>>();
   readonly #manifests = new Map<string, FoundName | null>();
 
-  /** Texts that may describe a file of a folder. */
+  /** The files that may describe a file of a folder. */
   async describing({ relative }: FoundName, folder: string, signal: AbortSignal): Promise<FoundName[]> {
     const beside = (await this.#of(folder, signal)).get(stem(relative)) ?? [];
     return beside.filter((text) => text.relative !== relative);
   }
 
-  /** The manifest in the folder of a file that was named. */
+  /** The manifest in the folder of a named file. */
   async manifestFor(config: SourceConfig, signal: AbortSignal): Promise<FoundName | null> {
     const folder = dirname(config.path);
     const key = JSON.stringify([folder, config.encoding]);
@@ -62,8 +62,8 @@ export class Neighbours {
 }
 
 /**
- * The list of its files that a corpus brings with it. Failure('usage') for one that is too large to be held while the
- * corpus is read.
+ * The manifest among the files of a corpus. Failure('usage') if it is too large to be kept in memory while the corpus is
+ * read.
  */
 export async function findManifest(
   files: readonly FoundName[],

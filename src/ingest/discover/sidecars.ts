@@ -5,24 +5,24 @@ import { type FilePlace, openPlace } from '../sources/file-place.ts';
 import { isWholePicture, TAIL_BYTES } from '../recognise/whole-picture.ts';
 
 const HEAD_BYTES = 64 * 1024;
-const LOOKS_AT_ONCE = 16;
+const MAX_CONCURRENT_CHECKS = 16;
 
 interface File extends FilePlace {
   /** Below its corpus, with `/`. */
   readonly relative: string;
 }
 
-/** What is left of files when the texts that describe media are taken out, and which media they describe. */
+/** Files without the sidecars among them, and the sidecars. */
 interface Captioned<F extends File> {
   readonly files: F[];
-  /** The text beside a media file, by that file's relative path. */
+  /** Relative path of a media file to the text file that describes it. */
   readonly sidecars: ReadonlyMap<string, F>;
 }
 
 /**
- * Finds the texts that describe the image or the sound of the same name beside them: `photo.txt` of `photo.jpg`, among
- * the files or among those `beside` them. Only a file that is judged as media by its content, and is no broken picture
- * as far as its header and its end show, has such a text; beside any other, the text is an item like all texts.
+ * Finds the text files that describe an image or audio file of the same name, such as `photo.txt` for `photo.jpg`, among
+ * `files` and `beside`. Only a file whose content is judged as media has a sidecar, and an image only if its header and
+ * end are intact. Next to any other file, the text file is an item of its own.
  */
 export async function takeSidecars<F extends File>(
   files: readonly F[],
@@ -32,14 +32,14 @@ export async function takeSidecars<F extends File>(
   const texts = new Map<string, F>();
   for (const file of [...beside, ...files]) {
     if (!isSidecarName(file.relative)) continue;
-    // Of `a.TXT` and `a.txt` it is always the same one, whichever of them was asked for.
+    // Always choose the same one of `a.TXT` and `a.txt`, whichever of them the user named.
     const other = texts.get(stem(file.relative));
     if (other === undefined || other.relative < file.relative) texts.set(stem(file.relative), file);
   }
   const candidates = files.filter(
     ({ relative }) => mediaKindByName(relative) !== null && texts.has(stem(relative)),
   );
-  const limit = pLimit(LOOKS_AT_ONCE);
+  const limit = pLimit(MAX_CONCURRENT_CHECKS);
   const sidecars = new Map<string, F>();
   await Promise.all(
     candidates.map((file) =>
@@ -58,12 +58,12 @@ export function isSidecarName(path: string): boolean {
   return /\.txt$/i.test(path);
 }
 
-/** A path without its extension: what a text and the file that it describes have in common. */
+/** A path without its extension: the same for a sidecar and the file that it describes. */
 export function stem(path: string): string {
   return path.replace(/\.[^./]*$/, '');
 }
 
-/** Whether a file is one that a text can describe. One that cannot be looked at is none: its own item says so. */
+/** Whether a file can have a sidecar. False if it cannot be read: its own item reports the error. */
 export async function isJudgedMedia(place: FilePlace): Promise<boolean> {
   try {
     const handle = await openPlace(place);

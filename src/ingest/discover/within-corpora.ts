@@ -8,7 +8,7 @@ import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 
-/** Tells which path of a source lies outside its corpus. */
+/** Finds paths of sources that are outside their corpora. */
 export class CorpusBounds {
   readonly #corpora: readonly Bounds[];
 
@@ -17,15 +17,15 @@ export class CorpusBounds {
   }
 
   /**
-   * The first path of a source that lies outside its corpus, in the recorded form; null when all of it lies within.
-   * Within are the file that was named, and what is below a folder or matches a glob; also a text beside the source that
-   * has its name, and the manifest of the same folder. `path` has to agree with `absolute`: it decides which links are
-   * followed (`placeOfSource`).
+   * The first path of a source that is outside its corpus, in the recorded form; null if there is none. Inside are the
+   * named file, everything below a folder, everything that matches a glob, sidecars next to the source, and the manifest
+   * of the same folder. `path` must also match `absolute`, because it decides which links are followed
+   * (`placeOfSource`).
    */
   pathOutside(source: FrozenSource): string | null {
     const { corpus, absolute, sidecar, manifest } = source;
     const bounds = this.#corpora[corpus];
-    if (bounds === undefined || !isWithin(absolute, bounds) || !isNamedAsItLies(source, bounds))
+    if (bounds === undefined || !isWithin(absolute, bounds) || !hasMatchingPath(source, bounds))
       return absolute;
     if (sidecar !== null) {
       const describes = isSidecarName(sidecar.absolute) && stem(sidecar.absolute) === stem(absolute);
@@ -40,10 +40,10 @@ export class CorpusBounds {
   }
 }
 
-/** Where files of a corpus may be, all paths in the recorded form. */
+/** Where files of a corpus may be; all paths are in the recorded form. */
 interface Bounds {
   readonly root: string;
-  /** The folder that a glob begins at, with a slash, and what it matches below; null for a path that is none. */
+  /** The fixed folder of a glob, with a slash at the end, and the matcher for paths below it; null if it is not a glob. */
   readonly glob: { readonly folder: string; readonly matches: (relative: string) => boolean } | null;
   readonly manifests: readonly string[];
 }
@@ -65,13 +65,13 @@ function isWithin(path: string, { root, glob }: Bounds): boolean {
   return glob !== null && path.startsWith(glob.folder) && glob.matches(path.slice(glob.folder.length));
 }
 
-/** Only of a file that was named does the path have no folder; it may be a link to anywhere. */
-function isNamedAsItLies(source: FrozenSource, bounds: Bounds): boolean {
+/** Whether `path` matches `absolute`. A path without folders is valid only for a named file, which may link anywhere. */
+function hasMatchingPath(source: FrozenSource, bounds: Bounds): boolean {
   if (placeInCorpus(source).path === '') return source.absolute === bounds.root;
   return agrees(source, bounds);
 }
 
-/** Whether the path below the corpus leads from the folder of the corpus to the file. */
+/** Whether the folder of the corpus and the path below it make up the absolute path. */
 function agrees(found: Pick<FrozenSource, 'path' | 'absolute'>, { root, glob }: Bounds): boolean {
   const below = placeInCorpus(found).path;
   if (below === '') return true;

@@ -7,10 +7,10 @@ import { encodingOf } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import type { FrozenSidecar } from '../plan/plan-line.ts';
 
-/** Longest caption or transcript in UTF-8 bytes: it travels with the item, and goes to the guard in one piece. */
+/** Max size of a caption or transcript in UTF-8 bytes: it travels with the item and is sent to the guard unsplit. */
 const MAX_CAPTION_BYTES = 64 * 1024;
 
-/** A caption that can be sent; null for a blank one. An error when it is too long. */
+/** The caption; null if it is blank; an error if it is too long. */
 export function checkedCaption(text: string): string | null | ItemError {
   if (!/\S/.test(text)) return null;
   const bytes = Buffer.byteLength(text);
@@ -21,7 +21,7 @@ export function checkedCaption(text: string): string | null | ItemError {
   );
 }
 
-/** The caption in the text beside a media file. Throws what the file system throws. */
+/** Reads the caption from the text file next to a media file. File system errors are thrown. */
 export async function readSidecar(
   sidecar: FrozenSidecar,
   config: SourceConfig,

@@ -16,30 +16,30 @@ import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 
 /**
- * What the turns of a conversation may submit together when each is judged: every turn submits all before it again, so
- * that this grows with the square of their number. Turns beyond end as ITEM_TOO_LARGE.
+ * Max bytes submitted for all turns of a conversation together. Each turn submits all earlier ones again, so the sum
+ * grows quadratically with the number of turns. Turns beyond it end as ITEM_TOO_LARGE.
  */
 const MAX_SUBMITTED_BYTES = 1024 * 1024 * 1024;
-/** What a message takes in a request besides role and content. */
+/** Bytes per message in a request besides role and content. */
 const MESSAGE_OVERHEAD_BYTES = 8;
 
-/** Longer values are no ids; the position serves instead. */
+/** In characters. Longer values are not used as ids; the item's position is. */
 const MAX_ID_LENGTH = 512;
 
 interface ItemMakerOptions {
-  /** What outcome lines show of the file. */
+  /** Path of the file in outcome lines. */
   readonly path: string;
-  /** Names of the columns that may hold the id, the likeliest first. */
+  /** Names of columns that may contain the id, in order of preference. */
   readonly idNames: readonly string[];
   readonly firstSeq: number;
   /** Largest item in UTF-8 bytes. */
   readonly itemBytes: number;
 }
 
-/** What a file holds that is one item. */
+/** The content of a file that is one item. */
 export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
-  /** Null: the path is. */
+  /** Null: the path is used. */
   readonly id: string | null;
 }
 
@@ -48,17 +48,17 @@ interface MeasuredConversation {
   readonly messages: readonly Turn[];
   readonly sha256: readonly string[];
   readonly bytes: readonly number[];
-  /** What judging every turn up to and including each submits. */
+  /** Bytes submitted to judge all turns up to and including each message. */
   readonly submitted: readonly number[];
 }
 
-/** Makes the items of one file out of its records: gives seqs and ids, bounds sizes, hashes content. */
+/** Makes items from the records of one file: assigns seqs and ids, checks sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
   #seq: number;
-  /** The conversation whose turns are being made into items. */
+  /** The latest conversation that turns were made into items from. */
   #conversation: MeasuredConversation | null = null;
 
   constructor(options: ItemMakerOptions) {
@@ -68,7 +68,7 @@ export class ItemMaker {
     this.#seq = options.firstSeq;
   }
 
-  /** Appends the items of a record to `items`: at least one, unless it is what stands around the records. */
+  /** Appends the items of a record to `items`: at least one, unless the record is the object around the records. */
   add(record: SourceRecord, options: RecordOptions, items: Item[]): void {
     if (record.error !== null) {
       items.push(this.refused(record, record.error, 'text'));
@@ -88,7 +88,7 @@ export class ItemMaker {
     return this.#item(id ?? this.#path, source, draft, this.#seq);
   }
 
-  /** The item that stands for a record of which nothing can be judged. */
+  /** The failed item of a record that cannot be judged. */
   refused(record: SourceRecord, error: ItemError, modality: Modality | null): Item {
     const id = record.content === null ? null : this.#idOf(record.content);
     const settled = { modality, requestType: null, error };
@@ -151,7 +151,7 @@ export class ItemMaker {
     return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, settled };
   }
 
-  /** The conversation of a turn, all of whose turns are measured together. */
+  /** Sizes and hashes of a turn's conversation, computed once for all its turns. */
   #measured({ messages }: MultiturnRequest): MeasuredConversation {
     if (this.#conversation?.messages === messages) return this.#conversation;
     let sum = 0;
@@ -168,7 +168,7 @@ export class ItemMaker {
     return { path: this.#path, row, line, sha256: null, bytes: null };
   }
 
-  /** What names a record without an id. */
+  /** The id of a record without its own. */
   #positionOf({ row }: SourceRecord): string {
     return `${this.#path}#${row}`;
   }
@@ -184,13 +184,10 @@ export class ItemMaker {
   }
 }
 
-/** What stands in a record as an image has to be one that is judged. */
+/** The error for an embedded image of a kind that is not judged; null otherwise. */
 function embeddedProblem(bytes: Buffer): ItemError | null {
   const kind = binaryKind(bytes, '', null);
   if (kind?.modality === 'image' && kind.isJudged) return null;
   const what = kind?.name ?? 'text';
-  return itemError(
-    'UNSUPPORTED_TYPE',
-    `what stands as an image in the record is ${what}, which is not judged`,
-  );
+  return itemError('UNSUPPORTED_TYPE', `the embedded image is ${what}, which is not judged`);
 }

@@ -5,16 +5,16 @@ import { settled } from '../../formats/transcripts/draft.ts';
 import type { ItemMaker } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 
-/** A text is judged as it is. */
+/** The text of a row is judged unchanged. */
 const AS_TEXT: RecordOptions = { textColumns: null, onlyTextColumn: null, audit: 'final' };
 
-/** Items given at once. */
+/** Max items yielded at once. */
 const BATCH = 256;
 
 /**
- * The items of a manifest, which is about other files: each row that says nothing of any of them, and of the others
- * what is not judged with their files, as one text: other columns than path, id and caption, and a caption of a file that
- * was no medium when the run was created. A manifest that changed (null) is one item. Throws on abort.
+ * The items of a manifest: one failed item per row that matches no file, and one text per row that contains text not
+ * judged with its file. That is text in columns other than path, id and caption, and the caption of a file that was not
+ * media when the run was created. A manifest that changed (null) is one failed item. Throws on abort.
  */
 export function* manifestItems(
   manifest: ManifestTable | null,

@@ -14,14 +14,14 @@ interface MediaTarget {
   readonly source: FrozenSource;
   readonly config: SourceConfig;
   readonly modality: MediaRequest['modality'];
-  /** What lists the file; undefined when nothing does. */
+  /** The manifest of the corpus; undefined if there is none. */
   readonly manifest: ManifestTable | undefined;
-  /** Largest file in bytes. */
+  /** Max file size in bytes. */
   readonly mediaBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** An image or audio file as an item: by reference, with its hash and what describes it. */
+/** An image or audio file as an item: by reference, with its hash and its caption or transcript. */
 export async function readMediaItem(file: OpenSource, target: MediaTarget): Promise<WholeFile> {
   const { source, manifest, modality, mediaBytes } = target;
   const { bytes } = source;
@@ -44,13 +44,13 @@ export async function readMediaItem(file: OpenSource, target: MediaTarget): Prom
   return { sha256, bytes, draft: { suffix: '', request, error: null }, id };
 }
 
-/** A large file is read again by the thread that hashes it; the caller checks afterwards that it has not changed. */
+/** The hashing thread reads a large file again; the caller checks afterwards that it has not changed. */
 async function hashOf(file: OpenSource, { source, signal }: MediaTarget): Promise<string> {
   if (source.bytes < LARGE_BYTES) return file.hashRest(null);
   return (await hashOpenFile(file.handle, { signal })).sha256;
 }
 
-/** The caption of a file, from the manifest and from its sidecar, which is not judged on its own. */
+/** The caption of a file: from the manifest, its sidecar, or both. Neither is judged separately. */
 async function captionOf({
   source,
   config,
@@ -60,6 +60,6 @@ async function captionOf({
   const listed = manifest?.entry(source)?.caption ?? null;
   const beside = source.sidecar === null ? null : await readSidecar(source.sidecar, config, signal);
   if (listed === null || (beside !== null && typeof beside !== 'string')) return beside ?? null;
-  const isSaidTwice = beside === null || beside.trim() === listed.trim();
-  return checkedCaption(isSaidTwice ? listed : `${listed}\n\n${beside}`);
+  const isSame = beside === null || beside.trim() === listed.trim();
+  return checkedCaption(isSame ? listed : `${listed}\n\n${beside}`);
 }

@@ -23,9 +23,9 @@ import { readTextItem } from './text-item.ts';
 export interface ReadOptions {
   /** All sources of the run. */
   readonly frozen: FrozenSources;
-  /** Largest text item in UTF-8 bytes. */
+  /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
-  /** Largest media file in bytes. */
+  /** Max size of a media file in bytes. */
   readonly mediaBytes: number;
   readonly signal: AbortSignal;
   /** Called with the number of stored (compressed) bytes of the file read so far. */
@@ -33,9 +33,9 @@ export interface ReadOptions {
 }
 
 /**
- * The items of one file in order, in arrays of those that were read at once, with seqs from `firstSeq` on. The same
- * file gives the same items on every reading. What is wrong with the file is an item too: one that cannot be read or
- * recognised, or is not as it was frozen, at the start or by the end. Only an abort and our own mistakes throw.
+ * The items of one file in order, in batches, with seqs from `firstSeq` on. The same file always yields the same items.
+ * A problem with the file is an item too: it cannot be read or recognised, or it changed after the run was created,
+ * before or while it was read. Throws only on abort and on bugs.
  */
 export async function* readSource(
   source: FrozenSource,
@@ -150,12 +150,12 @@ function changed(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
 }
 
-/** An error of the file system or the gzip data as an item; anything else is a bug of ours and is thrown. */
+/** An error of the file system or the gzip data as an item. Anything else is a bug and is rethrown. */
 function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
   if (error instanceof CorruptGzip) {
-    return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or cut short', source.bytes);
+    return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or truncated', source.bytes);
   }
-  // There was an ordinary file when the corpus was walked.
+  // It was a regular file when the corpus was walked.
   if (error instanceof NotAnOrdinaryFile) return changed(maker);
   if (error instanceof OutsideFolder) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);

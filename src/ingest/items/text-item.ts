@@ -6,15 +6,15 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
-/** Reads a file that is one text. A text larger than an item is only hashed. */
+/** Reads a file that is one text. A text that is too large is only hashed. */
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
   target: {
     readonly source: FrozenSource;
-    /** What lists the file; undefined when nothing does. */
+    /** The manifest of the corpus; undefined if there is none. */
     readonly manifest: ManifestTable | undefined;
-    /** Largest text in UTF-8 bytes. */
+    /** Max size of the text in UTF-8 bytes. */
     readonly itemBytes: number;
   },
 ): Promise<WholeFile> {

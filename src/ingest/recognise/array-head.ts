@@ -6,7 +6,7 @@ const LIST = '['.charCodeAt(0);
 const OBJECT = '{'.charCodeAt(0);
 const QUOTE = '"'.charCodeAt(0);
 
-/** The first element of the array that begins in `head`; undefined when it does not end there or is no JSON. */
+/** The first element of the array that begins in `head`; undefined if it does not end there or is not JSON. */
 export function firstElement(head: Buffer): unknown {
   const start = firstElementStart(head);
   const end = valueEnd(head, start);
@@ -14,8 +14,8 @@ export function firstElement(head: Buffer): unknown {
 }
 
 /**
- * Whether the array that begins in `head` has a turn of a conversation as its first element. One that does not end in
- * the head is told by how it begins.
+ * Whether the first element of the array that begins in `head` is a turn of a conversation. If it does not end in the
+ * head, its beginning decides.
  */
 export function beginsWithTurn(head: Buffer): boolean {
   const start = firstElementStart(head);
@@ -28,14 +28,14 @@ export function beginsWithTurn(head: Buffer): boolean {
   return head[start] === LIST && head[skipSpace(head, start + 1)] === QUOTE;
 }
 
-/** Whether the first element of the array that begins in `head` is an object that is no turn. */
+/** Whether the first element of the array that begins in `head` is an object, but not a turn. */
 export function beginsWithRecord(head: Buffer): boolean {
   return head[firstElementStart(head)] === OBJECT && !beginsWithTurn(head);
 }
 
 /**
- * Whether `head` begins with an object, or an array of objects, whose first object is sound as far as it goes and does
- * not end in the head.
+ * Whether `head` begins with an object, or an array of objects, whose first object is valid so far and does not end in
+ * the head.
  */
 export function beginsWithCutObject(head: Buffer): boolean {
   const first = skipSpace(head, 0);
@@ -48,8 +48,8 @@ export function beginsWithCutObject(head: Buffer): boolean {
 }
 
 /**
- * Whether a line that begins an array leaves it open, so that the next line goes on with it: as opposed to a line that
- * is a record by itself, sound or not, or was cut short.
+ * Whether a line begins an array that the next line continues. Otherwise the line is a record of its own, which may be
+ * malformed or truncated.
  */
 export function isOpenArray(line: Buffer, next: Buffer): boolean {
   const from = skipSpace(line, firstElementStart(line));
@@ -59,17 +59,17 @@ export function isOpenArray(line: Buffer, next: Buffer): boolean {
   const isClosed = valueEnd(line, start) >= 0;
   if (isClosed || endsInString(line)) return false;
   const last = line.toString('latin1').trimEnd().at(-1)!;
-  const goesOn = '[{,:'.includes(last) || /^[\],}]/.test(next.toString('latin1', 0, 1));
-  return goesOn && !(beginsWithTurn(line) && isRecord(parsed(next)));
+  const isContinued = '[{,:'.includes(last) || /^[\],}]/.test(next.toString('latin1', 0, 1));
+  return isContinued && !(beginsWithTurn(line) && isRecord(parsed(next)));
 }
 
-/** Something that is a record, but no turn of a conversation. */
+/** Whether a value is a record, but not a turn of a conversation. */
 function isRecord(value: unknown): boolean {
   if (isList(value)) return isTurnLike(value[0]);
   return typeof value === 'object' && value !== null && !isTurnLike(value);
 }
 
-/** Whether a line ends inside a JSON string, which no line of sound JSON does. */
+/** Whether a line ends inside a JSON string, which is impossible in valid JSON. */
 function endsInString(line: Buffer): boolean {
   const quotes = line.toString('latin1').replace(/\\./g, '').split('"').length - 1;
   return quotes % 2 === 1;
@@ -79,7 +79,7 @@ function firstElementStart(head: Buffer): number {
   return skipSpace(head, head.indexOf(LIST) + 1);
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined if it is not valid JSON. */
 export function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString()) as unknown;

@@ -4,12 +4,12 @@ import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
 import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { Modality } from '../../domain/request.ts';
 
-/** What a file that is not text holds, as far as its first bytes tell. */
+/** What a file that is not text contains, according to its first bytes. */
 interface BinaryKind {
-  /** For people, with an article. */
+  /** For messages, with an article where one is needed. */
   readonly name: string;
   readonly modality: Modality | null;
-  /** Whether files of this kind are given to the guard, once they are decoded; the decoder has the last word. */
+  /** Whether files of this kind are decoded and sent to the guard. The decoder may still reject them. */
   readonly isJudged: boolean;
 }
 
@@ -24,7 +24,7 @@ function unjudged(name: string, modality: Modality | null = null): BinaryKind {
   return { name, modality, isJudged: false };
 }
 
-/** What files hold whose first bytes no text begins with. */
+/** Kinds by magic bytes that no text begins with. */
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['png', IMAGE],
   ['jpeg', IMAGE],
@@ -59,8 +59,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
 ];
 
 /**
- * The same for first bytes that are letters in some encoding, so that a text may begin with them as well. They decide
- * only before bytes that no text holds.
+ * Kinds by magic bytes that are letters in some encoding, so that a text may begin with them too. They count only if
+ * bytes follow that do not occur in text.
  */
 const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['gif', IMAGE],
@@ -84,39 +84,39 @@ const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKin
   ['dosProgram', PROGRAM],
 ];
 
-/** Containers of sound, with moving pictures or without. Letters in part, as above. */
+/** Containers of audio or video. Like the table above, their magic bytes are letters in part. */
 const CONTAINERS: readonly Magic[] = ['isoBox', 'matroska', 'asfStart'];
 
-/** What stands in the headers of such a container for a track: ISO's handler, the beginning of Matroska's codec ids. */
-const SOUND_TRACK = /hdlr.{8}soun|\x86[\x80-\xff]A_[A-Z]/s;
-const PICTURE_TRACK = /hdlr.{8}vide|\x86[\x80-\xff]V_[A-Z]/s;
+/** Track headers in such a container: ISO handler type, prefix of a Matroska codec ID. */
+const AUDIO_TRACK = /hdlr.{8}soun|\x86[\x80-\xff]A_[A-Z]/s;
+const VIDEO_TRACK = /hdlr.{8}vide|\x86[\x80-\xff]V_[A-Z]/s;
 
-/** Names of media files, for what the first bytes do not tell. */
+/** Kinds by file name, for files that their first bytes do not identify. */
 const MEDIA_NAMES: readonly (readonly [names: RegExp, kind: BinaryKind])[] = [
   [/\.(?:jpe?g|png|gif|webp|bmp|tiff?|avif|hei[cf]|ico|tga|dds)$/i, IMAGE],
   [/\.(?:mp[23]|wav|flac|ogg|oga|opus|m4a|m4b|aac|aiff?|amr|wma|weba|webm|ape|wv|mpc|mp\+|mpp|dsf)$/i, AUDIO],
   [/\.(?:mp4|mov|mkv|avi|m4v|wmv|mpe?g|3gp|fl[ic])$/i, VIDEO],
 ];
 
-/** The kind of media a file's name says it is; null for other names. */
+/** The kind of media according to a file's name; null for other names. */
 export function mediaKindByName(path: string): BinaryKind | null {
   return MEDIA_NAMES.find(([names]) => names.test(path))?.[1] ?? null;
 }
 
 /**
- * What a file holds that is not text, told by its first bytes (inflated, not decoded), else by what of them no text
- * holds; null for text. A text that bears the name of media is none of either: it is not what it says it is.
- * `encoding` is the one the user named: UTF-16 is full of zero bytes.
+ * The kind of a file that is not text, by its magic bytes (inflated, not decoded), otherwise by bytes that do not occur in
+ * text; null for text. Text in a file that is named like media is neither media nor judged as text.
+ * `encoding` is the one that the user named: UTF-16 text is full of zero bytes.
  */
 export function binaryKind(head: Buffer, path: string, encoding: string | null): BinaryKind | null {
   const byName = mediaKindByName(path);
   const utf16 = isUtf16(head, encoding);
   const known = kindByBytes(head, byName, utf16);
   if (known !== null) return known;
-  if (!utf16 && isNoText(head)) {
-    // Streams of sound may begin anywhere; whether it is one the decoder sees.
+  if (!utf16 && isNotText(head)) {
+    // Audio streams may lack a header at the beginning; the decoder checks them.
     if (byName === null || byName === AUDIO) return byName ?? BINARY;
-    return unjudged(`${byName.name} in no form we know`, byName.modality);
+    return unjudged(`${byName.name} in an unknown format`, byName.modality);
   }
   if (byName !== null && head.length > 0) return unjudged(`text named like ${byName.name}`, byName.modality);
   return null;
@@ -125,14 +125,14 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
 function kindByBytes(head: Buffer, byName: BinaryKind | null, utf16: boolean): BinaryKind | null {
   const known = byMagicBytes(head, BY_MAGIC_BYTES);
   if (known !== null) return known;
-  if (utf16 || !beginsLikeNoText(head)) return null;
+  if (utf16 || !hasBinaryHeader(head)) return null;
   const wordlike = byMagicBytes(head, BY_WORDLIKE_MAGIC_BYTES);
   if (wordlike !== null) return wordlike;
   if (CONTAINERS.some((magic) => beginsWith(head, magic))) {
     const headers = head.toString('latin1');
-    if (PICTURE_TRACK.test(headers)) return VIDEO;
-    // Where the headers do not come first the name has to do; the decoder sees for itself.
-    return byName === VIDEO && !SOUND_TRACK.test(headers) ? VIDEO : AUDIO;
+    if (VIDEO_TRACK.test(headers)) return VIDEO;
+    // If the headers are not at the beginning, the name decides; the decoder checks again.
+    return byName === VIDEO && !AUDIO_TRACK.test(headers) ? VIDEO : AUDIO;
   }
   return beginsWith(head, 'tar') ? ARCHIVE : null;
 }
@@ -142,35 +142,33 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
   return mark === null ? (encoding?.startsWith('utf-16') ?? false) : mark !== 'utf-8';
 }
 
-/** Control bytes a text of any size may hold, such as the end-of-file mark of DOS. */
-const STRAY_CONTROLS = 2;
+/** Max control bytes that a text of any size may contain, such as the end-of-file mark of DOS. */
+const MAX_STRAY_CONTROLS = 2;
 
-/**
- * Within so many bytes, what bears a signature shows whether it is binary: headers hold sizes, and sizes zero bytes.
- */
+/** Bytes in which a file with magic bytes proves to be binary: headers contain sizes, and sizes contain zero bytes. */
 const HEADER_BYTES = 512;
 
-/** Whether what follows a signature is more than words: a zero byte, or more control bytes than stray ones. */
-function beginsLikeNoText(head: Buffer): boolean {
+/** Whether the beginning of a file contains a zero byte, or more control bytes than text does. */
+function hasBinaryHeader(head: Buffer): boolean {
   const { zeros, controls } = countControls(head.subarray(0, HEADER_BYTES));
-  return zeros > 0 || controls > STRAY_CONTROLS;
+  return zeros > 0 || controls > MAX_STRAY_CONTROLS;
 }
 
-const LOOKED_BYTES = 64 * 1024;
+const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * Whether bytes are text in no encoding (UTF-16 aside): more than one in a hundred is a control byte; or there are
- * zero bytes, which older encodings have no use for, and most lines are not UTF-8 either. Stray ones count for nothing.
+ * Whether bytes are not text in any encoding other than UTF-16: more than 1% are control bytes, or there are zero bytes,
+ * which legacy encodings do not use, and most lines are not UTF-8. A few stray ones are tolerated.
  */
-function isNoText(head: Buffer): boolean {
-  const looked = head.subarray(0, LOOKED_BYTES);
-  const { zeros, controls } = countControls(looked);
-  if (controls <= STRAY_CONTROLS) return false;
-  if (controls * 100 > looked.length) return true;
-  return zeros > STRAY_CONTROLS && isMostlyNotUtf8(wholeCharacters(looked), true);
+function isNotText(head: Buffer): boolean {
+  const examined = head.subarray(0, EXAMINED_BYTES);
+  const { zeros, controls } = countControls(examined);
+  if (controls <= MAX_STRAY_CONTROLS) return false;
+  if (controls * 100 > examined.length) return true;
+  return zeros > MAX_STRAY_CONTROLS && isMostlyNotUtf8(wholeCharacters(examined), true);
 }
 
-/** Bytes without the character that their end may cut. */
+/** The bytes without an incomplete UTF-8 character at their end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   const MAX_REST = 3;
   for (let cut = 0; cut <= MAX_REST; cut++) {
@@ -180,7 +178,7 @@ function wholeCharacters(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Bytes that text has no use for, and how many of them are zero. */
+/** Counts control bytes that do not occur in text, and the zero bytes among them. */
 function countControls(bytes: Buffer): { readonly zeros: number; readonly controls: number } {
   let zeros = 0;
   let controls = 0;

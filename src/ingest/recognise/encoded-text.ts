@@ -1,7 +1,7 @@
-/** Shortest text that counts as encoded: words and names of one line may be made of the same letters. */
+/** Min length of encoded text in characters: a single line of words and names may use the same alphabet. */
 const MIN_LENGTH = 128;
 
-/** PEM (RFC 7468) and OpenPGP (RFC 9580): a frame, headers, and a line of base64. */
+/** PEM (RFC 7468) and OpenPGP (RFC 9580): armor header line, armor headers, and a line of base64. */
 const ARMOUR =
   /^-----BEGIN [A-Z0-9 ]{1,64}-----\r?\n(?:[A-Za-z-]{1,32}: [^\r\n]{0,256}\r?\n){0,8}(?:\r?\n)?[A-Za-z0-9+/=]{40}/;
 
@@ -9,9 +9,8 @@ const BASE64_LINE = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const HEX_LINE = /^(?:[0-9a-f]{2}[ :]?)*$/i;
 
 /**
- * Whether a text holds no words but encoded bytes: uuencode, yEnc or BinHex by their first lines; PEM and OpenPGP by
- * their frames; a data URL; or lines of one width in base64 or hex from beginning to end. `isAll` says that the text
- * is the whole file.
+ * Whether a text consists of encoded bytes: uuencode, yEnc or BinHex by their first line; PEM and OpenPGP by their armor;
+ * a data URL; or nothing but lines of equal width in base64 or hex. `isAll`: the text is the whole file.
  */
 export function isEncodedText(text: string, isAll: boolean): boolean {
   return (
@@ -24,7 +23,7 @@ export function isEncodedText(text: string, isAll: boolean): boolean {
   );
 }
 
-/** By the first line, and a second one that is as long as its first character says. */
+/** Checks the first line, and that the second line has the length that its first character encodes. */
 function isUuencoded(text: string): boolean {
   if (/^begin-base64 [0-7]{3,4} \S/.test(text)) return true;
   const first = /^begin [0-7]{3,4} \S[^\r\n]{0,255}\r?\n/.exec(text);
@@ -37,7 +36,7 @@ function isUuencoded(text: string): boolean {
 function isOfOneAlphabet(text: string, isAll: boolean): boolean {
   if (text.length < MIN_LENGTH) return false;
   const lines = text.split(/\r?\n/);
-  // What was looked at may end within a line.
+  // The examined text may end within a line.
   const last = lines.pop()!;
   const width = lines[0]?.length ?? last.length;
   if (lines.some((line) => line.length !== width) || last.length > width) return false;

@@ -25,34 +25,35 @@ import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/sample-records.ts';
 
-/** How a file is to be read, or why it is not. */
+/** How a file is read, or why it is refused. */
 export type Examined =
   | Exclude<ExaminedHead, { readonly kind: 'layout' }>
   | {
       readonly kind: 'records';
       readonly layout: RecordLayout;
       readonly options: RecordOptions;
-      /** Names of the columns, as far as the sample tells. */
+      /** Names of the columns in the sample. */
       readonly columns: readonly string[];
-      /** The records of the sample that can be read. */
+      /** The readable records of the sample. */
       readonly sample: readonly ReadRecord[];
     };
 
-/** What the head of a file tells by itself. */
+/** What can be decided from the head of a file alone. */
 type ExaminedHead =
   | { readonly kind: 'text' }
   | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
   | { readonly kind: 'layout'; readonly layout: RecordLayout }
   | Refused;
 
-/** A file that is one item with an error, whatever is in it. */
+/** A file that becomes one failed item. */
 export interface Refused {
   readonly kind: 'refused';
   readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
   readonly modality: Modality | null;
   readonly error: ItemError;
-  /** Names of the file's columns, as far as its head tells, and of those asked for in vain. For the terminal only. */
+  /** Names of the file's columns in its sample. For the terminal only. */
   readonly columns: readonly string[];
+  /** Names of the columns that the user asked for and the file lacks. For the terminal only. */
   readonly missing: readonly string[];
 }
 
@@ -64,20 +65,20 @@ interface ToExamine {
   readonly config: SourceConfig;
   /** Whether the user named the file itself. */
   readonly isNamed: boolean;
-  /** Largest text item in UTF-8 bytes. */
+  /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
 }
 
 /**
- * Decides from the head of a file and its first records how it is read: the same for the same bytes and configuration.
- * A file that was named must have the columns that were asked for. Of one that was found, they are judged as far as it
- * has them; one that has none is read as if none had been asked for.
+ * Decides from the head of a file and its first records how it is read. The result depends only on its bytes and the
+ * configuration. A named file must have all columns that the user asked for. In a file that was found in a folder or by a
+ * glob, those that exist are judged; if none exists, the file is read as if none had been asked for.
  */
 export async function examine(target: ToExamine): Promise<Examined> {
   const { head, path, config } = target;
   const examined = examineHead(head, path, config);
   if (examined.kind !== 'layout') return examined;
-  return examineRecords(await settledLayout(examined.layout, target), target);
+  return examineRecords(await withHeader(examined.layout, target), target);
 }
 
 /** Decides from the head of a file what it is. */
@@ -86,7 +87,7 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   if (binary !== null) {
     const { modality, isJudged } = binary;
     if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
-    // The decoder of sound uses the guard's own code for what is none.
+    // The audio decoder uses the guard's own code for files that are not audio.
     const code = modality === 'audio' ? 'UNSUPPORTED_AUDIO_TYPE' : 'UNSUPPORTED_TYPE';
     const error = itemError(code, `the file is ${binary.name}, which is not judged`);
     return refused('binary', error, modality);
@@ -95,7 +96,7 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
     const named = mediaKindByName(path)?.modality ?? null;
     if (named !== null) return refused('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
   }
-  // Whoever names a layout has looked at the file.
+  // If the user named a layout, the file is not checked for markup.
   const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
   if (markup !== null) {
     const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
@@ -110,14 +111,14 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   return layout.kind === 'text' ? layout : { kind: 'layout', layout };
 }
 
-/** The layout with what the configuration says of it, and for a table whether its first row names the columns. */
-async function settledLayout(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
+/** The layout with the configured or detected header: whether the first row of a table names the columns. */
+async function withHeader(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
   const { config } = target;
   if (layout.kind !== 'csv') return layout;
   if (config.header !== null) return { ...layout, header: config.header === 'yes' };
   const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
   const [first, ...below] = (await sampleOf({ ...layout, header: false }, target)).records;
-  // A first row that cannot be read is the header's mistake, as long as nobody says that there is none.
+  // An unreadable first row counts as a malformed header, unless the configuration says that there is none.
   if (first === undefined || !isFields(first.content)) return { ...layout, header: true };
   const rows = [first.content, ...below.map(({ content }) => content).filter(isFields)];
   return { ...layout, header: hasHeader(rows.slice(0, SAMPLE_RECORDS).map(cellsOf), wanted) };
@@ -168,7 +169,7 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
       return refused('no-such-column', error, null, columns, missing);
     }
   }
-  const textColumns = isNamed ? config.textColumns : fitting(config.textColumns, columns);
+  const textColumns = isNamed ? config.textColumns : present(config.textColumns, columns);
   const unrecognised =
     textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
   const only = onlyTextColumn(unrecognised, config.idColumn);
@@ -184,8 +185,8 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
   };
 }
 
-/** The columns of those asked for that a file has; null when there are none. */
-function fitting(wanted: readonly string[] | null, columns: readonly string[]): readonly string[] | null {
+/** The wanted columns that a file has; null if it has none of them. */
+function present(wanted: readonly string[] | null, columns: readonly string[]): readonly string[] | null {
   const found = wanted?.filter((name) => hasColumn(columns, name)) ?? [];
   return found.length === 0 ? null : found;
 }
@@ -200,7 +201,7 @@ function namesOf(sample: readonly Fields[]): readonly string[] {
   return [...new Set(sample.flatMap((fields) => fields.names()))];
 }
 
-/** Whether a name is among those of columns, in whatever letter case. */
+/** Whether there is a column of this name, ignoring case. */
 export function hasColumn(columns: readonly string[], name: string): boolean {
   const folded = name.toLowerCase();
   return columns.some((column) => column.toLowerCase() === folded);

@@ -14,36 +14,36 @@ import type { FrozenSource } from '../plan/plan-line.ts';
 import { layoutByName } from './recognise-layout.ts';
 import { WantedColumns } from './wanted-columns.ts';
 
-/** What is said of the columns of one file. */
+/** Columns of one file, for a notice. */
 export interface FileColumns {
   readonly path: string;
-  /** As they may be shown at the terminal, see columnLabel; the last one may be how many more there are. */
+  /** Printable labels (see `columnLabel`); the last one may be the number of further columns. */
   readonly columns: string[];
 }
 
 export interface Inspection {
   /** String columns that are not judged. */
   readonly unjudgedColumns: FileColumns[];
-  /** Tables that were found and have no column recognised as their text, with all columns. */
+  /** Tables, not named by the user, that have no column recognised as text; with all their columns. */
   readonly withoutText: FileColumns[];
-  /** Paths of tables whose first row seems to be data. */
+  /** Paths of tables whose first row was recognised as data. */
   readonly withoutHeader: string[];
 }
 
-/** Records of a file that are looked at for what is not judged. */
-const SAMPLE_RECORDS = 200;
+/** Max records per file that are searched for unjudged text. */
+const MAX_RECORDS = 200;
 
-/** Most files looked at beyond those the user named: the rest of a large folder is most likely alike. */
-const FOUND_FILES = 1000;
+/** Max files inspected besides those the user named: the rest of a large folder is most likely similar. */
+const MAX_FOUND_FILES = 1000;
 
-/** Most names given in a message for the terminal. */
-const NAMES_SHOWN = 20;
+/** Max names in a message for the terminal. */
+const MAX_NAMES = 20;
 
 /**
- * Looks at the first records of the tables among the sources before anything is written. Failure('usage') when a file the user
- * named is mostly not UTF-8, has no column we recognise as its text, or lacks a column that was asked for; for a
- * file that was merely found, the first of these are items when it is read. What is asked of a folder, at least one file
- * in it has to have. `itemBytes`: the largest text item. Gives what nobody judges.
+ * Inspects the first records of the tables among the sources before anything is written. Failure('usage') if a named file
+ * is mostly not UTF-8, has no column recognised as text, or lacks a column that the user asked for. For files found in a
+ * folder or by a glob, the first two are item errors when they are read, and at least one file must have each column
+ * asked for. `itemBytes`: max size of a text item. Returns what is not judged.
  */
 export async function inspectSources(
   sources: readonly FrozenSource[],
@@ -61,7 +61,7 @@ export async function inspectSources(
     const config = configs[source.corpus]!;
     if (source.manifest === source.source) continue;
     const isNamed = isNamedFile(source, config);
-    if (!isNamed && (!isTable(source, config) || ++found > FOUND_FILES)) {
+    if (!isNamed && (!isTable(source, config) || ++found > MAX_FOUND_FILES)) {
       others.push(source);
       continue;
     }
@@ -78,23 +78,23 @@ export async function inspectSources(
     const columns = unjudged(examined.sample, examined.options, idNamesOf(config, isNamed));
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
-  await lookFurther(others, configs, wanted, itemBytes, signal);
-  wanted.refuse();
+  await inspectOthers(others, configs, wanted, itemBytes, signal);
+  wanted.requireAll();
   return { unjudgedColumns, withoutText, withoutHeader };
 }
 
-/** Looks for columns that no table has in files that may be tables under other names. */
-async function lookFurther(
+/** Looks for columns still missing, in files that may be tables despite their names. */
+async function inspectOthers(
   sources: readonly FrozenSource[],
   configs: readonly SourceConfig[],
   wanted: WantedColumns,
   itemBytes: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let looked = 0;
+  let inspected = 0;
   for (const source of sources) {
-    if (!wanted.isOpen(source.corpus)) continue;
-    if (++looked > FOUND_FILES) {
+    if (!wanted.isMissing(source.corpus)) continue;
+    if (++inspected > MAX_FOUND_FILES) {
       wanted.giveUp();
       return;
     }
@@ -107,7 +107,7 @@ function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean 
   return (layout ?? layoutByName(absolute) ?? 'text') !== 'text';
 }
 
-/** Null for a file that cannot be read or has changed, which is an item's matter. */
+/** Null for a file that cannot be read or has changed: its item reports the error. */
 async function examineFile(
   source: FrozenSource,
   config: SourceConfig,
@@ -129,7 +129,7 @@ async function examineFile(
   }
 }
 
-/** Column names are shown to the person at the terminal, who needs them to choose; they are kept nowhere. */
+/** Column names are printed so that the user can choose among them; they are never stored. */
 function refuse({ why, columns, missing }: Refused, config: SourceConfig): void {
   const file = JSON.stringify(config.given);
   switch (why) {
@@ -158,9 +158,9 @@ function listed(names: readonly string[]): string {
   return labelled(names).join(', ');
 }
 
-/** So many names as are shown, and how many more there are. */
+/** Labels of up to MAX_NAMES columns, and the number of further ones. */
 function labelled(names: readonly string[]): string[] {
-  const shown = names.slice(0, NAMES_SHOWN).map((name, index) => columnLabel(name, index + 1));
+  const shown = names.slice(0, MAX_NAMES).map((name, index) => columnLabel(name, index + 1));
   const more = names.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
@@ -174,7 +174,7 @@ function unjudged(
   const judged = new Set<ColumnKey>();
   const nested = new Set<string>();
   const around = sample.filter(({ isAround }) => isAround === true);
-  for (const record of [...sample.slice(0, SAMPLE_RECORDS), ...around]) {
+  for (const record of [...sample.slice(0, MAX_RECORDS), ...around]) {
     const fields = record.content;
     if (!isFields(fields)) {
       draftSource(record, options, (path) => nested.add(nestedLabel(path, null)));
@@ -196,11 +196,11 @@ function unjudged(
     }
   }
   const left = [...[...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label), ...nested];
-  const more = left.length - NAMES_SHOWN;
-  return more > 0 ? [...left.slice(0, NAMES_SHOWN), `and ${more} more`] : left;
+  const more = left.length - MAX_NAMES;
+  return more > 0 ? [...left.slice(0, MAX_NAMES), `and ${more} more`] : left;
 }
 
-/** How the strings under nested names are named; any of the names may be content, as those of columns may. */
+/** Label of the strings at a nested path. Like column names, the names in the path may be content. */
 function nestedLabel(path: readonly string[], position: number | null): string {
   if (path.every(looksLikeName)) return JSON.stringify(path.join('.'));
   return position === null ? 'inside turns' : `inside column ${position}`;

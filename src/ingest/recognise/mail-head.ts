@@ -13,19 +13,20 @@ const MAIL_FIELDS: ReadonlySet<string> = new Set([
   'return-path',
 ]);
 
-/** First line of a mailbox (RFC 4155): sender and date of delivery. */
+/** First line of an mbox file (RFC 4155): sender and delivery date. */
 const POSTMARK = /^From \S{1,320} [^\r\n]{0,40}\d{2}:\d{2}[^\r\n]{0,40}\r?\n/;
 const FIELD = /^([A-Za-z][A-Za-z0-9-]{0,76})[ \t]{0,8}:/;
 
-/** Most lines of a header that are looked at. */
+/** Max lines of a header that are examined. */
 const MAX_LINES = 500;
 
-/** What a text with the header of a mail is. */
+/** The form of a text that begins with a mail header. */
 type MailForm = 'message' | 'mailbox' | 'archive';
 
 /**
- * The form of a text that begins with the header of a mail; null for others. Such texts fold and encode their words
- * (RFC 2045, 2047), and hold attachments. A memo with `From:` and `Subject:` above it is none, unless its name says so.
+ * The form of a text that begins with a mail header; null for other texts. Mail folds and encodes its text (RFC 2045,
+ * 2047) and contains attachments. A memo that begins with `From:` and `Subject:` counts as mail only if its file name
+ * does.
  */
 export function mailForm(text: string, path: string): MailForm | null {
   const postmark = POSTMARK.exec(text)?.[0].length ?? 0;
@@ -38,9 +39,7 @@ export function mailForm(text: string, path: string): MailForm | null {
   return /^content-type:\s{0,8}multipart\/related/im.test(text) ? 'archive' : 'message';
 }
 
-/**
- * The names of the header that a text begins with, in lower case, each once; none unless all its lines belong to it.
- */
+/** The distinct field names of the header that a text begins with, in lower case; none if any line is not a field. */
 function headerFields(text: string): string[] {
   const names = new Set<string>();
   let at = 0;

@@ -21,15 +21,15 @@ import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import { readRecords } from '../sources/read-records.ts';
 import { recogniseLayout } from './recognise-layout.ts';
 
-/** Names under which a corpus lists its files, in its own folder; the first that is there counts. */
+/** Names of a manifest, in the top folder of a corpus; the first that exists counts. */
 export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.jsonl'];
 
-/** Largest list of files, in bytes: it is held while its corpus is read. */
+/** Max size of a manifest in bytes: it is kept in memory while its corpus is read. */
 export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 const MAX_ROW_BYTES = 1024 * 1024;
-const MAX_ID = 512;
+const MAX_ID_LENGTH = 512;
 
-/** What a manifest says of a file. */
+/** The entry of a file in a manifest. */
 interface ManifestEntry {
   readonly id: string | null;
   readonly caption: string | null;
@@ -37,35 +37,35 @@ interface ManifestEntry {
 
 /** A file that a manifest may list. */
 export interface ListedFile {
-  /** Whether its caption is judged with it. */
+  /** Whether its caption is judged together with it. */
   readonly isDescribed: boolean;
 }
 
 /** A row that is an item. */
 type ManifestRow =
-  /** It says nothing of any file of the corpus, and why. */
+  /** A row that matches no file of the corpus, and why. */
   | { readonly record: SourceRecord; readonly error: ItemError }
-  /** It holds what is not judged with the file that it is about. */
+  /** A row with texts that are not judged together with its file. */
   | { readonly record: SourceRecord; readonly error: null; readonly texts: readonly string[] };
 
-/** The file at a path below the corpus, as it was when the run was created; null when there was none. */
+/** Returns the file at a path below the corpus when the run was created; null if there was none. */
 type FileAt = (relative: string) => ListedFile | null;
 
-/** The list of its files that a corpus brings with it: a table with the columns path, id and caption. */
+/** A manifest: a table of the files of a corpus, with the columns path, id and caption. */
 export class ManifestTable {
   readonly #entries = new Map<string, ManifestEntry>();
   /** In the order of the table. */
   readonly rows: ManifestRow[] = [];
   readonly #folder: string;
 
-  /** `folder`: absolute, of the files that are listed. */
+  /** `folder`: absolute path that the listed paths are relative to. */
   private constructor(folder: string) {
     this.#folder = folder;
   }
 
   /**
-   * Reads a manifest of the files that `fileAt` knows. Null for one that changed since the run was created, or cannot
-   * be read any more.
+   * Reads a manifest of the files that `fileAt` returns. Null if it changed after the run was created or can no longer be
+   * read.
    */
   static async read(
     source: FrozenSidecar,
@@ -91,7 +91,7 @@ export class ManifestTable {
     }
   }
 
-  /** What is said of a file; null when nothing is. */
+  /** The entry of a file; null if the manifest does not list it. */
   entry({ absolute }: Pick<FrozenSource, 'absolute'>): ManifestEntry | null {
     return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
@@ -113,7 +113,7 @@ export class ManifestTable {
     }
     const inside = insideCorpus(path);
     if (inside === null) {
-      return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside of its corpus');
+      return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside its corpus');
     }
     const listed = isRecordedPath(inside) ? inside : recordedPath(inside);
     const file = fileAt(listed);
@@ -123,11 +123,11 @@ export class ManifestTable {
     if (this.#entries.has(listed)) {
       return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
     }
-    const said = textOf(record.content.get('caption')) ?? '';
-    const caption = /\S/.test(said) ? said : null;
+    const captionText = textOf(record.content.get('caption')) ?? '';
+    const caption = /\S/.test(captionText) ? captionText : null;
     const id = idOf(record.content);
     this.#entries.set(listed, { id, caption });
-    // What stands in these columns and is no id or no caption is said all the same.
+    // A value in these columns that is not a valid id or caption is still text to be judged.
     const taken = ['path', ...(id === null ? [] : ['id']), ...(caption === null ? [] : ['caption'])];
     const others = textsBeside(record.content, taken);
     const texts = caption === null || file.isDescribed ? others : [caption, ...others];
@@ -136,7 +136,7 @@ export class ManifestTable {
   }
 }
 
-/** Whether a file, by its head, lists files: a table or records with a path. */
+/** Whether a file is a manifest, by its head: a table, or JSON records, with a path. */
 export async function isManifest(
   place: FilePlace,
   config: SourceConfig,
@@ -163,7 +163,7 @@ function readerOf(head: SourceHead, path: string): RecordReader | null {
   return layout.kind === 'text' ? null : readerFor(layout, MAX_ROW_BYTES);
 }
 
-/** A path as it is below the corpus; null for one that leads out of it. A name may begin with an escape. */
+/** The normalized path below the corpus; null for a path outside it. A name may begin with an escape (`\xHH`). */
 function insideCorpus(path: string): string | null {
   if (posix.isAbsolute(path) || /^[A-Za-z]:[\\/]|^\\(?!x[0-9a-f]{2})|\0/.test(path)) return null;
   const normal = posix.normalize(path).replace(/\/$/, '');
@@ -172,5 +172,5 @@ function insideCorpus(path: string): string | null {
 
 function idOf(fields: Fields): string | null {
   const id = textOf(fields.get('id')) ?? '';
-  return /\S/.test(id) && id.length <= MAX_ID ? id : null;
+  return /\S/.test(id) && id.length <= MAX_ID_LENGTH ? id : null;
 }

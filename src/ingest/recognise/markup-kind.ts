@@ -2,17 +2,17 @@ import type { Modality } from '../../domain/request.ts';
 import { isEncodedText } from './encoded-text.ts';
 import { mailForm } from './mail-head.ts';
 
-/** A text whose words are not what it says: they stand between tags and headers, folded, or encoded. */
+/** A text that is not plain: its words are mixed with tags or headers, folded, or encoded. */
 interface MarkupKind {
-  /** For people, with an article. */
+  /** For messages, with an article where one is needed. */
   readonly name: string;
-  /** What would make it a file that is judged. */
+  /** How to convert it into a file that is judged. */
   readonly help: string;
   readonly modality: Modality | null;
 }
 
-/** So much of a file is looked at. */
-const LOOKED_BYTES = 64 * 1024;
+/** Max bytes of a file that are examined. */
+const EXAMINED_BYTES = 64 * 1024;
 
 const TO_TEXT_AND_IMAGES = 'convert it to text, and its pages to images';
 const HTML = kind('a web page (HTML)', 'save it as plain text');
@@ -33,18 +33,18 @@ function kind(name: string, help: string, modality: Modality | null = null): Mar
 
 const HTML_NAMES = /\.(?:s?html?|xht(?:ml)?)(?:\.gz)?$/i;
 const PDF_NAMES = /\.pdf(?:\.gz)?$/i;
-/** What a page begins with, as far as a Markdown text does not. */
+/** Elements that an HTML page begins with, but a Markdown text does not. */
 const PAGE_ELEMENT = /^<(?:html|head|body|title|meta|link|base|script|style|frameset)[\s/>]/i;
 const ANY_TAG = /<\/?[a-z][a-z0-9]{0,15}[\s/>]/i;
 
 /**
- * The kind of a text that is no plain one, by how its UTF-8 head begins; null for a plain one. A text that only
- * mentions tags, headers or signatures is plain: each kind needs the structure behind its first bytes. Only a
- * fragment of HTML, which has none, is known by its name. Looks at each character a bounded number of times.
+ * The kind of a text that is not plain, by its UTF-8 head; null for plain text. A text that only mentions tags, headers
+ * or signatures is plain: each kind requires structure after its first bytes. Only an HTML fragment, which has none, is
+ * recognised by its name. Examines each character a bounded number of times.
  */
 export function markupKind(head: Buffer, isComplete: boolean, path: string): MarkupKind | null {
-  const text = head.toString('latin1', 0, LOOKED_BYTES);
-  const isAll = isComplete && head.length <= LOOKED_BYTES;
+  const text = head.toString('latin1', 0, EXAMINED_BYTES);
+  const isAll = isComplete && head.length <= EXAMINED_BYTES;
   const element = afterProlog(text);
   if (/^<!doctype\s+html[\s>]/i.test(element.doctype) || PAGE_ELEMENT.test(element.text)) return HTML;
   if (/^<(?:\w{1,32}:)?svg[\s/>]/i.test(element.text)) return SVG;
@@ -60,12 +60,12 @@ export function markupKind(head: Buffer, isComplete: boolean, path: string): Mar
   return isEncodedText(start, isAll) ? ENCODED : null;
 }
 
-/** What is behind all that XML and HTML let stand before the first element, and the document type declared there. */
+/** The first element after the XML or HTML prolog, and the document type declared in the prolog. */
 function afterProlog(text: string): { readonly doctype: string; readonly text: string } {
   let at = 0;
   let doctype = '';
   for (;;) {
-    at += /^\s*/.exec(text.slice(at, at + LOOKED_BYTES))![0].length;
+    at += /^\s*/.exec(text.slice(at, at + EXAMINED_BYTES))![0].length;
     const end = endOfProlog(text, at);
     if (end === null) return { doctype, text: text.slice(at, at + 100) };
     if (text.startsWith('<!d', at) || text.startsWith('<!D', at)) doctype = text.slice(at, at + 100);
@@ -73,7 +73,7 @@ function afterProlog(text: string): { readonly doctype: string; readonly text: s
   }
 }
 
-/** Where the comment, instruction or document type at `at` ends; null when there is none, or no end. */
+/** End of the comment, processing instruction or document type at `at`; null if there is none or it does not end. */
 function endOfProlog(text: string, at: number): number | null {
   const behind = (mark: string, from: number): number | null => {
     const found = text.indexOf(mark, from);
@@ -88,13 +88,13 @@ function endOfProlog(text: string, at: number): number | null {
   return closed === null ? null : behind('>', closed);
 }
 
-/** A PDF may be all letters: it is told by an object, or by its table of objects, else by its name. */
+/** A PDF may be pure ASCII: it is recognised by an object, by its cross-reference table, or by its name. */
 function isPdf(text: string, path: string): boolean {
   if (!/^%PDF-[0-9]\.[0-9]\s/.test(text)) return false;
   return PDF_NAMES.test(path) || /\s\d{1,10} \d{1,5} obj\b|\bstartxref\s/.test(text);
 }
 
-/** By its comments for structure, or by its operators. */
+/** By structuring comments (DSC) or operators. */
 function isPostScript(text: string): boolean {
   if (!/^%!/.test(text)) return false;
   return (

@@ -22,17 +22,17 @@ export type RecordLayout =
   | { readonly kind: 'jsonl' }
   /** The elements of one array. */
   | { readonly kind: 'json-array' }
-  /** The elements of an array in an object that is there for its sake. */
+  /** The elements of an array in a wrapper object. */
   | ({ readonly kind: 'json-wrapped' } & WrappedArray)
   /** JSON values one after another, or a single one. */
   | { readonly kind: 'json-values' };
 
-/** A file holds records, or is one text as a whole. */
+/** A file contains records, or is one text as a whole. */
 type FileLayout = RecordLayout | { readonly kind: 'text' };
 
 /**
- * The layout of a file, from its UTF-8 head: the forced one, else the one its name says unless the content speaks
- * against it, else the one the content looks like. `complete` says that the head is the whole file.
+ * The layout of a file, from its UTF-8 head: the forced one, otherwise the one of its name unless the content contradicts
+ * it, otherwise the one that the content looks like. `complete`: the head is the whole file.
  */
 export function recogniseLayout(
   head: Buffer,
@@ -55,7 +55,7 @@ export function recogniseLayout(
   }
 }
 
-/** The layout a file's name says it has; null for other names. */
+/** The layout according to a file's name; null for other names. */
 export function layoutByName(path: string): SourceConfig['layout'] {
   const extension = /\.([a-z0-9]+)$/.exec(path.toLowerCase().replace(/\.gz$/, ''))?.[1];
   switch (extension) {
@@ -81,7 +81,7 @@ function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDi
   return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter, header: true };
 }
 
-/** A file named as JSON Lines is that, unless it clearly is one array. */
+/** A file named as JSON Lines has that layout unless it clearly is a single array. */
 function jsonlLayout(head: Buffer, complete: boolean): FileLayout {
   if (firstByte(head) !== '[') return { kind: 'jsonl' };
   const line = firstLine(head);
@@ -111,14 +111,14 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
     return jsonLayout(head, true);
   if (first === '[' && !complete && isObject(firstElement(head))) return jsonLayout(head, false);
   if (first === '{' && !complete && wrappedArray(head) !== null) return jsonLayout(head, false);
-  // A record longer than the head has the layout of a short one: a single object is read as one line of JSON Lines is.
+  // A record longer than the head must get the same layout as a short one.
   if (!complete && beginsWithCutObject(head)) return jsonLayout(head, false);
   const table = csvLayout(head, name);
-  return isSoundTable(head, table) ? table : { kind: 'text' };
+  return isValidTable(head, table) ? table : { kind: 'text' };
 }
 
-/** Whether a head reads as a table without a flaw and has columns we know: prose with commas does not. */
-function isSoundTable(head: Buffer, dialect: CsvDialect): boolean {
+/** Whether a head is a valid table and has known columns: prose with commas is not. */
+function isValidTable(head: Buffer, dialect: CsvDialect): boolean {
   const reader = new CsvReader(dialect, head.length);
   const records = recordsOf(reader, head, false);
   const columns = reader.header?.names.length ?? 0;

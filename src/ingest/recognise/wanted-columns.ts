@@ -3,16 +3,16 @@ import { Failure } from '../../domain/failure.ts';
 import { columnLabel } from './column-label.ts';
 import { hasColumn } from './examine.ts';
 
-/** Most names of columns that are remembered for a message. */
+/** Max column names that are kept for a message. */
 const MAX_NAMES = 20;
 
 /**
- * The columns that were asked for, until a file is found that has them. Asked of a folder, a column holds for the files
- * that have it; one that no file has was mistyped.
+ * The columns that the user asked for and no file was seen to have yet. For a folder, a column applies to the files that
+ * have it; one that no file has was mistyped.
  */
 export class WantedColumns {
   readonly #configs: readonly SourceConfig[];
-  /** Names no file was seen to have so far. */
+  /** Names that no file has so far. */
   readonly #missing: Set<string>;
   readonly #seen = new Set<string>();
 
@@ -21,12 +21,12 @@ export class WantedColumns {
     this.#missing = new Set(configs.flatMap(wantedOf));
   }
 
-  /** Whether a file of a corpus may have a column that was not seen yet. */
-  isOpen(corpus: number): boolean {
+  /** Whether a column asked for in this corpus has not been seen yet. */
+  isMissing(corpus: number): boolean {
     return wantedOf(this.#configs[corpus]!).some((name) => this.#missing.has(name));
   }
 
-  /** Takes note of the columns of a file of a corpus. */
+  /** Records the columns of a file of this corpus. */
   see(corpus: number, columns: readonly string[]): void {
     if (this.#missing.size === 0) return;
     for (const name of wantedOf(this.#configs[corpus]!)) {
@@ -38,13 +38,13 @@ export class WantedColumns {
     }
   }
 
-  /** Asks for nothing any more: not all files can be looked at. */
+  /** Stops requiring columns, because not all files can be inspected. */
   giveUp(): void {
     this.#missing.clear();
   }
 
-  /** Failure('usage') when no file has a column that was asked for. */
-  refuse(): void {
+  /** Failure('usage') if a column was asked for that no file has. */
+  requireAll(): void {
     const names = [...this.#missing].map((name) => JSON.stringify(name));
     if (names.length === 0) return;
     const seen =

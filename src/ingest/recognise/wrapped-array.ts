@@ -10,13 +10,13 @@ const LIST = '['.charCodeAt(0);
 const OBJECT = '{'.charCodeAt(0);
 const LF = 0x0a;
 
-/** Levels of objects around an array of records. */
+/** Max levels of objects around an array of records. */
 const MAX_LEVELS = 2;
 
 /**
- * The array of records in an object that is there for its sake, such as `{"version": 1, "data": [{…}, …]}`: the first
- * in the object itself, else the first in an object in it. Null when there is none in the head, or what stands before
- * it makes a record of the object. It is told by what the head holds up to the first record, whatever follows.
+ * The array of records in a wrapper object such as `{"version": 1, "data": [{…}, …]}`: the first in the object itself,
+ * otherwise the first in a nested object. Null if there is none in the head, or if the members before it make the object
+ * itself a record. Depends only on the head up to the first record.
  */
 export function wrappedArray(head: Buffer): WrappedArray | null {
   const object = skipSpace(head, 0);
@@ -38,7 +38,7 @@ export function wrappedArray(head: Buffer): WrappedArray | null {
   return null;
 }
 
-/** Offset of the first array of records that is so many levels in an object; -1 when there is none. */
+/** Offset of the first array of records at exactly this nesting level of an object; -1 if there is none. */
 function arrayIn(head: Buffer, object: number, levels: number): number {
   for (const { valueStart } of members(head, object)) {
     if (levels > 1) {
@@ -51,7 +51,7 @@ function arrayIn(head: Buffer, object: number, levels: number): number {
   return -1;
 }
 
-/** Whether an array holds objects that are no turns of a conversation. */
+/** Whether the first element of an array is an object, but not a turn of a conversation. */
 function isOfRecords(array: Buffer): boolean {
   if (!beginsWithRecord(array)) return false;
   const first = firstElement(array);

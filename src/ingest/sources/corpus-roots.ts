@@ -2,7 +2,7 @@ import { systemPath } from '../../domain/file-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
-/** Where in its corpus a source is: the corpus's own name, and the path below it; empty when it is the corpus itself. */
+/** The name of a source's corpus and the path below it; the path is empty if the source is the corpus itself. */
 export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaFile, 'corpus' | 'path'> {
   const slash = path.indexOf('/');
   return slash < 0
@@ -10,7 +10,7 @@ export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaF
     : { corpus: path.slice(0, slash), path: path.slice(slash + 1) };
 }
 
-/** For each corpus by name, the absolute folder its files are below; of a corpus that is one file, that file. */
+/** Corpus name to the absolute path of its folder, or of the file if the corpus is a single file. */
 export function corpusRoots(sources: readonly FrozenSource[]): Map<string, string> {
   const roots = new Map<string, string>();
   for (const source of sources) {
@@ -23,7 +23,7 @@ export function corpusRoots(sources: readonly FrozenSource[]): Map<string, strin
   return roots;
 }
 
-/** For each corpus by name, its first file: whoever finds it under a folder has the corpus there. */
+/** Corpus name to the first file of the corpus. A process that finds this file in a folder has found the corpus. */
 export function landmarksOf(
   sources: readonly FrozenSource[],
 ): Readonly<Record<string, Pick<MediaFile, 'path' | 'bytes'>>> {

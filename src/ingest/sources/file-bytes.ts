@@ -14,8 +14,8 @@ const PIECE_BYTES = 256 * 1024;
 const DEFLATED_BYTES = 8 * 1024;
 
 /**
- * What the file at a recorded path is identified by later. A file without stats gets zeros: it cannot be read either,
- * and reading it reports the error.
+ * State of the file at a recorded path, to detect changes later. Zeros if its stats cannot be read: reading the file
+ * reports the error.
  */
 export async function frozenState(path: string): Promise<FileState> {
   try {
@@ -33,7 +33,7 @@ export function isAsFrozen(stats: Stats, source: FileState): boolean {
   );
 }
 
-/** The same for the file at a path; false as well when it has no stats. */
+/** The same for the file at its path; false if its stats cannot be read. */
 export async function fileUnchanged(file: FileState & { readonly absolute: string }): Promise<boolean> {
   try {
     return isAsFrozen(await stat(systemPath(file.absolute)), file);
@@ -43,8 +43,8 @@ export async function fileUnchanged(file: FileState & { readonly absolute: strin
 }
 
 /**
- * The first `limit` bytes of an open file, or all if there are fewer, in pieces. `observe` is called with each piece
- * first.
+ * The first `limit` bytes of an open file, or all if there are fewer, in pieces. Calls `observe` with each piece before
+ * yielding it.
  */
 export async function* fileBytes(
   handle: FileHandle,
@@ -64,10 +64,10 @@ export async function* fileBytes(
   }
 }
 
-/** A gzip file that does not inflate to its end. What could be inflated was yielded before. */
+/** A gzip file that cannot be inflated to its end. The readable part was yielded before. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
-  /** Offset in the file of the part that does not inflate; null when the file is cut short. */
+  /** Offset in the file of the part that does not inflate; null if the file is truncated. */
   readonly partAt: number | null;
 
   constructor(partAt: number | null, cause: unknown) {
@@ -77,8 +77,8 @@ export class CorruptGzip extends Error {
 }
 
 /**
- * The pieces as they are, or inflated when they are a gzip file. `again` returns the same pieces once more: zlib drops
- * the output of a step that fails, so that step is repeated byte by byte.
+ * The pieces unchanged, or inflated if they are a gzip file. `again` returns the same pieces once more: zlib drops the
+ * output of a write that fails, so that write is repeated byte by byte.
  */
 export async function* inflateIfGzip(
   pieces: AsyncIterable<Buffer>,
@@ -93,15 +93,15 @@ export async function* inflateIfGzip(
       yield* all;
       return;
     }
-    let given = 0;
+    let yielded = 0;
     try {
       for await (const piece of inflate(all, Number.POSITIVE_INFINITY)) {
-        given += piece.length;
+        yielded += piece.length;
         yield piece;
       }
     } catch (error) {
       if (!(error instanceof CorruptGzip) || error.partAt === null) throw error;
-      yield* withoutFirst(given, inflate(again(), error.partAt));
+      yield* withoutFirst(yielded, inflate(again(), error.partAt));
     }
   } finally {
     await iterator.return?.();
@@ -123,8 +123,8 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 
 /**
  * Writes small parts one by one and collects the output of each, instead of piping: an error then never overtakes
- * earlier output, so the same file yields the same bytes on every reading. From offset `bytewiseFrom` on, each byte is
- * a part.
+ * earlier output, so the same file always yields the same bytes. From offset `bytewiseFrom` on, each byte is written
+ * separately.
  */
 async function* inflate(pieces: AsyncIterable<Buffer>, bytewiseFrom: number): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });

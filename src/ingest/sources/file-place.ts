@@ -6,10 +6,10 @@ import { openInside } from '../../files/open-inside.ts';
 import { placeInCorpus } from './corpus-roots.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 
-/** Where a file is found, and where it may be. Paths are in the recorded form. */
+/** The path of a file, and the folder that it must be in. Paths are in the recorded form. */
 export interface FilePlace {
   readonly absolute: string;
-  /** The folder that links must not lead out of; null for a file that the user named, which may be a link to anywhere. */
+  /** The folder that links must not leave; null for a file that the user named, which may be a link to anywhere. */
   readonly within: string | null;
 }
 
@@ -23,7 +23,7 @@ export function placeOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): 
   return isNamed ? { absolute: source.absolute, within: null } : placeOfDescription(source);
 }
 
-/** The place of what describes sources, which is inside the corpus, or beside the file that was named. */
+/** The place of a sidecar or a manifest, which is inside the corpus or next to the named file. */
 export function placeOfDescription({ path, absolute }: Pick<FrozenSidecar, 'path' | 'absolute'>): FilePlace {
   const below = placeInCorpus({ path }).path || basename(absolute);
   return { absolute, within: absolute.slice(0, absolute.length - below.length - 1) || '/' };

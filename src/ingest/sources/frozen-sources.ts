@@ -5,9 +5,9 @@ import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
 import type { FileState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 
 const DESCRIBED: ListedFile = { isDescribed: true };
-const ALONE: ListedFile = { isDescribed: false };
+const NOT_DESCRIBED: ListedFile = { isDescribed: false };
 
-/** All sources of a run, for what reading one of them has to know of others. Holds one manifest at a time. */
+/** All sources of a run: reading a source may require others, such as its manifest. Caches one manifest at a time. */
 export class FrozenSources {
   readonly #sources: readonly FrozenSource[];
   readonly #configs: readonly SourceConfig[];
@@ -24,8 +24,8 @@ export class FrozenSources {
   }
 
   /**
-   * The manifest that says something of a source, or that the source is; undefined when there is none, null when it
-   * changed since the run was created.
+   * The manifest that a source is listed in, or that it is itself; undefined if there is none, null if it changed after
+   * the run was created.
    */
   async manifestOf(source: FrozenSource, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
     const list = this.#listOf(source);
@@ -36,7 +36,7 @@ export class FrozenSources {
     if (this.#manifest?.key !== key) {
       const files = isSource ? this.#filesListedBy(list.absolute) : null;
       const folder = dirname(list.absolute);
-      // A list that was not asked for may also list what was not. Its rows are no items.
+      // A manifest that is not a source may list files that are not sources either. Its rows are not items.
       const fileAt = (relative: string): ListedFile | null =>
         files === null ? DESCRIBED : (files.get(join(folder, relative)) ?? null);
       this.#manifest = { key, table: await ManifestTable.read(list, config, fileAt, signal) };
@@ -44,15 +44,15 @@ export class FrozenSources {
     return this.#manifest.table;
   }
 
-  /** Whether a source is in a manifest whose rows are items. */
+  /** Whether a source belongs to a manifest that is a source itself, so that the manifest's rows are items. */
   isListedBySource(source: FrozenSource): boolean {
     const list = this.#listOf(source);
     return list !== null && list.absolute !== source.absolute && this.#lists.has(list.absolute);
   }
 
   /**
-   * Whether a source is as it was when the run was created, and, if it is one item as a whole, what says something of
-   * it: rows have their ids and texts in themselves.
+   * Whether a source is as it was when the run was created. For a whole-file item this includes its sidecar and its
+   * manifest; rows contain their own ids and texts.
    */
   async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
     const { sidecar } = source;
@@ -69,15 +69,15 @@ export class FrozenSources {
   }
 
   /**
-   * All files by their absolute paths, sidecars included, as a manifest lists them: one that was named by itself may
-   * be read under another manifest.
+   * All files, sidecars included, by absolute path, and whether this manifest describes them: a file that was named
+   * explicitly may be described by another manifest.
    */
   #filesListedBy(list: string): ReadonlyMap<string, ListedFile> {
     const files = new Map<string, ListedFile>();
-    for (const { sidecar } of this.#sources) if (sidecar !== null) files.set(sidecar.absolute, ALONE);
+    for (const { sidecar } of this.#sources) if (sidecar !== null) files.set(sidecar.absolute, NOT_DESCRIBED);
     for (const source of this.#sources) {
       const isDescribed = source.described && this.#listOf(source)?.absolute === list;
-      files.set(source.absolute, isDescribed ? DESCRIBED : ALONE);
+      files.set(source.absolute, isDescribed ? DESCRIBED : NOT_DESCRIBED);
     }
     return files;
   }

@@ -4,17 +4,17 @@ import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { NamedEncoding } from './open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
-/** Whether a source is a file the user named, rather than one found in a folder or by a glob. */
+/** Whether the user named this file, rather than a folder or a glob that it was found by. */
 export function isNamedFile(source: Pick<FrozenSource, 'absolute'>, config: SourceConfig): boolean {
   return recordedPath(config.path) === source.absolute;
 }
 
-/** The encoding of a file as its source has it: what is said of a folder holds for the files in it that it fits. */
+/** The configured encoding of a file. One that is configured for a folder applies only to the files that it fits. */
 export function encodingOf({ encoding }: SourceConfig, isNamed: boolean): NamedEncoding | null {
   return encoding === null ? null : { label: encoding, ifFitting: !isNamed };
 }
 
-/** Names of the columns in which the ids of a file are looked for, in this order. */
+/** Names of columns that may contain the id, in order of preference. */
 export function idNamesOf({ idColumn }: SourceConfig, isNamed: boolean): readonly string[] {
   if (idColumn === null) return ID_NAMES;
   return isNamed ? [idColumn] : [idColumn, ...ID_NAMES];

@@ -7,7 +7,7 @@ import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import { fileBytes, inflateIfGzip } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
-/** Bytes read first, from which the layout and the columns of a file are recognised. */
+/** Inflated bytes that are read first to recognise the layout and the columns of a file. */
 const HEAD_BYTES = 256 * 1024;
 
 /** The beginning of a file, inflated. */
@@ -18,29 +18,29 @@ export interface SourceHead {
   readonly text: Buffer;
   /** Whether the head is the whole file. */
   readonly isComplete: boolean;
-  /** The named encoding it is decoded from, a WHATWG label; null: UTF-8, or the encoding of its byte order mark. */
+  /** WHATWG label of the named encoding that was applied; null for UTF-8 or the encoding of the byte order mark. */
   readonly encoding: string | null;
 }
 
-/** The encoding that the user named for files. */
+/** The encoding that the user named for a file or a folder. */
 export interface NamedEncoding {
   /** A WHATWG label. */
   readonly label: string;
-  /** Whether it was named for many files: then it applies only to those that are not UTF-8. */
+  /** Whether it was named for a folder or a glob: then it applies only to files that are not UTF-8. */
   readonly ifFitting: boolean;
 }
 
-/** What is collected from the stored bytes of a file, compressed or not, as they are read. */
+/** Collected from the stored bytes of a file, compressed or not, as they are read. */
 interface Stored {
   isCompressed: boolean;
-  /** Of all bytes so far; null once the file is read without `hashRest`. */
+  /** Over all bytes so far; null once the file is read without `hashRest`. */
   hash: Hash | null;
 }
 
 /** A file open for reading, once, from its beginning. */
 export class OpenSource {
   readonly handle: FileHandle;
-  /** Its stats when it was opened; no more than its size then is read. */
+  /** Stats when it was opened; bytes appended since are not read. */
   readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: Stored;
@@ -48,7 +48,7 @@ export class OpenSource {
   #decoder: Decoder | null = null;
   /** The inflated head, and a fresh decoder. */
   #restart: (() => { readonly head: Buffer; readonly decoder: Decoder }) | null = null;
-  /** Set when nothing follows the head: the file ended, or reading failed. */
+  /** Set when nothing follows the head: the file ended or reading failed. */
   #outcome: { readonly failure?: Error } | null = null;
 
   private constructor(
@@ -65,7 +65,7 @@ export class OpenSource {
     this.#stored = stored;
   }
 
-  /** `onBytes` is called with the number of bytes of the file read so far. Rejects as `openPlace` does. */
+  /** `onBytes` is called with the number of stored bytes read so far. Rejects as `openPlace` does. */
   static async open(
     place: FilePlace,
     signal: AbortSignal,
@@ -94,8 +94,8 @@ export class OpenSource {
   }
 
   /**
-   * Reads the head and determines the encoding. Call it once, first. An error after the first bytes is thrown by
-   * `rest`, so that nothing readable is lost. Rejects with CorruptGzip or the system's error.
+   * Reads the head and determines the encoding. Must be called first, once. An error after the first bytes is thrown by
+   * `rest`, so that no readable content is lost. Rejects with CorruptGzip or the system's error.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
@@ -127,8 +127,8 @@ export class OpenSource {
   }
 
   /**
-   * Reads what follows the head. Returns the SHA-256 of the whole file as it is stored, in hex. `take` is given what
-   * follows the head, in UTF-8. Throws as `head` does.
+   * Reads the rest of the file. Returns the SHA-256 of the whole file as stored, in hex. Passes the content after the
+   * head to `take`, in UTF-8. Throws as `head` does.
    */
   async hashRest(take: ((text: Buffer) => void) | null): Promise<string> {
     const hash = this.#stored.hash!;
@@ -141,7 +141,7 @@ export class OpenSource {
     return hash.digest('hex');
   }
 
-  /** What follows the head, in UTF-8. Throws as `head` does. */
+  /** The content after the head, in UTF-8. Throws as `head` does. */
   rest(): AsyncGenerator<Buffer, void> {
     this.#stored.hash = null;
     return this.#restText();
@@ -157,24 +157,24 @@ export class OpenSource {
     yield decoder.end();
   }
 
-  /** Reads the file again, in UTF-8, from a byte of that text on. Throws as `head` does. */
+  /** Reads the file again, in UTF-8, from offset `from` in that text. Throws as `head` does. */
   async *again(from: number): AsyncGenerator<Buffer, void> {
     const { head, decoder } = this.#restart!();
-    let left = from;
-    const behind = (piece: Buffer): Buffer => {
-      const skipped = Math.min(left, piece.length);
-      left -= skipped;
+    let toSkip = from;
+    const unskipped = (piece: Buffer): Buffer => {
+      const skipped = Math.min(toSkip, piece.length);
+      toSkip -= skipped;
       return piece.subarray(skipped);
     };
-    // The decoder gets the same head, because it may choose the encoding by it.
-    yield behind(decoder.write(head));
-    let passed = head.length;
+    // The decoder needs the same head, because it may choose the encoding by it.
+    yield unskipped(decoder.write(head));
+    let headLeft = head.length;
     for await (const piece of this.#again()) {
-      const known = Math.min(passed, piece.length);
-      passed -= known;
-      if (known < piece.length) yield behind(decoder.write(piece.subarray(known)));
+      const known = Math.min(headLeft, piece.length);
+      headLeft -= known;
+      if (known < piece.length) yield unskipped(decoder.write(piece.subarray(known)));
     }
-    yield behind(decoder.end());
+    yield unskipped(decoder.end());
   }
 
   async #next(): Promise<Buffer | null> {

@@ -10,8 +10,8 @@ const CR = 0x0d;
 const PART_BYTES = 64 * 1024;
 
 /**
- * The records of an open file whose head was read, in batches. An error of the file is thrown after the records that
- * could be read: CorruptGzip, or the system's error.
+ * The records of an open file whose head was read, in batches. A read error, CorruptGzip or the system's error, is thrown
+ * after the records that could be read.
  */
 export async function* readRecords(
   file: OpenSource,
@@ -28,7 +28,7 @@ async function* whole(file: OpenSource, head: SourceHead): AsyncGenerator<Buffer
   yield* file.rest();
 }
 
-/** Returns an error that kept it from reading on, if it can be thrown later. */
+/** Returns the error that stopped reading, if it can be thrown later; null if there was none. */
 async function* readPieces(
   reader: RecordReader,
   pieces: AsyncIterable<Buffer>,
@@ -44,7 +44,7 @@ async function* readPieces(
       }
     }
   } catch (error) {
-    // A CSV reader may hold back a complete row. A row that was cut off must not be taken for one.
+    // A CSV reader may still hold a complete row. A truncated row must not be read as complete.
     const endsLine = lastByte === LF || lastByte === CR;
     if (!(error instanceof Error) || !(reader instanceof CsvReader) || !endsLine) throw error;
     failure = error;

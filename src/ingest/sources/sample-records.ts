@@ -3,20 +3,20 @@ import { recordsOf, type RecordBatch, type RecordReader, type SourceRecord } fro
 import { CorruptGzip } from './file-bytes.ts';
 import type { OpenSource, SourceHead } from './open-source.ts';
 
-/** Records a sample has at least, where the file has so many: however long they are, the same ones are looked at. */
+/** Min records in a sample, if the file has as many and they fit SAMPLE_BYTES. */
 export const SAMPLE_RECORDS = 100;
 
-/** Bytes of records beyond the head after which it has fewer. */
+/** Bytes of records beyond the head after which a sample ends with fewer than SAMPLE_RECORDS. */
 const SAMPLE_BYTES = 16 * 1024 * 1024;
 
-/** Bytes parsed at once: what else this process does must not wait for a whole piece. */
+/** Bytes parsed before yielding to the event loop. */
 const PART_BYTES = 64 * 1024;
 
 /**
- * The first records of a file: those in its head, or more of them when these are few. Records that are too large to be
- * read are passed over: of the others it holds one at least, and at most one more than fit SAMPLE_BYTES. `reader` is one
- * to which nothing was given yet; what `file` reads is left as it was. The same file always gives the same sample. One
- * that cannot be read so far gives what could be read.
+ * The first records of a file: those in its head, and further ones if these are few. Records that are too large are left
+ * out. The sample has at least one other record, if there is any, and exceeds SAMPLE_BYTES by at most one record.
+ * `reader` must be unused; the read position of `file` does not change. The same file always yields the same sample.
+ * After a read error, the sample is what could be read before it.
  */
 export async function sampleRecords(
   file: Pick<OpenSource, 'again'>,
@@ -42,17 +42,17 @@ export async function sampleRecords(
       from = reader.again;
     }
   } catch (error) {
-    if (!isFilesFault(error)) throw error;
+    if (!isReadError(error)) throw error;
   }
   return records;
 }
 
-/** Counts what is held of a sample. */
+/** Collects a sample and counts its records and bytes. */
 class Sample {
   readonly #records: SourceRecord[];
   #count: number;
   #bytes = 0;
-  /** Bytes since the last part that ended a record, and what kind of records the current one ended. */
+  /** Bytes since the last part that completed a record, and which kind of records the current part completed. */
   #pending = 0;
   #ended: 'none' | 'some' | 'too-large' = 'none';
 
@@ -65,7 +65,10 @@ class Sample {
     return this.#count >= SAMPLE_RECORDS || (this.#count > 0 && this.#bytes >= SAMPLE_BYTES);
   }
 
-  /** Takes as many batches as it needs: a record that is given up may be followed by all that it had swallowed. */
+  /**
+   * Adds records until the sample is full: when a reader gives up a record that is too large, one call may return very
+   * many that were inside it.
+   */
   add(batches: Iterable<RecordBatch>): void {
     for (const batch of batches) {
       for (const record of batch) this.#add(record);
@@ -83,7 +86,7 @@ class Sample {
     if (this.#ended === 'none') this.#ended = 'some';
   }
 
-  /** The records of a part of so many bytes were added. Bytes of a record that is too large are not held. */
+  /** To be called after the records of a part were added. Bytes of records that are too large do not count. */
   passed(partBytes: number): void {
     this.#pending += partBytes;
     if (this.#ended === 'none') return;
@@ -97,7 +100,7 @@ function isTooLarge({ error }: SourceRecord): boolean {
   return error?.code === 'ITEM_TOO_LARGE';
 }
 
-/** Whether an error is about the file, which reading it will say: not an abort, nor our own mistake. */
-function isFilesFault(error: unknown): boolean {
+/** Whether an error comes from the file, rather than from an abort or a bug. The reader of its items reports it. */
+function isReadError(error: unknown): boolean {
   return error instanceof CorruptGzip || (error instanceof Error && 'syscall' in error);
 }

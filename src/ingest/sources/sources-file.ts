@@ -21,8 +21,8 @@ const SOURCE_LINE = z.strictObject({
 });
 
 /**
- * The lines of sources.jsonl in order, in batches. Failure('internal') names a line that does not hold; a file that
- * does not exist rejects with the system's ENOENT.
+ * The lines of sources.jsonl in order, in batches. Failure('internal') names an invalid line; a missing file rejects
+ * with the system's ENOENT.
  */
 export async function* readSources(
   path: string,

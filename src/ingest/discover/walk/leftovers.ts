@@ -6,11 +6,11 @@ import { readFully } from '../../../files/read-fully.ts';
 import { binaryKind } from '../../recognise/binary-kind.ts';
 
 /**
- * Files that systems and programs leave behind. Anybody can give a file such a name, so one is passed over only if it
- * also is what the name says, as far as its structure tells, and would not be judged under any other name.
+ * Files that systems and programs leave behind. Any file can have such a name, so a file is skipped only if its structure
+ * also matches the name, and if it would not be judged under another name either.
  */
 
-/** Reads at most so many bytes at a position. */
+/** Reads up to `length` bytes at a position. */
 type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
 interface Leftover {
@@ -26,7 +26,7 @@ const LEFTOVERS: readonly Leftover[] = [
 
 const HEAD_BYTES = 64 * 1024;
 
-/** Whether a file is a leftover, by its name and its content. One that cannot be read is not. */
+/** Whether a file is a leftover, by its name and its content. False if it cannot be read. */
 export async function isLeftover(name: string, path: string): Promise<boolean> {
   const leftover = LEFTOVERS.find(({ names }) => names.test(name));
   if (leftover === undefined) return false;
@@ -49,23 +49,23 @@ function reader(handle: FileHandle): ReadAt {
   return (position, length) => readFully(handle, Buffer.alloc(length), position);
 }
 
-/** Characters that the user's name may have in an owner file, by the file's size: Word's; Excel's and PowerPoint's. */
+/** Size of an owner file to the max length of the user's name: Word; Excel and PowerPoint. */
 const OWNER_NAME_CHARACTERS: ReadonlyMap<number, number> = new Map([
   [162, 53],
   [165, 54],
 ]);
 
 /**
- * The file that Office puts beside an open document: the user's name twice, in the system's code page and in UTF-16,
- * each behind its length and padded to a fixed width with zeros or spaces.
+ * The lock file that Office creates next to an open document: the user's name twice, in the system's code page and in
+ * UTF-16, each preceded by its length and padded to a fixed width with zeros or spaces.
  */
 function isOwnerFile(head: Buffer, size: number): boolean {
-  const most = OWNER_NAME_CHARACTERS.get(size);
-  if (most === undefined || head.length !== size) return false;
-  const wide = 1 + most;
+  const maxLength = OWNER_NAME_CHARACTERS.get(size);
+  if (maxLength === undefined || head.length !== size) return false;
+  const wide = 1 + maxLength;
   const length = head[0]!;
   const wideLength = head.readUInt16LE(wide);
-  if (length === 0 || length > most || wideLength === 0 || wideLength > most) return false;
+  if (length === 0 || length > maxLength || wideLength === 0 || wideLength > maxLength) return false;
   const isPadding = (byte: number): boolean => byte === 0 || byte === 0x20;
   return (
     head.subarray(1 + length, wide).every(isPadding) &&
@@ -74,8 +74,8 @@ function isOwnerFile(head: Buffer, size: number): boolean {
 }
 
 /**
- * The Finder's settings of a folder: `Bud1`, then the offset of the root block (twice, around its size), counted from
- * the fourth byte on. https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod
+ * The Finder's settings of a folder: `Bud1`, then the offset of the root block (twice, around its size). Offsets are
+ * relative to byte 4 of the file. https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod
  */
 function isFinderFile(head: Buffer, size: number): boolean {
   if (head.length < 20 || !beginsWith(head, 'dsStore')) return false;
@@ -89,8 +89,8 @@ const STREAM = 2;
 const ROOT = 5;
 
 /**
- * The Explorer's thumbnails: a compound file ([MS-CFB]) in which, as far as the first sector of its directory shows, there
- * is nothing but streams that are named as those of thumbnails are.
+ * The Explorer's thumbnails: a compound file ([MS-CFB]). The first sector of its directory lists only streams with names
+ * of thumbnails.
  */
 async function isThumbnailCache(head: Buffer, _size: number, readAt: ReadAt): Promise<boolean> {
   if (head.length < 512 || !beginsWith(head, 'compoundFile')) return false;

@@ -15,13 +15,13 @@ import {
 import { isNestedTooDeeply } from '../../../formats/json/nesting.ts';
 
 /**
- * Records of earlier runs inside a corpus are not judged. Anybody can make a folder look like one, so this is decided
- * file by file: only what bears one of our names, and begins as our files of that name do, is a run's own file.
+ * Records of earlier runs inside a corpus are not judged. Any folder can be made to look like a run directory, so each
+ * file is checked: only a file that has one of our names, and begins like our files of that name, belongs to a run.
  */
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What every build has written in run.json. */
+/** The parts of run.json that all versions have in common. */
 const RUN_RECORD = z.looseObject({
   schema: z.literal(1),
   run: z.string().regex(/^\d{8}T\d{6}Z-[a-z0-9-]+$/),
@@ -37,10 +37,10 @@ const RUN_RECORD = z.looseObject({
   }),
 });
 
-/** Room for the configuration of a run with some ten thousand named files. */
+/** Enough for the configuration of a run with ten thousand named files. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
-/** Name of the run whose directory, without links, this is; null when it is none. */
+/** Name of the run whose directory is at this real path; null if it is not a run directory. */
 export async function runOfDirectory(real: string): Promise<string | null> {
   try {
     const path = systemPath(join(real, RUN_FILES.run));
@@ -55,7 +55,7 @@ export async function runOfDirectory(real: string): Promise<string | null> {
 
 const HEAD_BYTES = 512;
 
-/** Whether the file at a path in a run's directory, which is `relative` there, is one that the run wrote. */
+/** Whether the run wrote the file at `path`; `relative` is the path below the run directory. */
 export async function isFileOfRun(path: string, relative: string, run: string): Promise<boolean> {
   const start = startOf(relative, run);
   if (start === null) return false;
@@ -72,10 +72,10 @@ export async function isFileOfRun(path: string, relative: string, run: string): 
   }
 }
 
-/** Files that hold nothing. */
+/** An empty file. */
 const EMPTY = /^$/;
 
-/** How a file of a run begins, by its path in the run's directory; null for one that is none of ours. */
+/** How a file of a run begins, by its path below the run directory; null for other files. */
 function startOf(relative: string, run: string): RegExp | null {
   const named = JSON.stringify(run);
   const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
@@ -92,7 +92,7 @@ function startOf(relative: string, run: string): RegExp | null {
     return /^feed-\d{4,}\.json$/.test(name!) ? literally('{"host":') : null;
   }
   if (folder !== '') return null;
-  // A final file that was being written.
+  // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
   if (isFlaggedCsv(final)) return table;
   if (passOfManifest(final) !== null) return manifest;

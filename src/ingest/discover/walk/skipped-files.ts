@@ -9,18 +9,18 @@ const SKIP_REASONS = [
   'devices and pipes',
 ] as const;
 
-/** Why a file that was found is not read, so that skipped.jsonl lists it. */
+/** Why a file that was found is not read. skipped.jsonl lists these files. */
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export function isSkipReason(reason: string): boolean {
   return SKIP_REASONS.some((known) => known === reason);
 }
 
-/** Files that are not read under the name they were found by, but are in sources.jsonl all the same. */
+/** Why a file is not a source of its own although sources.jsonl contains it. */
 type ListedReason = 'files given twice' | 'captions and transcripts of media';
 
-/** How much text is packed at once. */
-const BLOCK_BYTES = 256 * 1024;
+/** Characters of text that are compressed together. */
+const BLOCK_LENGTH = 256 * 1024;
 
 /** A line of skipped.jsonl. */
 export interface SkippedFile {
@@ -30,17 +30,17 @@ export interface SkippedFile {
 }
 
 /**
- * What was passed over while the corpora were expanded, so that nothing goes missing in silence. The list is kept
- * compressed until the run has a directory to write it in: paths below one folder have most in common.
+ * The files that were skipped while the corpora were expanded, so that no file is dropped silently. The list is kept
+ * compressed until the run directory exists: paths below one folder have most of their text in common.
  */
 export class SkippedFiles {
   readonly #counts = new Map<string, number>();
   readonly #packed: Buffer[] = [];
   #open: string[] = [];
-  #openBytes = 0;
+  #openLength = 0;
   #corpus = 0;
 
-  /** What is added from now on is in this corpus. */
+  /** Sets the corpus of the files that are added from now on. */
   enter(corpus: number): void {
     this.#corpus = corpus;
   }
@@ -49,8 +49,8 @@ export class SkippedFiles {
     this.#count(reason, 1);
     const line = JSON.stringify([this.#corpus, relative, reason]);
     this.#open.push(line);
-    this.#openBytes += line.length;
-    if (this.#openBytes >= BLOCK_BYTES) this.#pack();
+    this.#openLength += line.length;
+    if (this.#openLength >= BLOCK_LENGTH) this.#pack();
   }
 
   addListed(reason: ListedReason, count: number): void {
@@ -61,12 +61,12 @@ export class SkippedFiles {
     return this.#counts.get(reason) ?? 0;
   }
 
-  /** Reason to count, as far as there were any. */
+  /** Reason to count, without zero counts. */
   counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);
   }
 
-  /** The files in the order they were found; `names` are those of the corpora. */
+  /** The files in the order in which they were found; `names` are the names of the corpora. */
   *files(names: readonly string[]): Generator<SkippedFile> {
     const blocks = this.#packed.map((block) => () => inflateRawSync(block).toString());
     for (const text of [...blocks, () => this.#open.join('\n')]) {
@@ -85,6 +85,6 @@ export class SkippedFiles {
   #pack(): void {
     this.#packed.push(deflateRawSync(this.#open.join('\n'), { level: constants.Z_BEST_SPEED }));
     this.#open = [];
-    this.#openBytes = 0;
+    this.#openLength = 0;
   }
 }

@@ -13,47 +13,47 @@ import { SkippedFiles, type SkipReason } from './skipped-files.ts';
 interface FoundFile extends FilePlace {
   /** Below the folder, with `/`. */
   readonly relative: string;
-  /** The real path of what it links to; null for a file that is no link. */
+  /** The real path of the link target; null for a file that is not a link. */
   readonly target: string | null;
-  /** A folder that cannot be listed. */
+  /** Whether it is a folder that cannot be listed. */
   readonly isFolder: boolean;
 }
 
-/** What a walk is after: files of the corpus, files beside them that may say something of them, or neither. */
+/** What a file is to a walk: part of the corpus, a file next to them that may describe them, or neither. */
 export type Role = 'corpus' | 'beside' | null;
 
 interface WalkOptions {
-  /** By the path below the folder; default: every file is of the corpus. */
+  /** Takes the path below the folder; default: every file is part of the corpus. */
   readonly roleOf?: (relative: string) => Role;
-  /** Whether to look into folders; default true. */
+  /** Whether to descend into folders; default true. */
   readonly isDeep?: boolean;
 }
 
-/** What a walk found, each in bytewise order of the paths. */
+/** The files that a walk found, in bytewise order of their paths. */
 interface Walked {
   readonly files: FoundFile[];
   readonly beside: FoundFile[];
 }
 
-/** What is still to be visited. */
+/** An entry that is still to be visited. */
 interface Pending {
   readonly relative: string;
-  /** Null for the folder itself that is walked. */
+  /** Null for the root of the walk. */
   readonly entry: Entry | null;
-  /** The run directory it is in; null outside of any. */
+  /** The run directory that contains it; null if none does. */
   readonly run: RunDirectory | null;
 }
 
 interface RunDirectory {
   readonly run: string;
-  /** How the relative paths of what is in it begin. */
+  /** Its own path below the walked folder, with a slash at the end; empty for the root. */
   readonly prefix: string;
 }
 
 /**
- * The files below a folder. Passes over the files of earlier runs, leftovers, and links that lead out of the folder (or
- * in a circle), and notes them where they are of the corpus. A folder that cannot be listed is given as a file, so that
- * reading it tells. Throws only on abort.
+ * The files below a folder. Skips files of earlier runs, leftovers, and links that leave the folder or form a cycle, and
+ * adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file, so that
+ * reading it reports the error. Throws only on abort.
  */
 export async function walkFolder(
   folder: string,
@@ -63,10 +63,10 @@ export async function walkFolder(
 ): Promise<Walked> {
   const files: FoundFile[] = [];
   const beside: FoundFile[] = [];
-  const unnoted = new SkippedFiles();
+  const ignored = new SkippedFiles();
   const root = recordedPath(folder);
   const realRoot = await realPath(root).catch(() => root);
-  // An explicit stack, last first: folders nest as deep as the file system lets them.
+  // An explicit stack, because folders may be nested deeper than recursion allows. The next entry is at the end.
   const pending: Pending[] = [{ relative: '', entry: null, run: null }];
   while (pending.length > 0) {
     signal.throwIfAborted();
@@ -88,19 +88,19 @@ export async function walkFolder(
     }
     const role = roleOf(relative);
     if (role === null) continue;
-    const [found, notes] = role === 'corpus' ? [files, skipped] : [beside, unnoted];
+    const [found, skips] = role === 'corpus' ? [files, skipped] : [beside, ignored];
     if (entry.kind.isFile()) {
       const reason = await reasonToSkip(join(realRoot, relative), relative, entry.name, run);
-      if (reason !== null) notes.add(reason, relative);
+      if (reason !== null) skips.add(reason, relative);
       else found.push({ absolute, relative, within: root, target: null, isFolder: false });
     } else if (entry.kind.isSymbolicLink()) {
-      const target = await linkedFile(absolute, relative, realRoot, notes);
+      const target = await linkedFile(absolute, relative, realRoot, skips);
       if (target !== null) found.push({ absolute, relative, within: root, target, isFolder: false });
     } else {
-      notes.add('devices and pipes', relative);
+      skips.add('devices and pipes', relative);
     }
   }
-  return { files: withoutDoubles(files, root, realRoot, skipped), beside };
+  return { files: withoutDuplicates(files, root, realRoot, skipped), beside };
 }
 
 async function reasonToSkip(
@@ -124,7 +124,7 @@ async function runDirectory(
   return run === null ? null : { run, prefix };
 }
 
-/** What is in a folder under one name. */
+/** An entry of a folder. */
 interface Entry {
   /** In the recorded form. */
   readonly name: string;
@@ -132,8 +132,8 @@ interface Entry {
 }
 
 /**
- * The entries of the folder at a real path, sorted so that the paths below them are in bytewise order; null when it has
- * none to give, or is somewhere else by now.
+ * The entries of the folder at a real path, sorted so that the paths below them are in bytewise order; null if it cannot
+ * be listed or was moved.
  */
 async function list(real: string): Promise<Entry[] | null> {
   const entries = await readFolder(real).catch(() => null);
@@ -148,7 +148,7 @@ async function list(real: string): Promise<Entry[] | null> {
 
 const SLASH = Buffer.from('/');
 
-/** The file that a link inside the corpus leads to; null, and counted, when it leads elsewhere. */
+/** The real path of the file that a link points to. Null, and added to `skipped`, if it is not a file in the corpus. */
 async function linkedFile(
   link: string,
   relative: string,
@@ -162,7 +162,7 @@ async function linkedFile(
       return null;
     }
     if ((await stat(systemPath(target))).isFile()) return target;
-    // What is in a folder of the corpus is found there.
+    // Files in a linked folder of the corpus are found in that folder.
     skipped.add('links within the corpus', relative);
   } catch {
     skipped.add('broken links', relative);
@@ -170,8 +170,8 @@ async function linkedFile(
   return null;
 }
 
-/** Leaves out links to files that were found anyway, or by another link. */
-function withoutDoubles(
+/** Leaves out links to files that were also found directly or by an earlier link. */
+function withoutDuplicates(
   found: readonly FoundFile[],
   root: string,
   realRoot: string,
@@ -184,9 +184,9 @@ function withoutDoubles(
   }
   return found.filter(({ target, relative }) => {
     if (target === null) return true;
-    const isDouble = taken.has(target);
-    if (isDouble) skipped.add('links within the corpus', relative);
+    const isDuplicate = taken.has(target);
+    if (isDuplicate) skipped.add('links within the corpus', relative);
     taken.add(target);
-    return !isDouble;
+    return !isDuplicate;
   });
 }
