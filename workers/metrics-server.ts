@@ -4,7 +4,7 @@ import { startHttpServer, type HttpLimits } from '../src/http/http-server.ts';
 /** Where a process serves its metrics. */
 export interface MetricsAddress {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly port: number;
   /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
   readonly token: string | null;

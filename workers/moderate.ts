@@ -15,14 +15,14 @@ import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
-/** Share of the lock's time: a dead worker disappears from the fleet before others get its shards. */
-const FORGOTTEN_SHARE = 0.5;
+/** Presence expiry as a share of the lock duration: a dead worker counts as dead before others get its shards. */
+const PRESENCE_SHARE = 0.5;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
   /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;
-  /** How long Redis may take to answer at the start, in milliseconds. */
+  /** Timeout for connecting to Redis, in milliseconds. */
   readonly startWaitMs: number;
   /** Connects to the guards; called once Redis has answered. */
   readonly openGuards: (signal: AbortSignal) => Promise<GuardSession>;
@@ -31,7 +31,7 @@ export interface ModerateOptions {
   readonly roots: ReadonlyMap<string, string>;
   /** Shards judged concurrently per lane. */
   readonly concurrency: number;
-  /** A worker that does not renew its locks for this time loses its shards to others. */
+  /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
@@ -69,7 +69,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
     opened.closedBy(() => normalizer.close());
     const presence = new Presence(link, 'worker', id, {
       describe,
-      forgottenAfterMs: lockMs * FORGOTTEN_SHARE,
+      expiryMs: lockMs * PRESENCE_SHARE,
     });
     opened.closedBy(() => presence.stop());
     await presence.start();

@@ -1,4 +1,4 @@
-/** What a process has opened so far, to close it when the process ends or a step of its start fails. */
+/** The resources that a process has opened, to be closed when it ends or when its startup fails. */
 export class Opened {
   readonly #closes: (() => unknown)[] = [];
 

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { RedisLink } from '../src/queue/redis/link.ts';
 import { readDepths } from '../src/fleet/redis/depths.ts';
 
-/** For Redis to answer a scrape. */
+/** Timeout for Redis during a scrape, in milliseconds. */
 const ANSWER_WITHIN_MS = 1000;
 
 /** Adds gauges for the depth of the fleet's queues and for the connection to Redis. */

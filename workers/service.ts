@@ -1,8 +1,8 @@
 /** How a process is asked to end. */
 interface Ending {
-  /** Aborts first: start nothing new, finish what is in flight and hand it on. */
+  /** Aborts first: start nothing new, finish and hand on work in flight. */
   readonly drain: AbortSignal;
-  /** Aborts 10 s later or at a second signal: abandon what is in flight. */
+  /** Aborts 10 s later or at a second signal: abandon work in flight. */
   readonly stop: AbortSignal;
 }
 

@@ -28,7 +28,7 @@ export function sinkMetrics(): SinkMetrics {
   const finished = new Counter({ name: 'guardsweep_runs_finished_total', help: 'Runs finished', registers });
   const dropped = new Counter({
     name: 'guardsweep_results_dropped_total',
-    help: 'What came in and was no result of a run, by reason; what it stood for is judged again',
+    help: 'Jobs that were not valid results of a run, by reason; their shards are judged again',
     labelNames: ['reason'],
     registers,
   });

@@ -12,13 +12,13 @@ import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 
-const FORGOTTEN_AFTER_MS = 10_000;
+const PRESENCE_EXPIRY_MS = 10_000;
 
 interface SinkOptions {
   readonly redis: RedisAddress;
   /** The fleet key; null: jobs and results are not sealed. */
   readonly key: KeyObject | null;
-  /** How long Redis may take to answer at the start, in milliseconds. */
+  /** Timeout for connecting to Redis, in milliseconds. */
   readonly startWaitMs: number;
   /** Absolute folders that contain run directories. */
   readonly roots: readonly string[];
@@ -46,7 +46,7 @@ export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
     if (metrics !== null) opened.closedBy(() => metrics.close());
     const id = randomBytes(6).toString('hex');
     const describe = (): object => ({ host: hostname(), pid: process.pid, diskFull: [...fullDisks] });
-    const presence = new Presence(link, 'sink', id, { describe, forgottenAfterMs: FORGOTTEN_AFTER_MS });
+    const presence = new Presence(link, 'sink', id, { describe, expiryMs: PRESENCE_EXPIRY_MS });
     opened.closedBy(() => presence.stop());
     await presence.start();
     if (metrics !== null) say(`metrics at ${metrics.url}`);

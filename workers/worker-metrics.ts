@@ -13,8 +13,8 @@ interface WorkerMetrics {
 }
 
 /**
- * A worker's metrics: items by outcome, fill of shards and batches, what is in flight, retries by cause, the state of
- * its guards and their idle time.
+ * A worker's metrics: items by outcome, shard and batch fill, work in flight, retries by cause, guard state and guard idle
+ * time.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
   const registry = new Registry();
@@ -96,7 +96,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Gauge({
     name: 'guardsweep_guard_items_in_flight',
-    help: 'Items in requests to a guard that are under way',
+    help: 'Items in requests in flight to a guard',
     labelNames: endpoint,
     registers,
     collect() {
@@ -105,7 +105,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Gauge({
     name: 'guardsweep_guard_items_queued',
-    help: 'Items that one guard must judge and that wait to be sent there, or for its version',
+    help: 'Items bound to one guard that wait to be sent to it, or for its version',
     labelNames: endpoint,
     registers,
     collect() {
@@ -114,7 +114,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Counter({
     name: 'guardsweep_guard_rows_sent_total',
-    help: 'Items sent to a guard, those sent again included',
+    help: 'Items sent to a guard, including retries',
     labelNames: endpoint,
     registers,
     collect() {
@@ -124,7 +124,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Counter({
     name: 'guardsweep_guard_room_sent_total',
-    help: 'Items that the requests sent to a guard had room for: rows sent / room sent is the batch fill',
+    help: 'Item capacity of the requests sent to a guard: rows sent / room sent is the batch fill',
     labelNames: endpoint,
     registers,
     collect() {
@@ -134,7 +134,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Counter({
     name: 'guardsweep_guard_starved_seconds_total',
-    help: 'Time in which a guard in use could have worked on more, but nothing waited that it takes',
+    help: 'Time in which a guard in use had spare capacity, but no suitable item was waiting',
     labelNames: endpoint,
     registers,
     collect() {
@@ -162,7 +162,7 @@ function guardGauges(pool: GuardPool, registers: Registry[]): void {
   });
   new Counter({
     name: 'guardsweep_guard_retries_total',
-    help: 'Requests sent again, by cause',
+    help: 'Requests retried, by cause',
     labelNames: ['endpoint', 'cause'],
     registers,
     collect() {

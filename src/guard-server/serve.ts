@@ -13,14 +13,14 @@ export interface ServeOptions {
   readonly grpcPort: number;
   /** A fault script for the synthetic model, read again on SIGHUP. */
   readonly faults?: string | undefined;
-  /** Required of every call. Only loopback addresses can do without. */
+  /** Required of every call; optional on loopback addresses only. */
   readonly token?: string | null | undefined;
 }
 
 /**
  * Serves the embedded guard until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout` the address
  * and, on SIGHUP, whether the fault script was reloaded.
- * Failure('usage') for an address that needs a token and has none, a taken port or an invalid fault script.
+ * Failure('usage') for a non-loopback address without a token, a port in use, or an invalid fault script.
  */
 export async function serveGuard(
   options: ServeOptions,
@@ -56,11 +56,11 @@ async function readFaults(path: string): Promise<readonly Fault[]> {
   }
 }
 
-/** An invalid script leaves the current one in force. */
+/** After an invalid script the current one stays in force. */
 async function reloadFaults(server: GuardServer, path: string, stdout: LineWriter): Promise<void> {
   try {
     server.synthetic?.setFaults(await readFaults(path));
-    stdout.line('fault script read again');
+    stdout.line('fault script reloaded');
   } catch (error) {
     stdout.line(`fault script unchanged: ${(error as Failure).message}`);
   }

@@ -9,13 +9,13 @@ import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 /** Which guards to open, and how. */
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & {
   readonly startWaitMs: number;
-  /** Those of them that the user named, as opposed to a run directory; default: all. */
+  /** The guards that the user named, as opposed to a run directory; default: all. */
   readonly namedByUser?: readonly string[];
 };
 
 /**
- * How to open guards with the tokens of an environment: checks the tokens now, and connects when called. Throws
- * Failure('usage') when the token set for a guard must not be sent to it.
+ * Checks the tokens in an environment and returns a function that connects to the guards. Throws Failure('usage') when
+ * the token for a guard must not be sent to it.
  */
 export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards {
   const token = guardToken(env, config.guards, config.namedByUser);
@@ -24,8 +24,8 @@ export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards
 }
 
 /**
- * The guards to judge a run with in this process: those of its record, or if a fleet started it, those that the user
- * names. Failure('usage') when there are neither.
+ * The guards that judge a run in this process: those of its record, or if a fleet started it, those that the user names.
+ * Failure('usage') when there are none.
  */
 export function guardsOfRun(
   recorded: readonly string[],
@@ -40,8 +40,8 @@ export function guardsOfRun(
 }
 
 /**
- * Starts the embedded guard if it is configured and connects to every endpoint. `say` takes one line for people when that
- * takes long.
+ * Starts the embedded guard if it is configured and connects to every endpoint. `say` gets one line for people when that
+ * is slow.
  * Failure('service') when no guard becomes usable within `startWaitMs`, or one is not the expected model.
  */
 export async function openGuardSession(

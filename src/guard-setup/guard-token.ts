@@ -28,7 +28,10 @@ export function guardToken(
     if (found !== null && !found.isOwn && !namedByUser.includes(endpoint.name))
       throw notNamed(found, endpoint);
     if (found !== null && !isToken(found.token)) {
-      throw new Failure('usage', `guard ${endpoint.name}: ${found.variable} holds characters no token has`);
+      throw new Failure(
+        'usage',
+        `guard ${endpoint.name}: ${found.variable} contains characters that are not valid in a token`,
+      );
     }
     return found?.token ?? null;
   };
@@ -89,7 +92,7 @@ function notNamed({ variable }: Found, endpoint: GuardEndpoint): Failure {
   return new Failure(
     'usage',
     `guard ${name}: only the run directory names it, so ${variable} is not sent to it; if it is the right one, ` +
-      `set GUARD_URL to ${name}, or give its own token in ${variableOf(variable, host)} (empty: none)`,
+      `set GUARD_URL to ${name}, or put its own token in ${variableOf(variable, host)} (empty: none)`,
   );
 }
 

@@ -10,7 +10,7 @@ interface AdmissionRules {
   readonly maxBodyBytes: number;
 }
 
-/** The answer to a request that its headers rule out. */
+/** The response to a request that its headers rule out. */
 interface Refusal {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -20,8 +20,8 @@ interface Refusal {
 /**
  * Checks a request by its headers, before a byte of its body is read; null: it is admitted.
  *
- * A page in a browser on this machine can reach a loopback server that requires no token. So there Host must name this
- * machine, which it does not after DNS rebinding; and an Origin, which browsers send with requests across sites, must
+ * A web page in a browser on this machine can reach a loopback server that requires no token. There, Host must name this
+ * machine, which it does not after DNS rebinding. An Origin, which browsers send with cross-origin requests, must always
  * be the server's own.
  */
 export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): Refusal | null {
@@ -35,7 +35,7 @@ export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): 
   if (headers.origin !== undefined && parseUrl(headers.origin)?.host !== (host?.host ?? '')) {
     return { status: 403, text: 'requests from other sites are refused\n' };
   }
-  // A body of declared length is bounded by this check alone: the parser holds it to that length.
+  // This check suffices for a body of declared length: the parser enforces that length.
   if (headers['transfer-encoding'] !== undefined) return { status: 411 };
   if (Number(headers['content-length'] ?? 0) > rules.maxBodyBytes) return { status: 413 };
   return null;

@@ -6,18 +6,18 @@ import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
 import { refusalOf } from './admission.ts';
 import { urlHost } from './url-host.ts';
 
-/** Answers an admitted request. A rejection is answered with 500 and no text. */
+/** Answers an admitted request. If it rejects, the response is 500 with an empty body. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface HttpLimits {
-  /** More are closed as they come in. */
+  /** Further connections are closed on arrival. */
   readonly maxConnections: number;
   readonly maxBodyBytes: number;
-  /** For the headers of a request to arrive. */
+  /** Timeout for the headers of a request to arrive. */
   readonly headersTimeoutMs: number;
-  /** For a whole request to arrive. */
+  /** Timeout for a whole request to arrive. */
   readonly requestTimeoutMs: number;
-  /** For open requests to be answered when the server closes. */
+  /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface HttpServerOptions {
   readonly what: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly port: number;
   /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
   readonly token: string | null;
@@ -43,7 +43,7 @@ interface HttpServer {
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Timeouts are held to within this time; Node's default of 30 s would make them longer than they say. */
+/** Precision of the timeouts; with Node's default of 30 s they would fire up to 30 s late. */
 const TIMEOUT_CHECK_MS = 1000;
 
 /** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
@@ -80,7 +80,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const code = (cause as NodeJS.ErrnoException).code ?? 'error';
     throw new Failure('usage', `cannot serve ${what} on ${host} port ${port} (${code})`, { cause });
   }
-  // A connection that cannot be accepted, for want of file descriptors, must not end the process.
+  // A connection that cannot be accepted, for lack of file descriptors, must not end the process.
   server.on('error', () => {});
 
   return {

@@ -4,7 +4,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 
 const MIB = 1024 * 1024;
 
-/** Max sizes, in bytes. A manifest has some 200 bytes per source. */
+/** Max sizes, in bytes. A manifest has about 200 bytes per source. */
 const MAX_BYTES = new Map<string, number>([
   [RUN_FILES.run, 64 * MIB],
   [RUN_FILES.summary, 16 * MIB],

@@ -39,10 +39,10 @@ export interface Counts {
   readonly without_text_column: number;
 }
 
-/** Extensions with a count of their own: file names can be anything. */
+/** Max extensions counted separately: file names can be anything. */
 const MAX_EXTENSIONS = 100;
 
-/** Categories outside the taxonomy with a count of their own: a guard may flag any name. */
+/** Max categories outside the taxonomy counted separately: a guard may flag any name. */
 const MAX_UNKNOWN_CATEGORIES = 20;
 
 /** Adds up outcomes. */
@@ -67,7 +67,7 @@ export class Tally {
     this.#policy = policy;
   }
 
-  /** Counts an outcome; returns whether its decision is the one that the policy gives. */
+  /** Counts an outcome; returns whether its decision matches the policy. */
   add(line: OutcomeLine): boolean {
     this.#items++;
     increment(this.#modalities, line.modality ?? 'unknown');

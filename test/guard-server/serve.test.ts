@@ -93,7 +93,7 @@ it('reads a fault script, and reads it again on SIGHUP', async () => {
   await expect(judge()).rejects.toMatchObject({ code: status.UNAVAILABLE });
   await writeFile(faults, '{"faults":[]}');
   process.emit('SIGHUP');
-  expect(await line()).toBe('fault script read again');
+  expect(await line()).toBe('fault script reloaded');
   expect((await judge()).outputs).toHaveLength(5);
   stop.abort();
   await served;

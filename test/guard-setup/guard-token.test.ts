@@ -49,7 +49,7 @@ describe('the token of a guard', () => {
         kind: 'usage',
         message:
           'guard https://evil.example: only the run directory names it, so GUARD_API_KEY is not sent to it; if it is ' +
-          'the right one, set GUARD_URL to https://evil.example, or give its own token in GUARD_API_KEY__EVIL_EXAMPLE (empty: none)',
+          'the right one, set GUARD_URL to https://evil.example, or put its own token in GUARD_API_KEY__EVIL_EXAMPLE (empty: none)',
       }),
     );
     expect(() => of('grpcs://evil:8001', [])).toThrow(/GUARD_TOKEN is not sent.*GUARD_TOKEN__EVIL /);
@@ -102,7 +102,7 @@ describe('the token of a guard', () => {
         return (error as Error).message;
       }
     })();
-    expect(said).toBe('guard https://a: GUARD_API_KEY holds characters no token has');
+    expect(said).toBe('guard https://a: GUARD_API_KEY contains characters that are not valid in a token');
   });
 
   it('ends a command that would send it as plain text with status 2', async () => {

@@ -21,26 +21,26 @@ export class Presence {
   readonly #link: RedisLink;
   readonly #role: Role;
   readonly #describe: () => object;
-  readonly #forgottenAfterMs: number;
+  readonly #expiryMs: number;
   #timer: NodeJS.Timeout | null = null;
   #endListening: () => void = () => {};
 
-  /** `forgottenAfterMs`: after this long without an announcement the process counts as dead. */
+  /** `expiryMs`: after this long without an announcement the process counts as dead. */
   constructor(
     link: RedisLink,
     role: Role,
     id: string,
-    { describe, forgottenAfterMs }: { readonly describe: () => object; readonly forgottenAfterMs: number },
+    { describe, expiryMs }: { readonly describe: () => object; readonly expiryMs: number },
   ) {
     this.id = id;
     this.#link = link;
     this.#role = role;
     this.#describe = describe;
-    this.#forgottenAfterMs = forgottenAfterMs;
+    this.#expiryMs = expiryMs;
   }
 
   async start(): Promise<void> {
-    this.#timer = setInterval(() => void this.#beat(), this.#forgottenAfterMs / 5);
+    this.#timer = setInterval(() => void this.#beat(), this.#expiryMs / 5);
     this.#timer.unref();
     this.#endListening = this.#link.onBack(() => void this.#beat());
     await this.#beat();
@@ -62,7 +62,7 @@ export class Presence {
     if (this.#link.away || this.#timer === null) return;
     const { redis } = this.#link;
     const key = presenceKey(this.#link, this.#role, this.id);
-    const lastsMs = Math.round(this.#forgottenAfterMs);
+    const lastsMs = Math.round(this.#expiryMs);
     const text = JSON.stringify({ ...this.#describe(), lastsMs });
     await redis.set(key, text, 'PX', lastsMs).catch(() => {});
     const set = { key: this.#link.key(`${this.#role}s`), type: 'set' } as const;

@@ -65,7 +65,7 @@ export class RunWatch {
     const dir = resolve(path);
     const record = await readRunRecord(dir);
     if (record === null) throw notARun(path);
-    return new RunWatch(dir, record, await ChainTail.glance(dir, signal));
+    return new RunWatch(dir, record, await ChainTail.openNow(dir, signal));
   }
 
   /** The current status. With a Redis link, it includes what the run lacks in its fleet. */

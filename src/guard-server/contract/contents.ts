@@ -118,7 +118,7 @@ function readConversation(request: TensorRequest, row: number): readonly Turn[] 
     turns.push([role, decodeText(request, 'MESSAGES', cells[first + turn * 2 + 1]!)]);
   }
   if (turns.at(-1)![0] === 'system') {
-    throw refused(request.id, 'INVALID_CONVERSATION', 'the final turn is the system');
+    throw refused(request.id, 'INVALID_CONVERSATION', 'the final turn is a system turn');
   }
   const blank = turns.findIndex(([, content]) => isBlank(content));
   if (blank >= 0) throw refused(request.id, 'EMPTY_CONTENT', `turn ${blank + 1} is blank`);

@@ -9,12 +9,12 @@ import { refused, RequestError } from './request-error.ts';
 import { SessionCache } from './session-cache.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
-/** After this time judging yields to the event loop, between two contents. */
+/** Between two contents, judging yields to the event loop after this time, in milliseconds. */
 const SLICE_MS = 5;
 
 const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
 
-/** Puts a probe behind the guard's contract: validates requests, fails bad ones alone, encodes verdicts and hashes. */
+/** Implements the guard's contract on a probe: validates requests, fails bad ones individually, encodes verdicts and hashes. */
 export class ContractModel implements Model {
   readonly version: string;
   readonly #probe: Probe;

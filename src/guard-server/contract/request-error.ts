@@ -2,7 +2,7 @@
 export const CONTRACT_CODES = [
   /** An input that the REQUEST_TYPE needs is missing or empty. */
   'MISSING_PAYLOAD',
-  /** MESSAGES has no turn, or ends with a turn of the system. */
+  /** MESSAGES has no turn, or ends with a system turn. */
   'INVALID_CONVERSATION',
   /** A role is none of system, user, assistant. */
   'INVALID_ROLE',
@@ -12,7 +12,7 @@ export const CONTRACT_CODES = [
   'UNSUPPORTED_AUDIO_TYPE',
   /** The text has more tokens than the context window. */
   'SEQUENCE_OVERFLOW',
-  /** Invalid in a way the contract has no name for. */
+  /** Invalid in a way that no other code covers. */
   'GUARD_REJECTED',
   /** Valid, but no probe here can judge it. */
   'PROBE_NOT_LOADED',
@@ -32,7 +32,7 @@ export type RequestErrorCode =
   /** The model raised an error. */
   | 'EXECUTION_FAILED';
 
-/** The answer to a request that gets no tensors. The message never quotes content. */
+/** An error reply to a request. The message never quotes content. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
@@ -43,7 +43,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Characters of a client's name or id that a message quotes. */
+/** Max characters of a client's name or id that a message quotes. */
 const MAX_QUOTED = 64;
 
 /** A client's name or id, shortened for a message: gRPC clients bound the length of an error text they read. */

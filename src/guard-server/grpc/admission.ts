@@ -23,8 +23,8 @@ interface AdmissionOptions {
 }
 
 /**
- * Admits a call by its headers, before a byte of its message is read, and bounds what the call may hold. A refused call
- * ends with its status at once, and its client is told to stop sending.
+ * Admits a call by its headers, before a byte of its message is read, and bounds its memory. A refused call ends at once,
+ * and its client is told to stop sending.
  */
 export function admission(options: AdmissionOptions): ServerInterceptor {
   return (_method, call) => {
@@ -41,7 +41,7 @@ export function admission(options: AdmissionOptions): ServerInterceptor {
             guarded.arrived();
             proceed(message);
           },
-          // grpc-js calls this at the end of an answered call, too.
+          // grpc-js also calls this at the end of an answered call.
           onCancel: () => guarded.over(),
         }),
     });
@@ -86,7 +86,7 @@ class GuardedCall {
     clearTimeout(this.#timer);
   }
 
-  /** A client that does not read its reply would keep the call's memory for ever. */
+  /** A client that does not read its reply would occupy the call's memory forever. */
   answered(): void {
     this.#timer = setTimeout(() => this.#watch.cancel(), this.#options.messageTimeoutMs);
   }

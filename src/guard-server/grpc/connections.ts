@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 interface ConnectionOptions {
-  /** More are closed as they come in. */
+  /** Further connections are closed on arrival. */
   readonly maxConnections: number;
   /** Until the first admitted call of a new connection. */
   readonly firstCallMs: number;
@@ -9,7 +9,7 @@ interface ConnectionOptions {
 }
 
 /**
- * Refused calls after which a connection without an admitted call is closed. Node keeps memory of every call until its
+ * Refused calls after which a connection without an admitted call is closed. Node frees a call's memory only when its
  * connection closes: 43 KB measured for a call with 30 KB of headers.
  */
 const MAX_REFUSED = 16;
@@ -21,7 +21,7 @@ interface Unproven {
   refused: number;
 }
 
-/** Listens and tracks the connections: a bounded number, and none without calls for long. */
+/** Listens and tracks connections: limits their number, and closes those without an admitted call. */
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -38,7 +38,7 @@ export class Connections {
         this.#sockets.delete(socket);
         this.#settle(key);
       });
-      // Calls learn of it from their streams.
+      // Calls get the error from their streams.
       socket.on('error', () => {});
       handle(socket);
     });
@@ -63,7 +63,7 @@ export class Connections {
     const unproven = this.#unproven.get(keyOf(remoteAddress, remotePort));
     if (unproven === undefined) return;
     unproven.refused++;
-    // Not within a call's callback: Node's HTTP/2 session is reading from the socket and would crash.
+    // Deferred: within a call's callback Node's HTTP/2 session is reading from the socket and would crash.
     if (unproven.refused === MAX_REFUSED) setImmediate(() => unproven.socket.destroy());
   }
 

@@ -10,7 +10,7 @@ import { invalidRequest, unavailable } from '../contract/request-error.ts';
 import { checkModel, readTensors } from '../contract/tensor-request.ts';
 import { statusOf } from './status.ts';
 
-/** What the RPCs are answered from. */
+/** What the RPCs serve. */
 interface Served {
   readonly model: Model;
   readonly serving: Serving;

@@ -1,4 +1,4 @@
-/** Limits over all clients, so that no number of callers can fill the server's memory. Times are in milliseconds. */
+/** Limits across all clients, so that no number of them can exhaust the server's memory. Times are in milliseconds. */
 export interface NetworkLimits {
   /** Max bytes of a message. */
   readonly messageBytes: number;
@@ -7,12 +7,12 @@ export interface NetworkLimits {
   /** Max open connections. */
   readonly connections: number;
   /** Max concurrent calls per connection; further calls wait at the client. */
-  readonly callsOfConnection: number;
-  /** For a message to arrive, and for its client to read the reply. */
+  readonly callsPerConnection: number;
+  /** Timeout for a message to arrive, and for the client to read the reply. */
   readonly messageTimeoutMs: number;
-  /** Until the first admitted call of a new connection. */
+  /** Timeout for the first admitted call of a new connection. */
   readonly firstCallMs: number;
-  /** Until a connection without calls is closed. */
+  /** Timeout after which a connection without calls is closed. */
   readonly idleMs: number;
 }
 
@@ -25,7 +25,7 @@ export const NETWORK_LIMITS: NetworkLimits = {
   messageBytes: 96 * 1024 * 1024,
   callBytes: 256 * 1024 * 1024,
   connections: 256,
-  callsOfConnection: 1024,
+  callsPerConnection: 1024,
   messageTimeoutMs: 60_000,
   firstCallMs: 10_000,
   idleMs: 5 * 60_000,

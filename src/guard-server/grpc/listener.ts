@@ -20,7 +20,7 @@ interface Open {
   readonly connections: Connections;
 }
 
-/** Serves the service on a port, which it can release and bind again. */
+/** Serves the inference service on a port, which it can release and bind again. */
 export class Listener {
   readonly #service = inferenceDefinition();
   readonly #options: ListenerOptions;
@@ -71,13 +71,13 @@ export class Listener {
     this.#open = null;
   }
 
-  /** A server that is handed its connections, so that they are counted before it reads from them. */
+  /** A server that gets its connections injected, so that they are counted before it reads from them. */
   #serve(): Open {
     const { handlers, token, limits } = this.#options;
     const server = new Server({
       'grpc.max_receive_message_length': limits.messageBytes,
       'grpc.max_send_message_length': -1,
-      'grpc.max_concurrent_streams': limits.callsOfConnection,
+      'grpc.max_concurrent_streams': limits.callsPerConnection,
       'grpc.max_connection_idle_ms': limits.idleMs,
       interceptors: [
         admission({

@@ -25,7 +25,7 @@ export class MessageWatch {
     this.#room = room;
     this.#refuse = refuse;
     this.#stream = streamOf(call);
-    // Before grpc-js sees the data. Unlike `on`, prependListener does not make the stream flow.
+    // Runs before grpc-js sees the data. Unlike `on`, prependListener does not switch the stream to flowing mode.
     this.#stream.prependListener('data', this.#arrived);
     this.#stream.once('close', () => this.end());
   }
@@ -83,18 +83,18 @@ export class MessageWatch {
     while (this.#prefix.length < PREFIX_BYTES && at < data.length) {
       this.#prefix.push(data[at++]!);
       if (this.#prefix[0] !== 0) {
-        return { code: status.UNIMPLEMENTED, details: 'this server takes no compressed messages' };
+        return { code: status.UNIMPLEMENTED, details: 'this server does not support compressed messages' };
       }
       if (this.#prefix.length === PREFIX_BYTES) this.#left = Buffer.from(this.#prefix).readUInt32BE(1);
     }
     this.#left -= data.length - at;
     if (this.#left >= 0) return null;
-    return { code: status.UNIMPLEMENTED, details: 'a call of this service has one message' };
+    return { code: status.UNIMPLEMENTED, details: 'calls of this service have a single message' };
   }
 }
 
 /**
- * The HTTP/2 stream of a call, which grpc-js does not expose: nothing else shows a message before all of it is here.
+ * The HTTP/2 stream of a call, which grpc-js does not expose: there is no other way to see a message as it arrives.
  */
 function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = call as unknown as { readonly stream?: ServerHttp2Stream };

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { RequestError, type RequestErrorCode } from '../contract/request-error.ts';
 
-/** How a call ends that gets no reply. */
+/** The status of a call that ends without a reply. */
 export interface CallStatus {
   readonly code: status;
   readonly details: string;

@@ -1,6 +1,6 @@
 /**
- * Puts what the image network needs at run time into dist/image-runtime, so that a production install needs none of the
- * packages it comes from: of their 400 MB, a guard uses 5.
+ * Puts the run-time files of the image network into dist/image-runtime, so that a production install needs none of the
+ * source packages: of their 400 MB, a guard uses 5.
  *
  *   tensorflow.cjs  the parts of TensorFlow.js that run a layers model on WebAssembly, as one file
  *   tensorflow.wasm the SIMD build of that backend
@@ -29,7 +29,7 @@ export { cast, div, enableProdMode, image, reshape, setBackend, tensor3d, tidy }
 export { loadLayersModel } from '@tensorflow/tfjs-layers';
 `;
 
-/** The default export of a module that is CommonJS in all but its name. */
+/** The default export of a module, also of one that is CommonJS with an ES module's name. */
 async function valueOf(path) {
   const { default: value } = await import(pathToFileURL(path).href);
   return value.default ?? value;

@@ -8,15 +8,15 @@ import type { ImageNetwork } from './network.ts';
 import { hashImageRules, sexualContent, type SexualContent } from './sexual-content.ts';
 
 /**
- * Judges pictures for Sexual Content, and for nothing else. Its network is loaded with the first of them, so that
- * whoever judges texts alone pays neither time nor memory; its artifacts are known from the start.
+ * Judges images for Sexual Content only. The network is loaded with the first image, so that a text-only workload pays
+ * neither time nor memory for it; its artifacts are hashed at startup.
  *
- * Images are decoded in another process, never in the one that holds the models: they may come from anybody.
+ * Images are untrusted, so they are decoded in another process, never in the one that holds the models.
  */
 export class ImageProbe {
   readonly artifacts: Readonly<Record<string, string>>;
   readonly #files: Readonly<Record<string, string>>;
-  // one at a time: the network takes far longer than decoding
+  // A single process: the network takes far longer than decoding.
   readonly #decoder = new ImageNormalizer({ processes: 1 });
   readonly #closing = new AbortController();
   #loaded: Promise<ImageNetwork> | null = null;
@@ -26,15 +26,15 @@ export class ImageProbe {
     this.artifacts = { ...files, ...hashImageRules() };
   }
 
-  /** Hashes what will be loaded. A Failure (internal) when it is not installed. */
+  /** Hashes the files to load later. Failure('internal') when they are not installed. */
   static async open(): Promise<ImageProbe> {
     return new ImageProbe(await hashModelFiles());
   }
 
   /**
-   * Judges one image. Refused are what no decoder takes (GUARD_REJECTED), and every image where the network cannot be
-   * loaded (PROBE_NOT_LOADED); the next image tries again. Throws where the image is not to blame: its decoder was
-   * ended by something outside, or the probe was closed.
+   * Judges one image. Refuses images that cannot be decoded (GUARD_REJECTED), and every image if the network cannot be
+   * loaded (PROBE_NOT_LOADED); the next image retries the load. Throws when the image is not the cause: its decoder was
+   * killed from outside, or the probe was closed.
    */
   async judge(bytes: Buffer): Promise<SexualContent | ProbeRefusal> {
     let network: ImageNetwork;
@@ -50,7 +50,7 @@ export class ImageProbe {
     return { refusal: 'GUARD_REJECTED', text: `IMAGE: ${pixels.message}` };
   }
 
-  /** Ends the decoder; an image under way throws. Any number of times. */
+  /** Ends the decoder; an image in flight throws. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the probe was closed'));
     await this.#decoder.close();
@@ -59,7 +59,7 @@ export class ImageProbe {
   async #load(): Promise<ImageNetwork> {
     const { ImageNetwork } = await import('./network.ts');
     const network = await ImageNetwork.load();
-    // What was promised to judge images must be what does.
+    // The announced artifacts must be the ones that judge.
     if (!isDeepStrictEqual(await hashModelFiles(), this.#files)) {
       throw new Failure('internal', 'the embedded image model has changed since the guard was started');
     }

@@ -5,13 +5,12 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { NORMALIZATION } from '../../domain/normalization.ts';
 
-/** Paths of what the build puts into `dist/image-runtime` (bundle.mjs), so that nothing is ever downloaded. */
+/** Paths of the files that the build puts into `dist/image-runtime` (bundle.mjs). Nothing is downloaded at run time. */
 export interface ModelFiles {
   /** CommonJS module: the parts of TensorFlow.js that run the network. */
   readonly code: string;
   /**
-   * The SIMD build of its WebAssembly backend. Every machine uses this one, because another build may round
-   * differently.
+   * The SIMD build of its WebAssembly backend. Every machine uses this build, because others may round differently.
    */
   readonly wasm: string;
   /** JSON: the network's layers and the layout of its weights. */
@@ -32,8 +31,8 @@ export function findModelFiles(): ModelFiles {
 }
 
 /**
- * SHA-256 in hex of what an image's score depends on before it is weighed, by artifact name: the network's files, and
- * the code from the bytes of an image to the network's output. Failure('internal') when a file is missing.
+ * SHA-256 in hex of what the class probabilities of an image depend on, by artifact name: the network's files, and the
+ * code from an image's bytes to the network's output. Failure('internal') when a file is missing.
  */
 export async function hashModelFiles(): Promise<Readonly<Record<string, string>>> {
   try {
@@ -58,7 +57,7 @@ export async function hashModelFiles(): Promise<Readonly<Record<string, string>>
   }
 }
 
-/** Pixels come from sharp, which is loaded by the decoder's process alone. */
+/** Pixels come from sharp, which only the decoder's process loads. */
 async function sharpVersion(): Promise<string> {
   // It does not export its package.json.
   const folder = join('node_modules', 'sharp') + sep;

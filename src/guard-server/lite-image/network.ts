@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import type { Pixels } from '../../normalize/image/normal-image.ts';
 import { findModelFiles, type ModelFiles } from './model-files.ts';
 
-/** Edge of the square that the network takes, in pixels. */
+/** Edge of the network's square input, in pixels. */
 const INPUT_SIZE = 224;
 /** The highest value of a colour channel: the network takes 0 to 1. */
 const MAX_VALUE = 255;
 
-// What we use of TensorFlow.js: its own declarations need a browser's types.
+// The parts of TensorFlow.js in use: its own declarations need browser types.
 
 interface Tensor {
   data(): Promise<Float32Array>;
@@ -34,7 +34,7 @@ interface TensorFlow {
   cast(tensor: Tensor, dtype: 'float32'): Tensor;
   div(tensor: Tensor, by: number): Tensor;
   reshape(tensor: Tensor, shape: readonly number[]): Tensor;
-  /** Disposes of every tensor that `compute` makes but the one it returns. */
+  /** Disposes of every tensor that `compute` creates, except the one it returns. */
   tidy(compute: () => Tensor): Tensor;
   readonly image: {
     resizeBilinear(tensor: Tensor, size: readonly [number, number], alignCorners: boolean): Tensor;
@@ -51,11 +51,11 @@ export class ImageNetwork {
     this.#model = model;
   }
 
-  /** Loads code and weights: about a second, and some 150 MB of memory. Rejects where that cannot be done. */
+  /** Loads code and weights, which takes about 1 s and 150 MB of memory. Rejects when that fails. */
   static async load(): Promise<ImageNetwork> {
     const files = findModelFiles();
     const tensorFlow = createRequire(import.meta.url)(files.code) as TensorFlow;
-    // Else it writes warnings and advice to the console.
+    // Otherwise it writes warnings and advice to the console.
     tensorFlow.enableProdMode();
     tensorFlow.setWasmPaths({
       'tfjs-backend-wasm.wasm': files.wasm,
@@ -68,8 +68,8 @@ export class ImageNetwork {
   }
 
   /**
-   * Probabilities of the classes, in their order: tensor [1,5]. Computing keeps this thread busy: around a tenth of a
-   * second. The picture is prepared as nsfwjs does it: resized bilinearly, without keeping the aspect.
+   * Class probabilities in the order of IMAGE_CLASSES: tensor [1,5]. Blocks this thread for about 100 ms. The image is
+   * prepared as in nsfwjs: bilinear resize that ignores the aspect ratio.
    */
   async classify({ width, height, rgb }: Pixels): Promise<Float32Array> {
     const tf = this.#tensorFlow;

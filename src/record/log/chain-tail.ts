@@ -17,7 +17,7 @@ import { readChain } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-/** Read per poll; the rest comes with the next one. */
+/** Max bytes read per poll; the next poll reads the rest. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Poll interval while the log is being taken over, in milliseconds. */
 const SETTLE_MS = 50;
@@ -54,8 +54,8 @@ export class ChainTail {
     }
   }
 
-  /** The same without waiting for the newest epoch's claim: its writer may have died before writing it. */
-  static async glance(runDir: string, signal: AbortSignal): Promise<ChainTail> {
+  /** Like `open`, without waiting for the newest epoch's claim: its writer may have died before writing it. */
+  static async openNow(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     return new ChainTail(runDir, signal, await readWhole(runDir, signal));
   }
 
@@ -68,12 +68,12 @@ export class ChainTail {
     return this.#commits.has(shard);
   }
 
-  /** Sums over what is committed of a pass. */
+  /** Sums over the committed shards of a pass. */
   counts(pass: number): ShardCounts {
     return this.#commits.counts(pass);
   }
 
-  /** Reads what was committed since; returns whether there was anything. */
+  /** Reads new commits; returns whether there were any. */
   async poll(): Promise<boolean> {
     const before = this.#commits.shards;
     const highest = (await listEpochs(this.#runDir)).at(-1) ?? 0;
@@ -129,7 +129,7 @@ async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChai
   return { commits, position, bytes: parts.at(-1)?.bytes ?? 0, settled: highest === position.epoch };
 }
 
-/** The complete lines of a file from a byte on; of more than `MAX_BYTES`, those in the first part. */
+/** The complete lines of a file from a byte on, within the next `MAX_BYTES`. */
 async function completeLines(path: string, from: number): Promise<Buffer[]> {
   const file = await openFile(path, 'refuse');
   try {

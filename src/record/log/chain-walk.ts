@@ -23,7 +23,7 @@ export interface ChainWalkOptions {
   readonly newestLines?: number;
   /** Look for damaged commits: of shards that are not planned, or whose bytes are not in the segments. */
   readonly check?: { readonly plannedShards: number };
-  /** Number of planned shards; a commit of any other ends the walk. Bounds the memory that a hostile log can take. */
+  /** Number of planned shards; a commit of any other shard fails the walk. Bounds the memory that a hostile log can use. */
   readonly plannedShards?: number;
 }
 
@@ -36,7 +36,7 @@ export interface Step {
   readonly isVoid: (shard: number) => boolean;
 }
 
-/** Follows the chain epoch by epoch and collects what its lines hold. To be closed. */
+/** Follows the chain epoch by epoch and collects the contents of its lines. Must be closed. */
 export class ChainWalk {
   readonly parts: ChainPart[] = [];
   readonly commits = new CommitTable();
@@ -135,7 +135,7 @@ export class ChainWalk {
     if (!fits(line, claim.claim, segments.written)) return false;
     const end = line.offset + line.length;
     const voided = isVoid(line.shard);
-    // Writers never commit a shard twice with different outcomes: the shard's number is not the one that was written.
+    // Writers never commit a shard twice with different outcomes, so this line's shard number was changed.
     if (!voided && until === null && differs(line, this.commits.get(line.shard))) return false;
     segments.written.set(line.segment, end);
     segments.lastCommitAt = line.at;

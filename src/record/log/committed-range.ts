@@ -7,7 +7,7 @@ import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { CommittedRange } from './commit-table.ts';
 
-/** Of one shard's outcome lines: the longest string that Node can hold. */
+/** Max bytes of one shard's outcome lines: the longest string that Node supports. */
 const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
 /** Reads committed ranges of a run's segments and checks each against the hash in its commit. */

@@ -6,7 +6,7 @@ import { tableHead, tableRow } from './spreadsheet.ts';
 /** Max rows of one flagged.csv: spreadsheets take 1,048,576, including the header. */
 const MAX_FLAGGED_ROWS = 999_999;
 
-/** Where the text of a file goes: written when a run is finished, compared when it is verified. */
+/** The target of a file's text: a file when a run is finished, a comparison when it is verified. */
 export interface TextTarget {
   write(text: string | Buffer | readonly string[]): Promise<void>;
   /** To be called after the last `write`. */

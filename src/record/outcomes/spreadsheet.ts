@@ -85,7 +85,7 @@ function scoreCells(scores: NonNullable<OutcomeLine['subcategory_scores']>): str
   return cells;
 }
 
-/** A cell. Most texts need neither quotes nor an apostrophe; calling the library for each costs more than all the rest. */
+/** A cell. Most texts need neither quotes nor an apostrophe, and calling the library for each would dominate the time. */
 function cell(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);

@@ -1,4 +1,4 @@
-/** Stands for files whose names have no extension, or one of an unusual form. */
+/** The key for files without an extension, or with one of an unusual form. */
 export const OTHER_FILES = 'other';
 
 /** How to convert files of an unsupported type, by extension. */
@@ -26,7 +26,7 @@ export function extensionOf(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
 }
 
-/** What would help with files of an extension; null when nothing is known. */
+/** The advice for files with an extension; null when there is none. */
 export function helpWith(extension: string): string | null {
   return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
 }

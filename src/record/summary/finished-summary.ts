@@ -8,8 +8,7 @@ import { listEpochs } from '../log/epochs.ts';
 
 /**
  * summary.json of a finished run: its manifest exists, every file in it is there, and no later epoch was claimed. Null
- * while work is or may be left; `resume` makes missing final files again. Only sizes are compared: hashes are for
- * `verify`.
+ * while work is or may be left; `resume` recreates missing final files. Compares only sizes; `verify` checks hashes.
  */
 export async function finishedSummary(runDir: string): Promise<Summary | null> {
   try {

@@ -10,7 +10,7 @@ export function checkHead(chain: Chain, expected: string): void {
   const earlier = chain.closings.find(({ position }) => position.head === expected.toLowerCase());
   if (earlier === undefined) throw broken(`the chain head is ${head}, not the expected one`);
   throw broken(
-    `the chain head is ${head}: the expected head is that of pass ${earlier.closes}, finished at ${earlier.at}, and the log goes on after it`,
+    `the chain head is ${head}: the expected head is that of pass ${earlier.closes}, finished at ${earlier.at}, and the log continues after it`,
   );
 }
 

@@ -14,7 +14,7 @@ const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', '
 /** NFS "silly rename": a file that was deleted while it was open. */
 const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
 
-/** They vouch for the other files and are not listed themselves. */
+/** They authenticate the other files and are not listed themselves. */
 const MANIFEST_FILES: ReadonlySet<string> = new Set([
   RUN_FILES.manifest,
   RUN_FILES.manifestHash,
@@ -49,14 +49,14 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
   for (const name of await listFolder(runDir)) {
     const folder = name === RUN_FILES.log || name === RUN_FILES.control;
     if (MANIFEST_FILES.has(name) || folder || listed.has(name) || isLeftBehind(name, '', listed)) continue;
-    throw broken(`${name} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+    throw broken(`${name} is not part of the record: ${RUN_FILES.manifest} does not list it`);
   }
   for (const name of logs) {
     const path = LOG_PREFIX + name;
     const epoch = epochOf(name);
     if (listed.has(path) || isLeftBehind(name, LOG_PREFIX, listed)) continue;
     if (epoch === null || epoch === manifest.epoch) {
-      throw broken(`${path} is no part of the record: ${RUN_FILES.manifest} does not list it`);
+      throw broken(`${path} is not part of the record: ${RUN_FILES.manifest} does not list it`);
     }
   }
 }

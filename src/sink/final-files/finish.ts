@@ -31,8 +31,8 @@ export interface FinishOptions {
 /**
  * Finishes a run whose shards are all committed: merges the log into the final files, appends the closing line to the
  * log, writes summary and manifest, and renames all files into place. A run with a missing shard, or whose plan is not
- * closed, is `incomplete`: its summary counts what there is, and nothing is written. After a crash at any point it can be
- * called again; a closing line without a manifest is followed by another one.
+ * closed, is `incomplete`: its summary counts the committed outcomes, and nothing is written. After a crash at any point
+ * it can be called again; a closing line without a manifest is then followed by another one.
  *
  * All commits must have resolved. Throws Failure('superseded') when another process has claimed the run,
  * Failure('internal') when the record does not add up, Failure('service') when the disk stays full.
@@ -147,8 +147,8 @@ class Finish {
   }
 
   /**
-   * Renames the files into place, the manifest last: a run is finished once its manifest is of its latest pass. After a
-   * crash before that it is finished again.
+   * Renames the files into place, the manifest last: a run is finished once the manifest is that of the latest pass. After
+   * a crash before that, the run is finished again.
    */
   async #publish(names: readonly string[]): Promise<void> {
     const { runDir } = this.#log;

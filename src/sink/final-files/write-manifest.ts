@@ -33,7 +33,7 @@ interface ManifestInput {
   readonly signal: AbortSignal;
 }
 
-/** A manifest whose pass is closed: what it lists is hashed, and the closing line is in the log. */
+/** A manifest whose pass is closed: its listed files are hashed, and the closing line is in the log. */
 interface ClosedManifest {
   readonly chainHead: string;
   /** Writes the rest. The summary names the chain head, so it is made after the closing line. */

@@ -11,7 +11,7 @@ import { supersededOr, takeNextEpoch } from './take-epoch.ts';
 import { LogWriter } from './log-writer.ts';
 import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.ts';
 
-/** A segment is followed by a new one at this size, in bytes. */
+/** A new segment begins at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
 
 /** A check of the log that takes longer than this is reported, in milliseconds. */
@@ -32,10 +32,10 @@ export interface ClaimOptions {
 }
 
 /**
- * Takes over writing a run's verdict log from the previous writer. The order of steps makes sure that no acknowledged
- * commit is left out:
+ * Takes over writing a run's verdict log from the previous writer. The order of the steps ensures that no acknowledged
+ * commit is lost:
  * 1. take the next epoch: from then on the previous writer's commits fail;
- * 2. remove the temporary final files of earlier epochs, so that they cannot be renamed any more;
+ * 2. remove the temporary final files of earlier epochs, so that they can no longer be renamed;
  * 3. read the chain as far as it holds, and report damage;
  * 4. write the claim, which names that position. Until then the epoch is void: a crash loses nothing.
  *
@@ -98,14 +98,14 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   }
 }
 
-/** Hashes every committed byte, which takes minutes for a large run and is then reported. */
+/** Recovers the chain. That hashes every committed byte; if it takes long, a message says so. */
 async function recovered(
   runDir: string,
   epoch: number,
   { signal, report }: ClaimOptions,
 ): Promise<Recovered> {
   const say = (): void =>
-    report('Checking what was committed before continuing; for a large run this takes minutes', false);
+    report('Checking the committed outcomes before continuing; for a large run this takes minutes', false);
   const timer = setTimeout(say, LONG_CHECK_MS);
   try {
     return await recoverChain(runDir, epoch, signal);

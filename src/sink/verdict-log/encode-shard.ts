@@ -19,8 +19,8 @@ export interface EncodedShard {
 
 /**
  * Encodes the outcome lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is
- * the time of outcomes that were known when the item was read. Failure('internal') when outcomes do not fit the items:
- * an item without an outcome must never pass for clean.
+ * the time of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
+ * item without an outcome must never pass for clean.
  */
 export function encodeShard(
   run: string,
@@ -51,7 +51,7 @@ export function encodeShard(
     } else {
       const { fingerprint } = outcome.judgement;
       if (fingerprint !== null && !stamped.has(fingerprint)) {
-        throw new Failure('internal', `shard ${shard} names a fingerprint that did not come with it`);
+        throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
       line = verdictLine(run, policy, item, outcome.judgement);
     }

@@ -33,7 +33,7 @@ interface LogWriterInput {
   readonly segmentBytes: number;
 }
 
-/** Enough for most shards. */
+/** Initial buffer size: enough for most shards. */
 const LIKELY_BYTES = 256 * 1024;
 /** The max number of concurrent commits. */
 const MAX_BUFFERS = 16;
@@ -178,7 +178,7 @@ export class LogWriter {
       await writeAt(this.#commits, bytes, this.#end.bytes);
       await this.#commits.datasync();
     });
-    // A new writer reads the chain after it took its epoch: if none is taken by now, it will see these lines.
+    // A new writer reads the chain after it took its epoch: if no later epoch is taken yet, it will see these lines.
     await this.assertCurrent();
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
   }

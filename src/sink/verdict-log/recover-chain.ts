@@ -29,7 +29,7 @@ interface Loss {
  */
 export async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Recovered> {
   const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);
-  // Without a writer there is no plan yet; what the log holds is then planned again in the same way.
+  // Without a writer there is no plan yet; shards in the log are then planned again in the same way.
   const plannedShards = plan.epoch === 0 ? Number.POSITIVE_INFINITY : plan.shards;
   await assertNothingGone(runDir, plan.epoch, below);
   const epochs = (await listEpochs(runDir)).filter((epoch) => epoch < below);
@@ -63,8 +63,8 @@ export async function recoverChain(runDir: string, below: number, signal: AbortS
 }
 
 /**
- * Failure('internal') when an epoch is missing from the log. To be called before an epoch is taken, which would get the
- * missing number.
+ * Failure('internal') when an epoch is missing from the log. Must be called before an epoch is taken, since the new epoch
+ * would get the missing number.
  */
 export async function assertLogIsThere(runDir: string, signal: AbortSignal): Promise<void> {
   const { epoch } = await readPlanState(join(runDir, RUN_FILES.plan), signal);
@@ -96,14 +96,14 @@ async function readLog(runDir: string): Promise<string[]> {
 function logGone(epoch: number): Failure {
   return new Failure(
     'internal',
-    `log/${commitsName(epoch)} is gone, and with it what was judged: restore the folder log, or start a ` +
+    `log/${commitsName(epoch)} is missing, and with it committed outcomes: restore the folder log, or start a ` +
       'new run',
   );
 }
 
 /**
- * What an epoch lost from a complete line on that does not hold: the outcomes in its segments beyond what counts, up to
- * the last valid line.
+ * What an epoch lost from a complete but invalid line on: the outcomes in its segments beyond the valid commits, up to the
+ * last valid line.
  */
 async function lossFrom(
   runDir: string,

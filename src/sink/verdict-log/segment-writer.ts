@@ -29,8 +29,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes a group and syncs it; only then does the end move. So a failed group can be written again to the same place,
-   * which it must be: after a failed fdatasync the kernel may have dropped the dirty pages.
+   * Writes a group and syncs it; only then advances the end. A failed group must be written again to the same place: after
+   * a failed fdatasync the kernel may have dropped the dirty pages.
    */
   async write(group: readonly Buffer[]): Promise<Placement[]> {
     const placements: Placement[] = [];
@@ -64,7 +64,7 @@ export class SegmentWriter {
       await this.close();
     }
     const path = join(this.#logDir, segmentName(this.#epoch, part));
-    // A group that is written again goes to the segments it has already created.
+    // A retried group reuses the segments it has already created.
     const handle = await (part > this.#created ? createFile(path) : reopenFile(path));
     this.#open = { part, handle };
     this.#created = Math.max(this.#created, part);

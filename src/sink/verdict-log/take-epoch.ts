@@ -26,20 +26,17 @@ export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; co
  */
 export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
   if (await isTaken(runDir, epoch + 1)) {
-    throw new Failure(
-      'superseded',
-      'another process continues this run: nothing more is written by this one',
-    );
+    throw new Failure('superseded', 'another process continues this run: this one writes nothing more');
   }
   if (await isTaken(runDir, epoch)) return;
-  const what = `log/${commitsName(epoch)} was deleted or moved while it was written: put it back and resume the run`;
+  const what = `log/${commitsName(epoch)} was deleted or moved while it was being written: put it back and resume the run`;
   throw goneFailure(runDir) ?? new Failure('service', what);
 }
 
 /**
- * The error to report for a failed read of the record by the writer of an epoch. A writer that was overtaken reads
- * what its successor writes, which need not fit what it knows: the reason is then Failure('superseded'). Aborts, and
- * failures of any kind but 'internal', are returned as they are.
+ * The error to report when the writer of an epoch failed to read the record. An overtaken writer may read what its
+ * successor writes and find it inconsistent: the reason is then Failure('superseded'). Aborts, and failures of any kind
+ * except 'internal', are returned unchanged.
  */
 export async function supersededOr(error: unknown, runDir: string, epoch: number): Promise<unknown> {
   if (error instanceof Failure ? error.kind !== 'internal' : isAbort(error)) return error;

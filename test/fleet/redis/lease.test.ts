@@ -22,7 +22,7 @@ it('a process that is gone is forgotten in its time, although the clock of Redis
   const link = await linkForTest(await redisForTest());
   const presence = new Presence(link, 'worker', 'w', {
     describe: () => ({ lanes: ['text'] }),
-    forgottenAfterMs: 500,
+    expiryMs: 500,
   });
   await presence.start();
   const [present] = await listPresent(link, 'worker', never);

@@ -17,7 +17,7 @@ async function announce(
   states: string[],
 ): Promise<() => Promise<void>> {
   const describe = () => ({ lanes, guards: states.map((state) => ({ name: 'grpc://gpu:8001', state })) });
-  const presence = new Presence(link, 'worker', id, { describe, forgottenAfterMs: 60_000 });
+  const presence = new Presence(link, 'worker', id, { describe, expiryMs: 60_000 });
   onTestFinished(() => presence.stop());
   await presence.start();
   return () => presence.stop();

@@ -222,7 +222,7 @@ describe('a connection', () => {
   });
 
   it('is told how many calls it may make at a time', async () => {
-    const guard = await server({ callsOfConnection: 7 });
+    const guard = await server({ callsPerConnection: 7 });
     const { session } = raw(guard);
     await once(session, 'remoteSettings');
     expect(session.remoteSettings.maxConcurrentStreams).toBe(7);

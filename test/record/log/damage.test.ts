@@ -202,7 +202,7 @@ describe('a damaged verdict log', () => {
     await rm(join(run.dir, name), { recursive: true });
     await expect(claim(run)).rejects.toMatchObject({
       kind: 'internal',
-      message: expect.stringContaining('log/0001-commits.jsonl is gone') as string,
+      message: expect.stringContaining('log/0001-commits.jsonl is missing') as string,
     });
   });
 
@@ -212,7 +212,7 @@ describe('a damaged verdict log', () => {
     await rm(join(run.dir, 'log', `${epoch}-commits.jsonl`));
     await expect(claim(run)).rejects.toMatchObject({
       kind: 'internal',
-      message: expect.stringContaining(`log/${epoch}-commits.jsonl is gone`) as string,
+      message: expect.stringContaining(`log/${epoch}-commits.jsonl is missing`) as string,
     });
   });
 });
@@ -236,7 +236,7 @@ it('says once that checking a large log takes long, and stops between two ranges
   } finally {
     vi.useRealTimers();
   }
-  expect(said).toEqual([expect.stringContaining('Checking what was committed')]);
+  expect(said).toEqual([expect.stringContaining('Checking the committed outcomes')]);
 });
 
 describe('who was overtaken', () => {

@@ -113,7 +113,7 @@ describe('the closing line', () => {
     };
     expect(await verifyRun(dir, { head })).toEqual({
       ok: false,
-      problem: `the chain head is ${log.head}: the expected head is that of pass 1, finished at ${finished_at}, and the log goes on after it`,
+      problem: `the chain head is ${log.head}: the expected head is that of pass 1, finished at ${finished_at}, and the log continues after it`,
     });
   });
 });

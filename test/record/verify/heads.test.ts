@@ -36,7 +36,7 @@ describe('verify with a head file', () => {
     await log.close();
     expect(await verifyRun(dir, { headFile })).toMatchObject({
       ok: false,
-      problem: expect.stringContaining('and the log goes on after it') as string,
+      problem: expect.stringContaining('and the log continues after it') as string,
     });
     await noteHead(headFile, noted(record.run, 2, log.head), signal);
     expect(await verifyRun(dir, { headFile })).toMatchObject({ ok: true, pass: 2 });

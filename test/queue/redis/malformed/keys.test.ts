@@ -27,7 +27,7 @@ describe.each(Object.entries(NONSENSE))('where a key holds %s', (_, put) => {
     await put(link, link.key('workers'));
     const presence = new Presence(link, 'worker', 'w1', {
       describe: () => ({ lanes: ['text'] }),
-      forgottenAfterMs: 60_000,
+      expiryMs: 60_000,
     });
     onTestFinished(() => presence.stop());
     await presence.start();
