@@ -45,7 +45,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
           if (this.#waiting.length > 0) {
             const value = this.#waiting.shift() as T;
             this.#changes.offerTurns();
-            await this.#handle(value, handle, options.signal);
+            while (await isRequeued(handle(value, options.signal), options.signal)) continue;
           } else if (this.#closed) return;
           else await this.#until(() => this.#waiting.length > 0 || this.#closed, signal);
         }
@@ -57,21 +57,6 @@ export class LocalQueue<T> implements ClosableQueue<T> {
     failed.signal.throwIfAborted();
   }
 
-  async #handle(
-    value: T,
-    handle: (value: T, signal: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (;;) {
-      try {
-        return await handle(value, signal);
-      } catch (error) {
-        if (!(error instanceof Requeue)) throw error;
-        await delay(error.delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-      }
-    }
-  }
-
   #hasRoom(): boolean {
     return this.#waiting.length < this.#maxWaiting;
   }
@@ -79,5 +64,17 @@ export class LocalQueue<T> implements ClosableQueue<T> {
   /** Resolves once the condition held; others that wait for it may have been faster, so the caller checks it again. */
   #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
     return this.#changes.wait(() => (condition() ? 'taken' : 'skipped'), signal);
+  }
+}
+
+/** Awaits a handler. True, after the delay it asked for, when its value must be handled again. */
+async function isRequeued(handled: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await handled;
+    return false;
+  } catch (error) {
+    if (!(error instanceof Requeue)) throw error;
+    await delay(error.delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    return true;
   }
 }

@@ -73,7 +73,7 @@ export class Dispatcher {
       {
         open: () => !this.#stamping.suspected && !liveness.doubted,
         stamp: () => ({ epoch: this.#stamping.epoch, successes: liveness.successes }),
-        fly: (flight) => this.#fly(flight),
+        fly: this.#fly,
         taken: (tasks) => {
           this.#ownedTasks.own(tasks);
           events.backlogTaken();
@@ -96,10 +96,7 @@ export class Dispatcher {
 
   #makeStamping(): Stamping<PendingVerdicts> {
     const { version } = this.#guard;
-    const hooks = {
-      stamped: (pending: readonly PendingVerdicts[], id: string | null) => this.#stamped(pending, id),
-      voided: (pending: readonly PendingVerdicts[]) => this.#voided(pending),
-    };
+    const hooks = { stamped: this.#stamped, voided: this.#voided };
     if (version === null) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
       ...hooks,
@@ -182,7 +179,8 @@ export class Dispatcher {
     }
   }
 
-  async #fly(flight: Flight): Promise<void> {
+  /** See `SenderHooks.fly`. */
+  readonly #fly = async (flight: Flight): Promise<void> => {
     let reply: Reply | null = null;
     let fault: Fault | null = null;
     try {
@@ -196,7 +194,7 @@ export class Dispatcher {
     if (fault === null || !mayBeOutage(fault)) this.#sender.land(flight);
     if (reply !== null) await this.#replied(flight, reply);
     else if (fault !== null) await this.#faults.failed(flight, fault);
-  }
+  };
 
   #callOptions(signal: AbortSignal): CallOptions {
     return { timeoutMs: this.#options.requestTimeoutMs, signal };
@@ -236,20 +234,22 @@ export class Dispatcher {
     }
   }
 
-  #stamped(all: readonly PendingVerdicts[], fingerprintId: string | null): void {
+  /** See `StampingHooks`. */
+  readonly #stamped = (all: readonly PendingVerdicts[], fingerprintId: string | null): void => {
     for (const pending of all) {
       for (const [index, task] of pending.tasks.entries()) {
         if (task.abandoned) continue;
         this.#ownedTasks.settle(task, verdictOf(pending, index, this.#options.endpoint, fingerprintId));
       }
     }
-  }
+  };
 
-  #voided(all: readonly PendingVerdicts[]): void {
+  /** See `StampingHooks`. */
+  readonly #voided = (all: readonly PendingVerdicts[]): void => {
     for (const { tasks } of all) {
       for (const task of tasks) if (!task.abandoned) this.#ownedTasks.judgeAgain(task);
     }
-  }
+  };
 
   /** See `BracketHooks.failed`. */
   #readingFailed(error: unknown): number | null {

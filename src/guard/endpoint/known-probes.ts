@@ -21,6 +21,7 @@ const MAX_ATTEMPTS = 5;
 export class KnownProbes implements ReadyGuard {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
+  readonly judge: ReadyGuard['judge'];
   readonly version: ReadyGuard['version'];
   #reading: Reading | null;
   #asked = new Map<Signature, Promise<Judges>>();
@@ -30,6 +31,7 @@ export class KnownProbes implements ReadyGuard {
   constructor(guard: ReadyGuard, options: CallOptions) {
     this.#guard = guard;
     this.#options = options;
+    this.judge = guard.judge;
     const { version } = guard;
     this.#reading = version?.first ?? null;
     this.version = version && {
@@ -49,10 +51,6 @@ export class KnownProbes implements ReadyGuard {
 
   get concurrency(): ConcurrencyPolicy {
     return this.#guard.concurrency;
-  }
-
-  judge(...call: Parameters<ReadyGuard['judge']>): ReturnType<ReadyGuard['judge']> {
-    return this.#guard.judge(...call);
   }
 
   takes(signature: Signature): boolean {

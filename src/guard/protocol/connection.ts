@@ -43,8 +43,8 @@ export interface ReadyGuard {
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(signature: Signature): boolean;
-  /** Judges rows of one signature in one request. */
-  judge(rows: readonly RequestRow[], options: CallOptions): Promise<Reply>;
+  /** Judges rows of one signature in one request. Works without `this`. */
+  readonly judge: (rows: readonly RequestRow[], options: CallOptions) => Promise<Reply>;
   /** The first version reading, and how to take the next. Null for a guard that does not report its version. */
   readonly version: {
     readonly first: Reading;

@@ -9,7 +9,7 @@ import type { Chain } from '../log/chain.ts';
 import { Tally, type Counts } from '../tally.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import { isComplete, type PlanOutline } from './plan-outline.ts';
-import type { LoggedOutcome } from './shard-cursor.ts';
+import type { OutcomeFiles, TextTarget } from './outcome-files.ts';
 
 export interface RunOutcomesInput {
   readonly runDir: string;
@@ -33,7 +33,7 @@ export interface RunTotals {
 }
 
 /**
- * Reads the outcomes of a run from its log, in corpus order, hands them to `take` in batches, and adds them up. Of a
+ * Reads the outcomes of a run from its log, in corpus order, writes them to `files` in batches, and adds them up. Of a
  * complete run it checks that the seqs run from 0 without a gap and that, per corpus, items = verdicts + errors.
  *
  * Failure('internal') when the log does not hold, an outcome is of another run, a decision is not what the policy gives,
@@ -42,7 +42,7 @@ export interface RunTotals {
  */
 export async function readRunOutcomes(
   input: RunOutcomesInput,
-  take?: (outcomes: readonly LoggedOutcome[]) => Promise<void>,
+  files?: Pick<OutcomeFiles<TextTarget>, 'add'>,
 ): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, parse } = input;
   const accounts = await openAccounts(input);
@@ -65,7 +65,7 @@ export async function readRunOutcomes(
       }
       accounts?.add(line);
     }
-    await take?.(batch);
+    await files?.add(batch);
   }
   const corpora = accounts?.accounts() ?? [];
   if (complete) checkSums(plan.items, seq, corpora);

@@ -230,7 +230,7 @@ async function checkOutcomeFiles(
   };
   try {
     const files = await OutcomeFiles.begin(open, record.config.output.formats);
-    const totals = await readRunOutcomes(input, (batch) => files.add(batch));
+    const totals = await readRunOutcomes(input, files);
     for (const file of opened.values()) await file.complete();
     return { files: [...opened.keys()], totals };
   } finally {

@@ -98,7 +98,7 @@ class Finish {
     try {
       const { formats } = record.config.output;
       const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
-      const totals = await readRunOutcomes(outcomes, (batch) => files.add(batch));
+      const totals = await readRunOutcomes(outcomes, files);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];

@@ -33,6 +33,8 @@ interface LogWriterInput {
   readonly segmentBytes: number;
 }
 
+/** As messages name it. */
+const LOG = 'the verdict log';
 /** Initial buffer size: enough for most shards. */
 const LIKELY_BYTES = 256 * 1024;
 /** The max number of concurrent commits. */
@@ -59,7 +61,7 @@ export class LogWriter {
   readonly #segments: SegmentWriter;
   readonly #table: CommitTable;
   readonly #fingerprints: Set<string>;
-  readonly #group = new GroupCommit<Entry>((entries) => this.#flush(entries));
+  readonly #group: GroupCommit<Entry>;
   readonly #underWay = new Map<number, Promise<void>>();
   /** Reused: allocating a buffer per shard costs more than writing it. */
   readonly #buffers: TextBuffer[] = [];
@@ -76,6 +78,7 @@ export class LogWriter {
     this.#table = input.chain.commits;
     this.#fingerprints = new Set(input.chain.fingerprints.keys());
     this.#end = input.end;
+    this.#group = new GroupCommit(this.#flush);
   }
 
   /** Hash of the last line of the chain. */
@@ -157,11 +160,14 @@ export class LogWriter {
     return this.#closing;
   }
 
-  async #flush(entries: readonly Entry[]): Promise<void> {
+  readonly #flush = async (entries: readonly Entry[]): Promise<void> => {
     try {
-      const placements = await this.#write(() =>
-        this.#segments.write(entries.map(({ encoded }) => encoded.bytes)),
-      );
+      const group = entries.map(({ encoded }) => encoded.bytes);
+      const write = async (): Promise<Placement[]> => {
+        await this.assertCurrent();
+        return this.#segments.write(group);
+      };
+      const placements = await retryWhileDiskFull(LOG, write, this.diskFull);
       const { text, head, commits, fingerprints } = this.#chainLines(entries, placements);
       await this.#append(text, head);
       for (const commit of commits) this.#table.add(commit);
@@ -169,15 +175,17 @@ export class LogWriter {
     } catch (error) {
       throw this.#unwritable(error);
     }
-  }
+  };
 
   /** Appends complete lines to the commits file and syncs it. */
   async #append(text: string, head: string): Promise<void> {
     const bytes = Buffer.from(text);
-    await this.#write(async () => {
+    const write = async (): Promise<void> => {
+      await this.assertCurrent();
       await writeAt(this.#commits, bytes, this.#end.bytes);
       await this.#commits.datasync();
-    });
+    };
+    await retryWhileDiskFull(LOG, write, this.diskFull);
     // A new writer reads the chain after it took its epoch: if no later epoch is taken yet, it will see these lines.
     await this.assertCurrent();
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
@@ -187,14 +195,6 @@ export class LogWriter {
     if (error instanceof Failure || this.diskFull.signal.aborted) return error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return new Failure('internal', `the verdict log cannot be written (${code})`, { cause: error });
-  }
-
-  #write<T>(attempt: () => Promise<T>): Promise<T> {
-    const fenced = async (): Promise<T> => {
-      await this.assertCurrent();
-      return attempt();
-    };
-    return retryWhileDiskFull('the verdict log', fenced, this.diskFull);
   }
 
   /** The chain lines that commit a group. */
