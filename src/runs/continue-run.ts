@@ -38,12 +38,12 @@ export interface Continued {
 }
 
 /**
- * Takes a run from the state its directory records to its end: claims the verdict log, feeds what is planned
- * and not committed, plans and judges the rest, writes the final files. A new run, an interrupted one and a retry
- * pass all go this way.
+ * Continues a run from the state in its directory until it is finished: claims the verdict log, feeds planned shards that
+ * are not committed, plans and judges the rest, writes the final files. New runs, interrupted runs and retry passes all
+ * use this path.
  *
  * Failure `usage` for a retry of a run that is not finished; `superseded` when another process takes over;
- * `interrupted` when drained or stopped; `service` when no guard can be had.
+ * `interrupted` when drained or stopped; `service` when no guard is available.
  */
 export async function continueRun(run: Run, options: ContinueOptions): Promise<Continued> {
   const { stop } = options;

@@ -29,11 +29,11 @@ export async function createRun(
   options: {
     readonly now: Date;
     readonly toolVersion: string;
-    /** Files that were passed over, by reason. */
+    /** Number of skipped files, by reason. */
     readonly skipped: Readonly<Record<string, number>>;
-    /** Those of them that are not among the sources. */
+    /** The skipped files that are not among the sources. */
     readonly skippedFiles: Iterable<SkippedFile>;
-    /** By which this user knows the run again; null where there is none, and it has to be trusted expressly later. */
+    /** The user's key, which marks the run as trusted; null: the user must trust it explicitly later. */
     readonly key: Buffer | null;
   },
 ): Promise<Run> {

@@ -3,7 +3,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
 import { RetrySelection } from './retry-selection.ts';
 
-/** The items of a finished run whose error is worth trying again, as its errors.jsonl lists them. */
+/** The items of a finished run with a retryable error, from its errors.jsonl. */
 export async function retryableItems(runDir: string, signal: AbortSignal): Promise<RetrySelection> {
   const seqs: number[] = [];
   const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;

@@ -9,7 +9,7 @@ export interface NotedView extends RunView {
   readonly note: string | null;
 }
 
-/** What a run reports to its caller on the way to its end. */
+/** What a run reports to its caller while it runs. */
 export type RunEvent =
   /** The sources of a new run were sampled; nothing is written yet. */
   | { readonly kind: 'inspected'; readonly inspection: Inspection }

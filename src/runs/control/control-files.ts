@@ -4,7 +4,7 @@ import { DIRECTORY_MODE, openForAppending } from '../../files/create-file.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** What can be asked of a run by a file in its `control` folder: an empty one, whose presence is the request. */
+/** Requests to a run: each is an empty file in its `control` folder, whose presence is the request. */
 export type Marker = 'paused' | 'cancelled';
 
 /** The folder `control` of a run directory. */
@@ -12,7 +12,7 @@ export function controlFolder(runDir: string): string {
   return join(runDir, RUN_FILES.control);
 }
 
-/** Makes the folder if it is not there. */
+/** Creates the folder if it does not exist. */
 export async function makeControlFolder(runDir: string): Promise<void> {
   try {
     await mkdir(controlFolder(runDir), DIRECTORY_MODE);
@@ -22,7 +22,7 @@ export async function makeControlFolder(runDir: string): Promise<void> {
   }
 }
 
-/** False where there is none; rejects with NotAnOrdinaryFile where something else has its name. */
+/** Whether the marker exists; rejects with NotAnOrdinaryFile when something else has its name. */
 async function isFolder(path: string): Promise<boolean> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

@@ -8,10 +8,10 @@ import { listFolder } from '../../files/list-folder.ts';
 import { readWholeFile } from '../../files/open-file.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 
-/** How often a feeder says that it is there, in milliseconds. */
-const BEAT_MS = 2000;
-/** After so long without a sign a feeder counts as gone, in milliseconds. */
-const GONE_AFTER_MS = 15_000;
+/** Heartbeat interval of a feeder, in milliseconds. */
+const HEARTBEAT_MS = 2000;
+/** After this long without a heartbeat a feeder counts as dead, in milliseconds. */
+const DEAD_AFTER_MS = 15_000;
 
 const RECORD = z.looseObject({
   host: z.string(),
@@ -20,21 +20,21 @@ const RECORD = z.looseObject({
   at: z.string().optional(),
 });
 
-/** Who feeds a run, or did last. */
+/** The current or last feeder of a run. */
 export interface Feeder {
   readonly epoch: number;
   readonly host: string;
   readonly pid: number;
-  /** Whether it feeds a fleet; else it judges in its own process. */
+  /** Whether it feeds a fleet; otherwise it judges in its own process. */
   readonly fleet: boolean;
-  /** When it began, ISO 8601, UTC. */
+  /** When it started; ISO 8601, UTC. */
   readonly at?: string | undefined;
   readonly alive: boolean;
 }
 
 /**
- * The right to plan and feed a run: whoever claims the next epoch has it, and whoever had it before stops. While it
- * is held, the time of its file tells that the feeder lives.
+ * The exclusive right to plan and feed a run. A process takes it by claiming the next epoch, and the previous holder
+ * stops. While the claim is held, the modification time of its file serves as heartbeat.
  */
 export class FeedClaim {
   readonly epoch: number;
@@ -47,14 +47,15 @@ export class FeedClaim {
     const path = join(controlFolder(runDir), feedName(epoch));
     this.#timer = setInterval(() => {
       const now = new Date();
-      // A beat that fails is told by its absence.
+      // A failed heartbeat needs no handling: it is missing, which is the signal.
       lutimes(path, now, now).catch(() => {});
-    }, BEAT_MS);
+    }, HEARTBEAT_MS);
     this.#timer.unref();
   }
 
   /**
-   * Claims the next epoch, from 1. On a full disk it rejects with the system's error, and whoever feeds the run goes on.
+   * Claims the next epoch; the first is 1. On a full disk it rejects with the system's error, and the current feeder keeps
+   * its claim.
    */
   static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
     await makeControlFolder(runDir);
@@ -70,17 +71,17 @@ export class FeedClaim {
     throw new Failure('superseded', 'another process feeds this run now: this one stops');
   }
 
-  /** Ends the beat; the run then has no feeder. Safe to call twice. */
+  /** Stops the heartbeat; the run then has no feeder. Idempotent. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    // A time long ago: nobody has to wait until the last beat is too old.
+    // Backdates the last heartbeat, so that the feeder counts as dead at once.
     await lutimes(join(controlFolder(this.#runDir), feedName(this.epoch)), 0, 0).catch(() => {});
   }
 }
 
 /**
- * The highest feed epoch of a run; 0 when nobody ever fed it. A file without content is no claim: its writer found no
- * room for more, or died.
+ * The highest feed epoch of a run; 0 when it was never fed. An empty file is not a claim: the disk was full, or its writer
+ * died.
  */
 export async function latestFeedEpoch(runDir: string): Promise<number> {
   for (const epoch of (await listNumbers(runDir)).reverse()) {
@@ -98,7 +99,7 @@ async function isWritten(path: string): Promise<boolean> {
   }
 }
 
-/** False when another process took the number. */
+/** Returns false when another process took the epoch. */
 async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promise<boolean> {
   const path = join(controlFolder(runDir), feedName(epoch));
   let file: FileHandle;
@@ -121,7 +122,7 @@ async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promis
   return true;
 }
 
-/** Who feeds a run, or did last; null when nobody did, or that cannot be told. */
+/** The current or last feeder of a run; null when there was none, or its claim is unreadable. */
 export async function readFeeder(runDir: string): Promise<Feeder | null> {
   const epoch = await latestFeedEpoch(runDir);
   if (epoch === 0) return null;
@@ -131,13 +132,13 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
       JSON.parse((await readWholeFile(path, { maxBytes: 65_536, links: 'refuse' })).toString()),
     );
     const age = Date.now() - (await lstat(path)).mtimeMs;
-    return { epoch, host, pid, fleet, at, alive: age < GONE_AFTER_MS };
+    return { epoch, host, pid, fleet, at, alive: age < DEAD_AFTER_MS };
   } catch {
     return null;
   }
 }
 
-/** Whether a process that needs no fleet has claimed the run after the feeder of an epoch. */
+/** Whether a process that judges without a fleet has claimed the run after the feeder of an epoch. */
 export async function wasTakenOver(runDir: string, epoch: number): Promise<boolean> {
   const feeder = await readFeeder(runDir);
   return feeder !== null && feeder.epoch > epoch && !feeder.fleet;
@@ -147,7 +148,7 @@ function feedName(epoch: number): string {
   return `feed-${String(epoch).padStart(4, '0')}.json`;
 }
 
-/** The numbers that were taken, ascending. */
+/** The epochs that were taken, in ascending order. */
 async function listNumbers(runDir: string): Promise<number[]> {
   let names: string[];
   try {

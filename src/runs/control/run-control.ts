@@ -4,7 +4,7 @@ import { hasMarker } from './control-files.ts';
 
 const LOOK_EVERY_MS = 500;
 
-/** Follows what is asked of a run by marker files while this process judges it. */
+/** Watches the marker files of a run while this process judges it. */
 export class RunControl {
   readonly #runDir: string;
   readonly #say: (message: string) => void;
@@ -19,7 +19,7 @@ export class RunControl {
     this.#timer.unref();
   }
 
-  /** Looks once before it resolves, and then twice a second. */
+  /** Checks the markers once before it resolves, then every 500 ms. */
   static async open(runDir: string, say: (message: string) => void): Promise<RunControl> {
     const control = new RunControl(runDir, say);
     await control.#look();
@@ -40,7 +40,7 @@ export class RunControl {
     while (this.#paused) await delay(LOOK_EVERY_MS, undefined, { signal });
   }
 
-  /** Safe to call twice. */
+  /** Idempotent. */
   close(): void {
     clearInterval(this.#timer);
   }
@@ -55,7 +55,7 @@ export class RunControl {
       if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run continues');
       this.#paused = paused;
     } catch {
-      // A folder that cannot be looked into for a moment asks for nothing.
+      // While the folder cannot be read, the last known state stays.
     }
   }
 }

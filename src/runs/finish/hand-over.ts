@@ -19,7 +19,7 @@ export interface HandOverOptions {
 /**
  * Notes the chain head of a finished run, then runs the `--on-finish` command. Both are tried; returns their failures,
  * that of the command with its stderr as `cause`. Does nothing for a run that is not finished. Failure('internal') when
- * the run was finished before and its record does not hold: it may have been forged since, so its head is not vouched for.
+ * the run was finished earlier and its record does not verify: it may have been forged since, so its head is not noted.
  */
 export async function handOver(
   { run, summary, end, worked }: RunResult,

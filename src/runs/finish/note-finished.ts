@@ -6,8 +6,8 @@ import { noteHead } from '../../sink/note-head.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 
 /**
- * Notes the chain head of a finished run in a head file, unless it is there already. Failure('service') when that cannot
- * be done: the run is finished all the same.
+ * Adds the chain head of a finished run to a head file, unless it is already there. Failure('service') when that fails;
+ * the run is finished regardless.
  */
 export async function noteFinished(
   headFile: string,

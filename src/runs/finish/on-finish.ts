@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 
 /** Default timeout of the command, in milliseconds. */
 const MAX_MS = 60_000;
-/** Of its stderr, shown when it fails; in bytes. */
+/** Max bytes of its stderr to show when it fails. */
 const MAX_SAID = 4096;
 /** How long its child processes may hold its stderr open after it has exited, in milliseconds. */
 const CLOSING_MS = 1000;

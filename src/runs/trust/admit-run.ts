@@ -20,7 +20,7 @@ export interface AdmitOptions {
   readonly say: (line: string) => void;
 }
 
-/** Per path or URL. None is left out or shortened below this: it could be the one that matters. */
+/** Max length shown per path or URL. None is omitted or shortened below this: it could be the one that matters. */
 const MAX_CHARACTERS = 8192;
 
 /**
@@ -52,7 +52,7 @@ export async function admitRun(runDir: string, { keyFile, trusted, say }: AdmitO
   if (key !== null) await sealRun(runDir, runJson, key);
 }
 
-/** What a run reads and whom it asks, for people. */
+/** The files that a run reads and the guards that it uses, for people. */
 async function dealingsOf({ config }: RunRecord): Promise<{ corpora: string; guards: string }> {
   const corpora: string[] = [];
   for (const { path } of config.sources) corpora.push(await corpusShown(path));

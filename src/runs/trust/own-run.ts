@@ -4,7 +4,7 @@ import { shellWord } from '../../domain/text/shell-word.ts';
 import { sharedWithOthers, type SharedFolder } from '../../files/own-folder.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** Which folder of a run directory others could change, and why; null when none. */
+/** The first folder of a run directory that other users could change, and why; null when there is none. */
 async function sharedFolder(runDir: string): Promise<{ path: string; why: SharedFolder } | null> {
   for (const path of [runDir, join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.control)]) {
     try {
@@ -18,8 +18,8 @@ async function sharedFolder(runDir: string): Promise<{ path: string; why: Shared
 }
 
 /**
- * Failure('usage') unless a run directory, with its folders, is this user's alone to write in: whatever writes in it
- * asks first. Otherwise somebody else could lead what is written elsewhere.
+ * Failure('usage') unless this user alone can write in a run directory and its folders. Every writer checks this first:
+ * otherwise another user could redirect its writes with symbolic links.
  */
 export async function assertOwnRun(runDir: string): Promise<void> {
   const shared = await sharedFolder(runDir);
@@ -28,7 +28,7 @@ export async function assertOwnRun(runDir: string): Promise<void> {
     'usage',
     shared.why === 'of another user'
       ? `${shared.path} belongs to another user: work on it as that user, or on a copy of the run directory that is yours`
-      : `others can write in ${shared.path}: take that right away first (chmod -R go-w ${shellWord(runDir)}); ` +
+      : `others can write in ${shared.path}: revoke that first (chmod -R go-w ${shellWord(runDir)}); ` +
           'where the file system has no permissions (FAT, exFAT, some network shares), move the run directory to one ' +
           'that has, or mount it with umask=077',
   );

@@ -9,9 +9,8 @@ const SEAL = 'seal';
 const LABEL = 'guardsweep run.json 1\0';
 
 /**
- * Notes in a run directory that this user knows its run.json: HMAC-SHA-256 under the user's key, in hex, in
- * `control/seal`. With run.json it covers corpora, guards and, by its hash, the list of sources. It is no part of the
- * record.
+ * Marks a run directory's run.json as trusted by this user: HMAC-SHA-256 under the user's key, in hex, in `control/seal`.
+ * With run.json it covers corpora, guards and, by its hash, the list of sources. It is not part of the record.
  */
 export async function sealRun(runDir: string, runJson: string | Buffer, key: Buffer): Promise<void> {
   await makeControlFolder(runDir);
@@ -23,7 +22,7 @@ export async function sealRun(runDir: string, runJson: string | Buffer, key: Buf
   }
 }
 
-/** Whether run.json is as this user knows it. */
+/** Whether run.json is the one that this user trusts. */
 export async function isSealed(runDir: string, runJson: Buffer, key: Buffer): Promise<boolean> {
   try {
     const text = await readWholeFile(sealPath(runDir), { maxBytes: 128, links: 'refuse' });
