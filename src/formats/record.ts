@@ -59,7 +59,7 @@ export interface RecordReader {
    * After the end: from which byte on the file is to be given once more, and ended again, because a record was given
    * up whose bytes are not held any more. Null when all is read.
    */
-  readonly again: number | null;
+  readonly rereadFrom: number | null;
 }
 
 /** Bytes read for one batch of records, unless a single record is longer. */

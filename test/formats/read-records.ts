@@ -4,7 +4,7 @@ import { isFields, type RecordReader, type SourceRecord } from '../../src/format
 /** What a reader gives for bytes that come in pieces of the given sizes, over and over. */
 export function readAll(reader: RecordReader, bytes: Buffer, sizes: readonly number[]): SourceRecord[] {
   const records: SourceRecord[] = [];
-  for (let from: number | null = 0; from !== null; from = reader.again) {
+  for (let from: number | null = 0; from !== null; from = reader.rereadFrom) {
     for (let at = from, index = 0; at < bytes.length; index++) {
       const size = sizes[index % sizes.length]!;
       for (const batch of reader.push(bytes.subarray(at, at + size))) records.push(...batch);

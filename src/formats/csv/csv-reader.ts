@@ -1,93 +1,104 @@
 import { isUtf8 } from 'node:buffer';
-import { itemError, type ItemError } from '../../domain/item-error.ts';
-import { plural } from '../../domain/text/plural.ts';
+import type { ItemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import type { CsvDialect } from './csv-dialect.ts';
+import { CR, LF, LineBreaks } from './line-breaks.ts';
+import {
+  headerUnreadable,
+  MISQUOTED,
+  NO_ROW_FITS_HEADER,
+  NOT_TEXT,
+  rowTooLarge,
+  tooManyColumns,
+  UNCLOSED,
+  UNCLOSED_IN_HEADER,
+  UNCLOSED_ON_LINE,
+  withUnread,
+  wrongFieldCount,
+} from './row-errors.ts';
 import { RowScanner } from './row-scanner.ts';
 import { StrayQuotes } from './stray-quotes.ts';
 import { TableHeader, TableRow } from './table-row.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
+/** The end-of-file character of DOS (Ctrl-Z). */
+const DOS_EOF = '\u001a';
 
-/** The end-of-file mark of DOS. */
-const DOS_END = '\u001a';
-
-/** More columns than any table we know. */
+/** Bounds the memory for one row's cells; no known table has more. */
 const MAX_COLUMNS = 65_536;
 
-/** Instead of the offset of a row's second line: not found yet. */
+/** Offset of a line that was not found (yet). */
 const UNKNOWN = -1;
 
-/** How often a file is read once more, since each time it has to be read from its beginning. */
-const MAX_READINGS = 3;
+/** Times a file may be reread. A stream has to be read from its start each time. */
+const MAX_REREADS = 3;
 
 /**
- * Reads the rows of a delimited table (RFC 4180, any of the usual delimiters). A row that breaks the rules is one bad
- * record, and reading goes on at the physical line after the one it begins on, so that a quote that is never closed
- * costs its own row and not the rest of the file.
+ * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). A malformed row is one bad record.
+ * Reading resumes on the physical line after the one the row starts on, so that an unclosed quote loses one row and not
+ * the rest of the file.
  *
- * Holds the bytes of the current row, up to `limit` and one piece. Of a longer row it holds as much from the second
- * line on, to read that again should a stray quote turn out to have opened a cell; later than that, it asks for those
- * bytes again.
+ * Buffers the current row, up to `limit` bytes plus one chunk. Of a longer row, it buffers `limit` bytes from the second
+ * line on, to rescan them if a stray quote turns out to have opened a cell. If these were dropped too, it requests a
+ * reread of the file (`rereadFrom`).
  */
 export class CsvReader implements RecordReader {
   readonly #dialect: CsvDialect;
   readonly #limit: number;
   readonly #endsWithCr: boolean;
+  readonly #lineBreaks: LineBreaks;
   #window = new ByteWindow();
   readonly #scanner: RowScanner;
   readonly #strays: StrayQuotes;
-  /** Offset of the next byte to be scanned. */
+  /** Offset of the next byte to scan. */
   #at = 0;
   #rowStart = 0;
   #line = 1;
   #row = 0;
   #header: TableHeader | null = null;
-  /** The header's bytes hold line breaks, and no row of as many cells has followed it. */
+  /** The header contains line breaks, and no row so far has as many cells. */
   #isHeaderDoubtful = false;
-  /** Whether the last byte before the row is a CR that ends a line, so that an LF adds nothing to it. */
+  /** Whether the byte before the row is a CR that ends a line, so that an LF belongs to the same line break. */
   #afterCr = false;
-  /** Whether the bytes up to the next line break belong to a row that is settled, or to none. */
+  /** Whether the bytes up to the next line break belong to no row, or to a row that was already reported. */
   #isSkippingLine: boolean;
-  /** The row is longer than the limit: its bytes are passed over. */
+  /** The row is longer than the limit, so its bytes are skipped. */
   #isTooLong = false;
-  /** Of a row that is too long, the offset of its second line. */
+  /** Offset of the second line of a row that is too long. */
   #secondLine = UNKNOWN;
-  /** Whether that line is not held any more, and whether it was a whole row. */
-  #isGone = false;
+  /** Whether that line was dropped from the buffer, and if so, whether it was a complete row. */
+  #isDropped = false;
   #isSecondARow = false;
-  /** Of a row that was given up, the offset of the second line: nothing is read until it is given again. */
-  #wanted: number | null = null;
-  #again: number | null = null;
-  #readings = 0;
-  /** Why the header cannot be read: then nothing after it can be. */
-  #headless: ItemError | null = null;
+  /** Where to resume after a bad row whose second line was dropped. Nothing is read until the reread. */
+  #resumeAt: number | null = null;
+  #rereadFrom: number | null = null;
+  #rereads = 0;
+  /** Why the header cannot be read. Nothing after it is read either. */
+  #headerError: ItemError | null = null;
 
   constructor(dialect: CsvDialect, limit: number) {
     this.#dialect = dialect;
     this.#limit = limit;
     this.#endsWithCr = dialect.lineBreak === '\r';
+    this.#lineBreaks = new LineBreaks(dialect);
     this.#isSkippingLine = dialect.namesDelimiter;
     this.#scanner = new RowScanner(dialect);
     this.#strays = new StrayQuotes(dialect, limit);
     this.#scanner.begin(MAX_COLUMNS);
   }
 
-  /** Null until the header was read, and for good when it cannot be. */
+  /** Null until the header is read, and if it is unreadable. */
   get header(): TableHeader | null {
     return this.#header;
   }
 
-  /** Whether the header was found to be unreadable. */
-  get isHeadless(): boolean {
-    return this.#headless !== null;
+  get hasUnreadableHeader(): boolean {
+    return this.#headerError !== null;
   }
 
-  get again(): number | null {
-    return this.#again;
+  get rereadFrom(): number | null {
+    return this.#rereadFrom;
   }
 
   *push(chunk: Buffer): Generator<RecordBatch, void> {
@@ -103,37 +114,26 @@ export class CsvReader implements RecordReader {
       yield records;
       yield* this.#read();
     }
-    this.#again = this.#headless === null ? this.#wanted : null;
-    this.#wanted = null;
-    if (this.#again !== null) {
-      this.#window = new ByteWindow(this.#again);
-      this.#at = this.#rowStart = this.#again;
+    this.#rereadFrom = this.#headerError === null ? this.#resumeAt : null;
+    this.#resumeAt = null;
+    if (this.#rereadFrom !== null) {
+      this.#window = new ByteWindow(this.#rereadFrom);
+      this.#at = this.#rowStart = this.#rereadFrom;
       return;
     }
-    const error = this.#headerProblem();
+    const error = this.#headerErrorAtEnd();
     if (error !== null) yield [badRecord(++this.#row, 1, error)];
   }
 
-  /** What is wrong with a header when the file is at its end. */
-  #headerProblem(): ItemError | null {
-    if (this.#headless !== null) {
-      const { code, message } = this.#headless;
-      return itemError(
-        code,
-        `the header cannot be read, nor the ${this.#window.end} bytes of the file: ${message}`,
-      );
-    }
-    // A quote may have made a header of the rows: a table that has lines never comes to nothing in silence.
-    if (!this.#isHeaderDoubtful) return null;
-    return itemError(
-      'MALFORMED_ROW',
-      'the header runs over several lines and no row of its width follows it',
-    );
+  #headerErrorAtEnd(): ItemError | null {
+    if (this.#headerError !== null) return headerUnreadable(this.#headerError, this.#window.end);
+    // A stray quote may have merged all rows into the header: never drop them silently.
+    return this.#isHeaderDoubtful ? NO_ROW_FITS_HEADER : null;
   }
 
-  /** Whether nothing more is read, or not until it is given again. */
+  /** Whether the rest of the file is ignored, for good or until the reread. */
   get #isStopped(): boolean {
-    return this.#wanted !== null || this.#headless !== null;
+    return this.#resumeAt !== null || this.#headerError !== null;
   }
 
   *#read(): Generator<RecordBatch, void> {
@@ -141,7 +141,7 @@ export class CsvReader implements RecordReader {
     let batchStart = this.#at;
     while (this.#at < this.#window.end) {
       this.#step(records);
-      // Going back to a line that was scanned before ends a batch, too.
+      // Going back to an earlier line ends a batch, too.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
       if (records.length > 0) yield records;
       records = [];
@@ -152,14 +152,14 @@ export class CsvReader implements RecordReader {
     if (records.length > 0) yield records;
   }
 
-  /** Offset of the first byte that may be needed again. */
+  /** Offset of the first byte to keep in the buffer. */
   #needed(): number {
     if (!this.#isTooLong) return this.#rowStart;
-    // One byte more tells whether an LF belongs to a CR.
-    return this.#secondLine >= 0 && !this.#isGone ? this.#secondLine - 1 : this.#at;
+    // The byte before the line shows whether an LF belongs to a CR.
+    return this.#secondLine >= 0 && !this.#isDropped ? this.#secondLine - 1 : this.#at;
   }
 
-  /** Scans on to the end of the row, of the piece, or of what may be scanned of a row. */
+  /** Scans to the end of the row or of the scannable bytes, whichever comes first. */
   #step(records: SourceRecord[]): void {
     if (this.#isStopped) {
       this.#at = this.#rowStart = this.#window.end;
@@ -180,42 +180,38 @@ export class CsvReader implements RecordReader {
     if (end >= 0) {
       if (this.#scanner.isMisquoted) this.#misquoted(records);
       else this.#finishRow(records);
-    } else if (this.#strays.isLinewise(this.#rowStart) && this.#endsLine(bytes)) {
-      this.#giveUp(
-        itemError('MALFORMED_ROW', 'a quote is opened and not closed on its line'),
-        this.#at,
-        records,
-      );
-    } else if (this.#isTooLong && this.#secondLine === UNKNOWN && this.#endsLine(bytes)) {
+    } else if (this.#strays.isLinewise(this.#rowStart) && this.#lineBreaks.isAtEndOf(bytes)) {
+      this.#giveUp(UNCLOSED_ON_LINE, this.#at, records);
+    } else if (this.#isTooLong && this.#secondLine === UNKNOWN && this.#lineBreaks.isAtEndOf(bytes)) {
       this.#secondLine = this.#at;
     }
   }
 
-  /** The bytes at hand, up to where something has to be decided before more of them are scanned. */
+  /** Buffered bytes from the current position, up to the next point where the reader has to make a decision. */
   #scannable(): Buffer {
     const piece = this.#window.pieceFrom(this.#at);
     if (this.#strays.isLinewise(this.#rowStart) || (this.#isTooLong && this.#secondLine === UNKNOWN)) {
-      const lineBreak = this.#breakIn(piece);
+      const lineBreak = this.#lineBreaks.firstIn(piece);
       if (lineBreak >= 0) return this.#bounded(piece.subarray(0, lineBreak + 1));
     }
     return this.#bounded(piece);
   }
 
   #bounded(bytes: Buffer): Buffer {
-    if (this.#isGone || (this.#isTooLong && this.#secondLine === UNKNOWN)) return bytes;
+    if (this.#isDropped || (this.#isTooLong && this.#secondLine === UNKNOWN)) return bytes;
     const from = this.#isTooLong ? this.#secondLine : this.#rowStart;
     const left = from + this.#limit - this.#at;
     return left < bytes.length ? bytes.subarray(0, left) : bytes;
   }
 
-  /** The row, or what is held of one that is too long, has reached the limit. */
+  /** The row has reached the limit, or the buffered part of a row that is too long has. */
   #atBound(): void {
     if (!this.#isTooLong) {
       this.#isTooLong = true;
       this.#secondLine = this.#lineAfter(this.#rowStart);
     } else {
       this.#isSecondARow = this.#strays.isRow(this.#window, this.#secondLine, this.#at, this.#columns());
-      this.#isGone = true;
+      this.#isDropped = true;
     }
   }
 
@@ -223,40 +219,36 @@ export class CsvReader implements RecordReader {
     const { breaks } = this.#scanner;
     const second = this.#joinedLine();
     if (second >= 0) {
-      this.#giveUp(this.#raggedness(), second, records);
+      this.#giveUp(this.#fieldCountError(), second, records);
       return;
     }
-    if (this.#isTooLong) this.#refuse(this.#tooLarge(), records);
+    if (this.#isTooLong) this.#refuse(rowTooLarge(this.#at - this.#rowStart, this.#limit), records);
     else if (breaks > 0 && this.#header === null && this.#isHeaderJoined(records)) return;
     else if (!this.#isBlank()) this.#accept(records);
     this.#nextRow(breaks + 1);
   }
 
-  /** The second line of a row that a stray quote seems to have made of several; UNKNOWN for any other row. */
+  /** The second line of a row that a stray quote seems to have joined from several rows; UNKNOWN for other rows. */
   #joinedLine(): number {
     const { count, breaks } = this.#scanner;
     const columns = this.#columns();
     if (breaks === 0 || count === columns || columns < 2) return UNKNOWN;
     const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
     if (second === UNKNOWN) return UNKNOWN;
-    const isRow = this.#isGone
+    const isRow = this.#isDropped
       ? this.#isSecondARow
       : this.#strays.isRow(this.#window, second, this.#at, columns);
     return isRow ? second : UNKNOWN;
   }
 
-  /** Whether a stray quote seems to have joined rows to the header. Then its first line is the header, and is bad. */
+  /** Whether a stray quote seems to have joined rows to the header. Then its first line becomes the header, as a bad record. */
   #isHeaderJoined(records: SourceRecord[]): boolean {
     const second = this.#lineAfter(this.#rowStart);
     if (!this.#dialect.header || second === UNKNOWN) return false;
     const names = this.#strays.namesIn(this.#window, this.#rowStart, second, this.#at, this.#scanner.count);
     if (names === null) return false;
     this.#header = new TableHeader(names);
-    this.#giveUp(
-      itemError('MALFORMED_ROW', 'a quote is opened in the header and not closed on its line'),
-      second,
-      records,
-    );
+    this.#giveUp(UNCLOSED_IN_HEADER, second, records);
     return true;
   }
 
@@ -265,10 +257,7 @@ export class CsvReader implements RecordReader {
     const row = this.#window.slice(this.#rowStart, this.#at);
     if (this.#header === null) {
       if (count > MAX_COLUMNS) {
-        this.#refuse(
-          itemError('MALFORMED_ROW', `the first row has ${count} ${plural(count, 'field')}`),
-          records,
-        );
+        this.#refuse(tooManyColumns(count, MAX_COLUMNS), records);
         return;
       }
       if (this.#dialect.header) {
@@ -279,19 +268,15 @@ export class CsvReader implements RecordReader {
       this.#header = TableHeader.byPosition(count);
     }
     if (count !== this.#columns()) {
-      this.#refuse(this.#raggedness(), records);
+      this.#refuse(this.#fieldCountError(), records);
       return;
     }
     this.#isHeaderDoubtful = false;
     records.push(this.#record(this.#header, row));
   }
 
-  #raggedness(): ItemError {
-    const { count } = this.#scanner;
-    return itemError(
-      'MALFORMED_ROW',
-      `the row has ${count} ${plural(count, 'field')} where the table has ${this.#columns()}`,
-    );
+  #fieldCountError(): ItemError {
+    return wrongFieldCount(this.#scanner.count, this.#columns());
   }
 
   #record(header: TableHeader, bytes: Buffer): SourceRecord {
@@ -299,50 +284,48 @@ export class CsvReader implements RecordReader {
     const line = this.#line;
     const cells = this.#scanner.texts(bytes);
     const suspect = cells.some((cell) => cell.includes(REPLACEMENT));
-    if (suspect && !isUtf8(bytes)) {
-      return badRecord(row, line, itemError('INVALID_ENCODING', 'the row holds bytes that are not text'));
-    }
+    if (suspect && !isUtf8(bytes)) return badRecord(row, line, NOT_TEXT);
     return { row, line, content: new TableRow(header, cells), error: null };
   }
 
-  /** Whether a row of one cell stands for nothing: a blank line, or the mark that ends the file. */
+  /** Whether the row is a blank line or the DOS end-of-file character. */
   #isBlank(): boolean {
     if (this.#scanner.count !== 1 || this.#scanner.isQuoted) return false;
     const first = this.#window.pieceFrom(this.#rowStart)[0]!;
     if (first > 0x20 && first < 0x80) return false;
     const cell = this.#scanner.texts(this.#window.slice(this.#rowStart, this.#at))[0]!;
-    // In a table of one column, white space is a row with a blank cell.
+    // In a table of one column, a line of white space is a row.
     const text = this.#columns() === 1 ? cell : cell.trim();
-    return text === '' || text === DOS_END;
+    return text === '' || text === DOS_EOF;
   }
 
-  /** A quoted cell goes on after its closing quote. */
+  /** A quoted cell continues after its closing quote. */
   #misquoted(records: SourceRecord[]): void {
     const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
-    this.#giveUp(itemError('MALFORMED_ROW', 'a quote stands where none may be'), second, records);
+    this.#giveUp(MISQUOTED, second, records);
   }
 
   /** The file ends inside a quoted cell. */
   #endInQuotes(records: SourceRecord[]): void {
     const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
-    this.#giveUp(itemError('MALFORMED_ROW', 'a quote is opened and never closed'), second, records);
+    this.#giveUp(UNCLOSED, second, records);
   }
 
-  /** Settles the current row with an error and goes to its second line; to the end of the current line without one. */
+  /** Reports the current row as bad and resumes on its second line, or after the current line if there is none. */
   #giveUp(error: ItemError, secondLine: number, records: SourceRecord[]): void {
-    if (secondLine === UNKNOWN || (this.#isGone && this.#readings === MAX_READINGS)) {
-      const lost = this.#scanner.breaks > 0 ? `: ${this.#at - this.#rowStart} bytes were not read` : '';
-      this.#refuse(itemError(error.code, error.message + lost), records);
-      // A row whose end was found leaves no rest of a line behind.
+    if (secondLine === UNKNOWN || (this.#isDropped && this.#rereads === MAX_REREADS)) {
+      const bytes = this.#at - this.#rowStart;
+      this.#refuse(this.#scanner.breaks > 0 ? withUnread(error, bytes) : error, records);
+      // Otherwise the row ended with a line break, or with the file.
       this.#isSkippingLine = this.#scanner.isMisquoted;
       this.#nextRow(this.#scanner.breaks + (this.#isSkippingLine ? 0 : 1));
       return;
     }
     this.#refuse(error, records);
-    if (this.#isGone) {
-      this.#readings++;
-      // From the line break on, which tells whether an LF belongs to a CR.
-      this.#wanted = this.#at = secondLine - 1;
+    if (this.#isDropped) {
+      this.#rereads++;
+      // Includes the line break, which shows whether an LF belongs to a CR.
+      this.#resumeAt = this.#at = secondLine - 1;
       this.#nextRow(0);
     } else {
       this.#strays.goBack(secondLine, this.#at);
@@ -351,26 +334,21 @@ export class CsvReader implements RecordReader {
     }
   }
 
-  /** Makes a bad record of the current row. Nothing is read without a header, and how much that is shows at the end. */
+  /** Reports the current row as a bad record. A bad header is reported at the end, with the size of the file. */
   #refuse(error: ItemError, records: SourceRecord[]): void {
     if (this.#header === null && this.#dialect.header) {
-      this.#headless = error;
+      this.#headerError = error;
       return;
     }
     records.push(badRecord(++this.#row, this.#line, error));
   }
 
-  #tooLarge(): ItemError {
-    const bytes = this.#at - this.#rowStart;
-    return itemError('ITEM_TOO_LARGE', `the row has ${bytes} bytes of at most ${this.#limit}`);
-  }
-
-  /** Begins the row at the current offset, `lines` below the last one. */
+  /** Starts a row at the current offset, `lines` lines below the start of the previous one. */
   #nextRow(lines: number): void {
     this.#line += lines;
     this.#afterCr = this.#endsWithCr && this.#window.indexOf(CR, this.#at - 1, this.#at) >= 0;
     this.#rowStart = this.#at;
-    this.#isTooLong = this.#isGone = false;
+    this.#isTooLong = this.#isDropped = false;
     this.#secondLine = UNKNOWN;
     this.#scanner.begin(this.#header === null ? MAX_COLUMNS : this.#columns());
   }
@@ -379,10 +357,10 @@ export class CsvReader implements RecordReader {
     return this.#header?.names.length ?? 0;
   }
 
-  /** Goes to the next line, or on to the end of the piece, when that line has not come yet. */
+  /** Skips to the next line, or to the end of the piece if the line does not end in it. */
   #skipLine(): void {
     const piece = this.#window.pieceFrom(this.#at);
-    const lineBreak = this.#breakIn(piece);
+    const lineBreak = this.#lineBreaks.firstIn(piece);
     this.#at += lineBreak < 0 ? piece.length : lineBreak + 1;
     this.#rowStart = this.#at;
     if (lineBreak < 0) return;
@@ -390,7 +368,7 @@ export class CsvReader implements RecordReader {
     this.#nextRow(1);
   }
 
-  /** Skips the line breaks before a row; false when nothing else is held. */
+  /** Skips the line breaks before a row; false if nothing else is buffered. */
   #skipBreaks(): boolean {
     const piece = this.#window.pieceFrom(this.#at);
     let at = 0;
@@ -405,22 +383,9 @@ export class CsvReader implements RecordReader {
     return at < piece.length;
   }
 
-  /** Offset of the line that follows the one at `from`; UNKNOWN when it has not come. */
+  /** Offset of the line after the one at `from`; UNKNOWN if the scan has not reached it. */
   #lineAfter(from: number): number {
-    const lf = this.#window.indexOf(LF, from, this.#at);
-    const cr = this.#endsWithCr ? this.#window.indexOf(CR, from, lf < 0 ? this.#at : lf) : -1;
-    const first = cr >= 0 ? cr : lf;
-    return first < 0 ? UNKNOWN : first + 1;
-  }
-
-  /** Index of the first line break in bytes; -1 when there is none. */
-  #breakIn(bytes: Buffer): number {
-    if (!this.#endsWithCr) return bytes.indexOf(LF);
-    return bytes.findIndex((byte) => byte === LF || byte === CR);
-  }
-
-  #endsLine(bytes: Buffer): boolean {
-    const last = bytes.at(-1);
-    return last === LF || (last === CR && this.#endsWithCr);
+    const end = this.#lineBreaks.find(this.#window, from, this.#at);
+    return end < 0 ? UNKNOWN : end + 1;
   }
 }

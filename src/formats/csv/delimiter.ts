@@ -4,17 +4,17 @@ const CODES = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
 
 export type Delimiter = (typeof CANDIDATES)[number];
 
-/** Records looked at: enough to tell a delimiter from punctuation. */
-const RECORDS = 50;
+/** Records to examine: enough to tell a delimiter from punctuation. */
+const MAX_RECORDS = 50;
 
 const QUOTE = '"'.charCodeAt(0);
 const CR = '\r'.charCodeAt(0);
 const LF = '\n'.charCodeAt(0);
 
 /**
- * The delimiter of the table that begins with `head`: the one that most records have as often as the header does,
- * outside quotes; among equals the more frequent one. A comma when nothing divides the header. With `preferred`
- * (from the file's name), that one whenever the header has it.
+ * The delimiter of the table that starts with `head`: the candidate that occurs in most records as often as in the
+ * header, outside quotes; among equals, the more frequent one. A comma if the header has no candidate. `preferred` (from
+ * the file's name) wins if the header has it.
  */
 export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delimiter {
   const named = namedDelimiter(head);
@@ -39,8 +39,7 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
 }
 
 /**
- * The delimiter that the line before the header names, as Excel writes and reads it: `sep=;`. Null when there is no
- * such line.
+ * The delimiter named on a line before the header, as Excel writes and reads it: `sep=;`. Null if there is no such line.
  */
 export function namedDelimiter(head: Buffer): Delimiter | null {
   const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];
@@ -48,8 +47,8 @@ export function namedDelimiter(head: Buffer): Delimiter | null {
 }
 
 /**
- * The line break of a table: the one its header ends with, outside quotes. A lone CR says that the table's lines end
- * with CR, whatever its cells and its last line hold.
+ * The line break of a table: the first one outside quotes. A lone CR there means that CR ends the table's lines,
+ * regardless of later line breaks.
  */
 export function sniffLineBreak(head: Buffer): '\n' | '\r' {
   for (let at = 0; at < head.length; at++) {
@@ -57,7 +56,7 @@ export function sniffLineBreak(head: Buffer): '\n' | '\r' {
     const byte = head[at];
     if (byte === LF) return '\n';
     if (byte !== CR) continue;
-    // Some programs write CR CR LF; the LF is what ends the line then.
+    // Some programs write CR CR LF, where the LF ends the line.
     while (head[at] === CR) at++;
     return head[at] === LF ? '\n' : '\r';
   }
@@ -70,7 +69,7 @@ function delimiterCounts(head: Buffer): number[][] {
   const records: number[][] = [];
   let counts = CODES.map(() => 0);
   let empty = true;
-  for (let at = 0; at < head.length && records.length < RECORDS; at++) {
+  for (let at = 0; at < head.length && records.length < MAX_RECORDS; at++) {
     const end = quotedEnd(head, at);
     if (end > at) empty = false;
     at = end;
@@ -86,14 +85,14 @@ function delimiterCounts(head: Buffer): number[][] {
     const candidate = CODES.indexOf(byte);
     if (candidate >= 0) counts[candidate]!++;
   }
-  // The last record may be cut short by the end of the head; on its own it still tells the delimiter.
+  // The last record may be truncated by the end of the head, so it counts only if it is the only one.
   if (!empty && records.length === 0) records.push(counts);
   return records;
 }
 
 /**
- * Where the quoted cell that begins at an offset ends; the offset itself when none begins there. A quote opens a cell
- * behind a line break or a delimiter only, and closes one before these.
+ * End offset of the quoted cell that starts at `from`; `from` itself if none starts there. A quote opens a cell only after
+ * a line break or a delimiter, and closes it only before one.
  */
 function quotedEnd(head: Buffer, from: number): number {
   if (head[from] !== QUOTE || (from > 0 && !isBoundary(head[from - 1]!))) return from;

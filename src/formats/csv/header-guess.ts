@@ -1,4 +1,4 @@
-/** Words that names of columns are made of. */
+/** Common words in column names. */
 const NAME_WORDS = new Set(
   [
     'id uuid guid key index idx row no nr num number seq code hash ref url link uri path file filename',
@@ -20,20 +20,20 @@ const YEAR = /^(19|20)\d\d$/;
 const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![\d])/;
 const STRUCTURED = /^(https?:\/\/|[[{<]|[^\s@]+@[^\s@.]+\.[^\s@]+$|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{24,}$)/i;
 
-/** What programs write where a value is missing. */
+/** What programs write for a missing value. */
 const MISSING = /^(|n\/?a|nan|null|nil|none|-+|\?)$/i;
 
-/** Longer than names of columns are, in characters and in words. */
-const LONG_NAME = 60;
-const MANY_WORDS = 4;
+/** Limits of a column name. A name of `MAX_NAME_WORDS` words has only common words. */
+const MAX_NAME_CHARS = 60;
+const MAX_NAME_WORDS = 4;
 
 /**
- * Whether the first row of a table names its columns, told from the rows below it. `wanted` are columns the user
- * asked for. A row that is mistaken for a header is lost, a header that is mistaken for a row is one text too many: so
- * in a table of one column only what looks like a name is one. A table of several columns needs a sign that its first
- * row is data, since its columns go by their names. A value is such a sign whatever the other cells are, since values
- * may be words that names have, too. A sentence is none where another cell is a name above numbers or dates: a survey's
- * questions stand above the answers. The same rows always give the same answer.
+ * Whether the first row of a table is a header, judged by the rows below it. `wanted` are the columns the user asked for.
+ *
+ * A row mistaken for a header is lost; a header mistaken for a row only adds one text. So in a table of one column, the
+ * first cell must look like a column name. A table of several columns has a header unless its first row shows signs of
+ * data, because its columns are found by name. A value is always such a sign. A sentence is one too, unless another cell
+ * is a name above numbers or dates: in a survey, the questions are the header. Deterministic.
  */
 export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly string[]): boolean {
   const [first, ...below] = rows;
@@ -46,7 +46,7 @@ export function hasHeader(rows: readonly (readonly string[])[], wanted: readonly
   }
   const columns = names.map((name, column) => ({ name, cells: valuesOf(below, column) }));
   if (columns.length === 1) return isOnlyName(columns[0]!.name) && !columns[0]!.cells.includes(names[0]!);
-  // A header that is repeated is no value of its columns, and a first row that is repeated is judged then.
+  // Repetitions of the first row do not count: a repeated header is not a value of its columns.
   const others = below.filter((row) => row.some((cell, column) => cell.trim() !== names[column]));
   if (columns.some(({ name, cells }, column) => isValue(name, cells, valuesOf(others, column)))) return false;
   if (columns.some(({ name, cells }) => isNameAboveNumbers(name, cells))) return true;
@@ -58,10 +58,10 @@ function valuesOf(rows: readonly (readonly string[])[], column: number): string[
   return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => !MISSING.test(cell));
 }
 
-/** Whether a cell of the first row is one of its column's values, of their kind, or a value wherever it stands. */
+/** Whether a cell of the first row is data: one of its column's values, of the same kind, or never a column name. */
 function isValue(name: string, cells: readonly string[], others: readonly string[]): boolean {
   if (name === '') return false;
-  // A year or a date above other numbers is the name of a column that counts.
+  // A year or date above other numbers is a column name.
   const kind = [DATE, YEAR, NUMBER].find((each) => each.test(name));
   if (kind !== undefined && cells.every((cell) => kind.test(cell))) return true;
   return others.includes(name) || MISSING.test(name) || STRUCTURED.test(name);
@@ -77,18 +77,18 @@ function isMeasured(cell: string): boolean {
 }
 
 function isSentence(name: string): boolean {
-  if (name.length > LONG_NAME || /[\r\n]/.test(name)) return true;
+  if (name.length > MAX_NAME_CHARS || /[\r\n]/.test(name)) return true;
   const words = wordsOf(name);
   if (words.length >= 2 && /[.!?\u2026]$/.test(name)) return true;
-  return words.length >= MANY_WORDS && !isMadeOfNameWords(name);
+  return words.length >= MAX_NAME_WORDS && !isMadeOfNameWords(name);
 }
 
 function isMadeOfNameWords(name: string): boolean {
   const words = wordsOf(name);
-  return words.length > 0 && words.length <= MANY_WORDS && words.every(isNameWord);
+  return words.length > 0 && words.length <= MAX_NAME_WORDS && words.every(isNameWord);
 }
 
-/** Whether the only cell of a row is written as a name: of name words, or with such a one behind an underscore. */
+/** Whether the only cell of a row looks like a column name: common words, or such a word after an underscore. */
 function isOnlyName(name: string): boolean {
   if (/[.!?\u2026]$/.test(name)) return false;
   const hasUnderscores = /^[\p{L}\d]+_[\p{L}\d_]+$/u.test(name);
@@ -99,7 +99,7 @@ function isNameWord(word: string): boolean {
   return NAME_WORDS.has(word.toLowerCase());
 }
 
-/** The words of a name, also of one written as `twoWords` or `two_words`. */
+/** The words of a name; splits `twoWords` and `two_words`. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')

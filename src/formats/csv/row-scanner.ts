@@ -5,26 +5,26 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Where in a row the scanner stands. Behind a `quote` in a quoted cell: it ends the cell, or the next one makes a quote
- * of the two. `closed`: at the end of a quoted cell. At a `line end`: behind a quoted cell and CRs, which only an LF
- * may follow.
+ * Scanner states. `quote`: after a quote in a quoted cell, which closes the cell unless a second quote follows (an
+ * escaped quote). `closed`: after the closing quote. `line end`: after a quoted cell and CRs; only more CRs or an LF may
+ * follow.
  */
-type Place = 'cell start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'line end';
+type State = 'cell start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'line end';
 
-/** Numbers kept for a cell: its first byte, the one after its last, and whether it holds doubled quotes. */
-const PER_CELL = 3;
+/** Numbers stored per cell: start offset, end offset, and whether it has escaped quotes. */
+const NUMBERS_PER_CELL = 3;
 
 /**
- * Finds the cells of one row of a table (RFC 4180) in its bytes, which may come in pieces. A quote is special only as
- * the first byte of a cell; elsewhere in a cell without quotes it is data. Keeps three numbers a cell, of so many
- * cells as its caller has a use for.
+ * Finds the cells of one row of a table (RFC 4180), whose bytes may arrive in pieces. A quote opens a quoted cell only as
+ * the cell's first byte; elsewhere in an unquoted cell it is data. Stores three numbers per cell, for as many cells as
+ * the caller asks for.
  */
 export class RowScanner {
   readonly #delimiter: number;
   readonly #endsWithCr: boolean;
-  #at: Place = 'cell start';
+  #state: State = 'cell start';
   #cells: number[] = [];
-  #most = 0;
+  #maxCells = 0;
   #count = 0;
   #from = 0;
   #closedAt = 0;
@@ -51,10 +51,10 @@ export class RowScanner {
 
   /** Whether a quoted cell is open. */
   get isInQuotes(): boolean {
-    return this.#at === 'quoted';
+    return this.#state === 'quoted';
   }
 
-  /** Where in the row the current cell begins, behind its quote. */
+  /** Offset of the current cell in the row, after its opening quote. */
   get cellStart(): number {
     return this.#from;
   }
@@ -64,40 +64,40 @@ export class RowScanner {
     return this.#isQuoted;
   }
 
-  /** Whether scanning stopped because a quoted cell goes on after its closing quote. */
+  /** Whether scanning stopped because a quoted cell continues after its closing quote. */
   get isMisquoted(): boolean {
     return this.#isMisquoted;
   }
 
-  /** Begins a row, of which the first `most` cells are kept. */
-  begin(most: number): void {
-    this.#at = 'cell start';
+  /** Starts a row, of which the first `maxCells` cells are stored. */
+  begin(maxCells: number): void {
+    this.#state = 'cell start';
     this.#cells.length = 0;
-    this.#most = most;
+    this.#maxCells = maxCells;
     this.#count = this.#breaks = 0;
     this.#isEscaped = this.#isQuoted = this.#isMisquoted = this.#afterCr = false;
   }
 
   /**
-   * Reads on. `offset` is where in the row the bytes begin. Gives the index after the row's line break, or where a
-   * quote stands wrong; -1 when the row goes on behind the bytes.
+   * Scans more bytes, which start at `offset` in the row. Returns the index after the row's line break, or of the byte
+   * after a misplaced closing quote (see `isMisquoted`); -1 if the row continues after the bytes.
    */
   scan(bytes: Buffer, offset: number): number {
     const { length } = bytes;
     let at = 0;
     while (at < length) {
-      switch (this.#at) {
+      switch (this.#state) {
         case 'cell start':
           this.#isEscaped = false;
           if (bytes[at] === QUOTE) {
-            this.#at = 'quoted';
+            this.#state = 'quoted';
             this.#isQuoted = true;
             this.#afterCr = false;
             this.#from = offset + ++at;
           } else {
             this.#from = offset + at;
             if (bytes[at] === this.#delimiter) this.#addCell(offset + at++);
-            else this.#at = 'plain';
+            else this.#state = 'plain';
           }
           break;
         case 'plain': {
@@ -112,7 +112,7 @@ export class RowScanner {
           this.#countBreaks(bytes, at, quote < 0 ? length : quote);
           if (quote < 0) return -1;
           this.#closedAt = offset + quote;
-          this.#at = 'quote';
+          this.#state = 'quote';
           at = quote + 1;
           break;
         }
@@ -120,23 +120,23 @@ export class RowScanner {
           if (bytes[at] === QUOTE) {
             this.#isEscaped = true;
             this.#afterCr = false;
-            this.#at = 'quoted';
+            this.#state = 'quoted';
             at++;
           } else {
-            this.#at = 'closed';
+            this.#state = 'closed';
           }
           break;
         case 'closed':
         case 'line end': {
           const byte = bytes[at]!;
-          const isDelimiter = byte === this.#delimiter && this.#at === 'closed';
+          const isDelimiter = byte === this.#delimiter && this.#state === 'closed';
           if (!isDelimiter && byte !== LF && byte !== CR) {
             this.#isMisquoted = true;
             return at;
           }
           at++;
           if (byte === CR && !this.#endsWithCr) {
-            this.#at = 'line end';
+            this.#state = 'line end';
             break;
           }
           this.#addCell(this.#closedAt);
@@ -147,32 +147,32 @@ export class RowScanner {
     return -1;
   }
 
-  /** Ends the row at the end of the file, `offset` bytes into it. False when a quoted cell is still open. */
+  /** Ends the row at the end of the file, at `offset` in the row. False if a quoted cell is still open. */
   finish(offset: number): boolean {
-    if (this.#at === 'quoted') return false;
-    if (this.#at === 'cell start') this.#from = offset;
-    this.#addCell(this.#at === 'cell start' || this.#at === 'plain' ? offset : this.#closedAt);
+    if (this.#state === 'quoted') return false;
+    if (this.#state === 'cell start') this.#from = offset;
+    this.#addCell(this.#state === 'cell start' || this.#state === 'plain' ? offset : this.#closedAt);
     return true;
   }
 
-  /** The cells kept, of the row with these bytes. */
+  /** Texts of the stored cells; `row` is the bytes of the row. */
   texts(row: Buffer): string[] {
     const texts: string[] = [];
     const cells = this.#cells;
-    for (let index = 0; index < cells.length; index += PER_CELL) {
+    for (let index = 0; index < cells.length; index += NUMBERS_PER_CELL) {
       const text = row.toString('utf8', cells[index], cells[index + 1]);
       texts.push(cells[index + 2] === 0 ? text : text.replaceAll('""', '"'));
     }
-    if (!this.#endsWithCr) this.#withoutCr(texts, row);
+    if (!this.#endsWithCr) this.#trimCr(texts, row);
     return texts;
   }
 
-  /** The CRs before the LF that ends a row are no part of its last cell, unless they are inside its quotes. */
-  #withoutCr(texts: string[], row: Buffer): void {
+  /** Removes CRs before the LF that ends the row from its last cell, unless they are inside its quotes. */
+  #trimCr(texts: string[], row: Buffer): void {
     const cells = this.#cells;
-    if (cells.length !== this.#count * PER_CELL || row.at(-1) !== LF) return;
-    const from = cells.at(-PER_CELL)!;
-    let end = cells.at(1 - PER_CELL)!;
+    if (cells.length !== this.#count * NUMBERS_PER_CELL || row.at(-1) !== LF) return;
+    const from = cells.at(-NUMBERS_PER_CELL)!;
+    let end = cells.at(1 - NUMBERS_PER_CELL)!;
     if (row[end] !== LF || row[end - 1] !== CR) return;
     while (end > from && row[end - 1] === CR) end--;
     texts[texts.length - 1] = row.toString('utf8', from, end);
@@ -191,8 +191,8 @@ export class RowScanner {
   }
 
   #addCell(end: number): void {
-    if (this.#count++ < this.#most) this.#cells.push(this.#from, end, this.#isEscaped ? 1 : 0);
-    this.#at = 'cell start';
+    if (this.#count++ < this.#maxCells) this.#cells.push(this.#from, end, this.#isEscaped ? 1 : 0);
+    this.#state = 'cell start';
   }
 
   #countBreaks(bytes: Buffer, from: number, to: number): void {

@@ -3,15 +3,15 @@ import type { Fields } from '../record.ts';
 const NO_COLUMN = -1;
 const NO_NAMES: readonly string[] = [];
 
-/** The column names of a table, and where each is. Of equal names the first counts. */
+/** The column names of a table and their positions. Of equal names, the first wins. */
 export class TableHeader {
   readonly names: readonly string[];
   readonly #exact = new Map<string, number>();
   readonly #folded = new Map<string, number>();
-  /** Answers already given; every row is asked for the same few names. */
-  readonly #asked = new Map<string, number>();
+  /** Cache of lookups: every row is asked for the same few names. */
+  readonly #cache = new Map<string, number>();
 
-  /** Columns without names, which go by their positions: `1`, `2` and so on. */
+  /** Names columns by position: `1`, `2` and so on. */
   static byPosition(columns: number): TableHeader {
     return new TableHeader(Array.from({ length: columns }, (_, index) => String(index + 1)));
   }
@@ -26,10 +26,10 @@ export class TableHeader {
   }
 
   column(name: string): number | undefined {
-    let column = this.#asked.get(name);
+    let column = this.#cache.get(name);
     if (column === undefined) {
       column = this.#exact.get(name) ?? this.#folded.get(name.toLowerCase()) ?? NO_COLUMN;
-      this.#asked.set(name, column);
+      this.#cache.set(name, column);
     }
     return column === NO_COLUMN ? undefined : column;
   }

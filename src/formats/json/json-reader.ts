@@ -44,7 +44,7 @@ interface Restart {
  * bracket that closes the array before its end is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
-  readonly again = null;
+  readonly rereadFrom = null;
   readonly #limit: number;
   readonly #isArray: boolean;
   readonly #window = new ByteWindow();

@@ -7,7 +7,7 @@ const NEWLINE = 0x0a;
 
 /** Reads JSON Lines: one JSON value a line. Blank lines are no records. Holds one line of up to `limit` bytes. */
 export class JsonlReader implements RecordReader {
-  readonly again = null;
+  readonly rereadFrom = null;
   readonly #limit: number;
   readonly #window = new ByteWindow();
   #lineStart = 0;

@@ -18,7 +18,7 @@ export interface WrappedArray {
  * up to `limit` bytes of what is around it.
  */
 export class WrappedReader implements RecordReader {
-  readonly again = null;
+  readonly rereadFrom = null;
   readonly #array: WrappedArray;
   readonly #limit: number;
   readonly #reader: JsonReader;

@@ -156,7 +156,7 @@ async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<
   const own = records.filter((record) => record.error !== null || record.isAround !== true);
   const sample = own.map(({ content }) => content).filter(isFields);
   const header = reader instanceof CsvReader ? reader.header : null;
-  if (reader instanceof CsvReader && reader.isHeadless) {
+  if (reader instanceof CsvReader && reader.hasUnreadableHeader) {
     return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
   }
   const columns = header?.names ?? namesOf(sample);

@@ -19,7 +19,7 @@ export async function* readRecords(
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {
   let failure = yield* readPieces(reader, whole(file, head));
-  while (reader.again !== null) failure = yield* readPieces(reader, file.again(reader.again));
+  while (reader.rereadFrom !== null) failure = yield* readPieces(reader, file.again(reader.rereadFrom));
   if (failure !== null) throw failure;
 }
 

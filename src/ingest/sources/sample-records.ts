@@ -39,7 +39,7 @@ export async function sampleRecords(
         if (sample.isEnough) return records;
       }
       sample.add(reader.end());
-      from = reader.again;
+      from = reader.rereadFrom;
     }
   } catch (error) {
     if (!isReadError(error)) throw error;
