@@ -1,6 +1,6 @@
 /**
- * The bytes of a stream that are still needed, addressed by their offset in the whole stream. Pieces are kept as they
- * came, so that a long record is not copied again with every piece. Looking up an offset takes logarithmic time.
+ * A sliding buffer over a stream, addressed by offsets in the whole stream. Keeps pieces as received, so that a long
+ * record is not copied again with every piece. Looking up an offset takes logarithmic time.
  */
 export class ByteWindow {
   #pieces: Buffer[] = [];
@@ -9,17 +9,17 @@ export class ByteWindow {
   #start: number;
   #end: number;
 
-  /** Empty, at an offset of the stream. */
+  /** Creates an empty window at an offset of the stream. */
   constructor(offset = 0) {
     this.#start = this.#end = offset;
   }
 
-  /** Offset of the first byte held. */
+  /** Offset of the first buffered byte. */
   get start(): number {
     return this.#start;
   }
 
-  /** Offset after the last byte held. */
+  /** Offset after the last buffered byte. */
   get end(): number {
     return this.#end;
   }
@@ -32,7 +32,7 @@ export class ByteWindow {
     this.#end += piece.length;
   }
 
-  /** Lets go of everything before `offset`. */
+  /** Discards everything before `offset`. */
   dropBefore(offset: number): void {
     if (offset <= this.#start) return;
     let dropped = 0;
@@ -49,13 +49,13 @@ export class ByteWindow {
     }
   }
 
-  /** The bytes from `offset`, which is held, to the end of their piece: at least one, and not copied. */
+  /** The bytes from `offset`, which must be buffered, to the end of their piece: at least one, not copied. */
   pieceFrom(offset: number): Buffer {
     const index = this.#indexOf(offset);
     return this.#pieces[index]!.subarray(offset - this.#starts[index]!);
   }
 
-  /** The bytes from `from` up to `to`, both within what is held; copied only when they lie in several pieces. */
+  /** The bytes from `from` up to `to`, which must be buffered; copied only if they span several pieces. */
   slice(from: number, to: number): Buffer {
     if (from >= to) return Buffer.alloc(0);
     const parts: Buffer[] = [];
@@ -67,7 +67,7 @@ export class ByteWindow {
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
 
-  /** Offset of the first `byte` at or after `from` and before `to`; -1 when none is held. */
+  /** Offset of the first `byte` at or after `from` and before `to`; -1 if there is none in the buffer. */
   indexOf(byte: number, from: number, to: number = this.#end): number {
     for (let at = Math.max(from, this.#start); at < to;) {
       const piece = this.pieceFrom(at);

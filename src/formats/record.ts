@@ -3,38 +3,38 @@ import type { ItemError } from '../domain/item-error.ts';
 /** The named values of one record: a row of a table, or a JSON object. */
 export interface Fields {
   /**
-   * The value under a name: as spelt, else under the first name that differs only in letter case. Undefined when
-   * there is none.
+   * The value under a name: exactly as spelled, otherwise under the first name that differs only in letter case.
+   * Undefined if there is none.
    */
   get(name: string): unknown;
-  /** All names, as spelt; in a table, some may be equal. */
+  /** All names, as spelled; in a table, some may be equal. */
   names(): readonly string[];
   /** The value of the name at an index of `names`. */
   at(position: number): unknown;
-  /** Index in `names` of the one whose value `get` gives for a name; undefined when there is none. */
+  /** Index in `names` of the value that `get` returns for a name; undefined if there is none. */
   positionOf(name: string): number | undefined;
-  /** Names, as spelt, whose values are lists or objects; a table has none. */
+  /** Names, as spelled, whose values are lists or objects; a table has none. */
   nestedNames(): readonly string[];
 }
 
-/** What a record holds: named values, a bare text, or a bare list (of turns). */
+/** Content of a record: named values, a bare text, or a bare list of turns. */
 export type RecordContent = Fields | string | readonly unknown[];
 
 interface Position {
-  /** 1-based, a header excluded. */
+  /** 1-based, not counting the header. */
   readonly row: number;
-  /** 1-based physical line the record begins on. */
+  /** 1-based physical line on which the record starts. */
   readonly line: number;
 }
 
 export interface ReadRecord extends Position {
-  /** The record is what stands around the others: no item when there is nothing in it to judge. */
+  /** The record is what surrounds the array of records. It makes no item if it has nothing to judge. */
   readonly isAround?: true;
   readonly content: RecordContent;
   readonly error: null;
 }
 
-/** A record that could not be read; the records around it are unharmed. */
+/** A record that could not be read. Does not affect other records. */
 interface BadRecord extends Position {
   readonly content: null;
   readonly error: ItemError;
@@ -42,32 +42,31 @@ interface BadRecord extends Position {
 
 export type SourceRecord = ReadRecord | BadRecord;
 
-/** Some records, in order: as many as were read at once. */
+/** Consecutive records, in order. */
 export type RecordBatch = readonly SourceRecord[];
 
 /**
- * Takes the UTF-8 bytes of one file in pieces of any size and gives its records in order. What the records are does
- * not depend on how the file is cut into pieces. A piece may end a record that was given up after many others, which
- * are then read again: so records come in batches, and are made as the batches are asked for. Ask for all the batches
- * of a piece before the next piece.
+ * Takes the UTF-8 bytes of one file in pieces of any size and returns its records in order. The records do not depend on
+ * how the file is split into pieces. One piece can yield many records, because a bad record may be rescanned as many: so
+ * records are returned in batches, which are produced lazily. Consume all batches of a piece before pushing the next.
  */
 export interface RecordReader {
   push(chunk: Buffer): Iterable<RecordBatch>;
-  /** The records that only the end of the file completes. */
+  /** The records that are only complete at the end of the file. */
   end(): Iterable<RecordBatch>;
   /**
-   * After the end: from which byte on the file is to be given once more, and ended again, because a record was given
-   * up whose bytes are not held any more. Null when all is read.
+   * After `end`: the offset from which the file must be pushed and ended again, because a bad record has to be rescanned
+   * whose bytes are no longer buffered. Null if everything was read.
    */
   readonly rereadFrom: number | null;
 }
 
-/** Bytes read for one batch of records, unless a single record is longer. */
+/** Bytes per batch of records, unless a single record is longer. */
 export const BATCH_BYTES = 64 * 1024;
 
 /**
- * Most bytes of one record that a reader holds, for items of up to `itemBytes`: a record is larger than its text by
- * escapes and by the values beside it.
+ * Maximum bytes of one record that a reader buffers, for items of up to `itemBytes`. A record is larger than its text
+ * because of escapes and other values.
  */
 export function recordBytesLimit(itemBytes: number): number {
   return 2 * itemBytes + 1024 * 1024;
@@ -85,7 +84,7 @@ export function badRecord(row: number, line: number, error: ItemError): BadRecor
   return { row, line, content: null, error };
 }
 
-/** The records that a reader, to which nothing was given yet, finds in bytes; in all of its file if they are that. */
+/** The records that a new reader finds in the bytes. `isComplete`: they are the whole file. */
 export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boolean): SourceRecord[] {
   const records = [...reader.push(bytes)].flat();
   return isComplete ? records.concat(...reader.end()) : records;

@@ -166,7 +166,7 @@ describe('a JSON array', () => {
     const records = readAll(new JsonReader('array', LIMIT), Buffer.from(`[{"a":1},{${rest}`), [7]);
     expect(records.map(({ error }) => error?.message)).toEqual([
       undefined,
-      `the record is not closed when the file ends: ${rest.length + 1} bytes were not read`,
+      `the record is not closed at the end of the file: ${rest.length + 1} bytes were not read`,
     ]);
     const long = JSON.stringify({ a: 'x'.repeat(500) });
     const [, passed] = readAll(new JsonReader('array', 100), Buffer.from(`[{"a":1},${long}]`), [7]);

@@ -10,8 +10,8 @@ export interface Decoder {
 }
 
 /**
- * Stands where the file holds bytes its encoding does not define. It is never part of UTF-8, so that the record it
- * lies in, and no other, turns out to be wrongly encoded.
+ * Replaces bytes that are undefined in the file's encoding. Never valid in UTF-8, so only the record that contains it is
+ * reported as wrongly encoded.
  */
 const UNDECODABLE = Buffer.of(0xff);
 
@@ -19,16 +19,16 @@ const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
 const UTF32LE_BOM = Buffer.of(0xff, 0xfe, 0, 0);
 const UTF32BE_BOM = Buffer.of(0, 0, 0xfe, 0xff);
 
-/** No WHATWG label names these: files are told by their marks alone. */
+/** Has no WHATWG label: detected only by the byte order mark. */
 type Utf32 = 'utf-32le' | 'utf-32be';
 
 const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2, 'utf-32le': 4, 'utf-32be': 4 };
 
-/** The encoding a byte order mark announces; null without one. */
+/** The encoding indicated by the byte order mark; null without one. */
 export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | Utf32 | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
   if (head.subarray(0, 4).equals(UTF32BE_BOM)) return 'utf-32be';
-  // It begins as that of UTF-16 does, where a text with a zero for its first character would follow.
+  // Checked before UTF-16, whose mark is a prefix of this one: a text does not start with a NUL.
   if (head.subarray(0, 4).equals(UTF32LE_BOM)) return 'utf-32le';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
@@ -36,8 +36,8 @@ export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' 
 }
 
 /**
- * A decoder for a file that begins with `head`: by its byte order mark, which wins and is left out, else by `encoding`
- * (a WHATWG label), else UTF-8. Throws RangeError for a label that is no encoding.
+ * A decoder for a file that starts with `head`: by the byte order mark, which has priority and is skipped, otherwise by
+ * `encoding` (a WHATWG label), otherwise UTF-8. Throws RangeError for an unknown label.
  */
 export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   const mark = encodingByMark(head);
@@ -59,7 +59,7 @@ function decoderOf(label: string): Decoder {
       return { write: (chunk) => Buffer.from(decodeWindows1252(chunk)), end: () => Buffer.alloc(0) };
     default: {
       const decoder = new TextDecoder(label);
-      // No encoding but the Unicode ones can hold U+FFFD by right (but for one rare GB 18030 sequence).
+      // Outside Unicode encodings, U+FFFD is never valid (except for one rare GB 18030 sequence).
       const mark = (text: string): Buffer => markUndecodable(text.split(REPLACEMENT));
       return {
         write: (chunk) => mark(decoder.decode(chunk, { stream: true })),
@@ -69,7 +69,7 @@ function decoderOf(label: string): Decoder {
   }
 }
 
-/** UTF-8 of the parts of a text, with the mark of undecodable bytes between them. */
+/** The parts of a text as UTF-8, with `UNDECODABLE` between them. */
 function markUndecodable(parts: readonly string[]): Buffer {
   if (parts.length === 1) return Buffer.from(parts[0]!);
   return Buffer.concat(

@@ -4,25 +4,24 @@ import { chooseDecoder, encodingByMark, type Decoder } from './decoder.ts';
 const NEWLINE = 0x0a;
 
 /**
- * A decoder for a file of which it is not certain that it is in an encoding: it is read in it only if its bytes are not
- * UTF-8. Which of the two is settled by the first bytes that are not ASCII, in the head or behind it: by whether most of
- * the lines that hold any are UTF-8.
+ * A decoder for a file that may be in a given encoding: uses it only if the file is not UTF-8. The first chunk with
+ * non-ASCII bytes decides: it is UTF-8 if at least half of the lines with non-ASCII bytes are.
  */
 export class FittingDecoder implements Decoder {
   readonly #label: string;
   #decoder: Decoder | null;
   #encoding: string | null = null;
-  /** What may be the beginning of a character of UTF-8. */
+  /** Possible first bytes of an incomplete UTF-8 character. */
   #held: Buffer = Buffer.alloc(0);
 
-  /** `label` is that of the encoding (WHATWG); `head` the first bytes of the file, which are still to be written. */
+  /** `label` is a WHATWG label; `head` is the first bytes of the file, which must still be written. */
   constructor(label: string, head: Buffer) {
     this.#label = new TextDecoder(label).encoding;
     this.#decoder = encodingByMark(head) === null ? null : chooseDecoder(null, head);
-    if (this.#decoder === null && isToldByAscii(this.#label, head)) this.#settle(true);
+    if (this.#decoder === null && isKnownByAscii(this.#label, head)) this.#settle(true);
   }
 
-  /** The encoding, as far as it is settled that the file is in it; else null. */
+  /** The encoding if it was found to be the file's; otherwise null. */
   get encoding(): string | null {
     return this.#encoding;
   }
@@ -30,7 +29,7 @@ export class FittingDecoder implements Decoder {
   write(chunk: Buffer): Buffer {
     if (this.#decoder !== null) return this.#decoder.write(chunk);
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const end = withoutCutCharacter(bytes);
+    const end = endOfCharacters(bytes);
     const isForeign = isMostlyForeign(bytes.subarray(0, end));
     if (isForeign !== null) {
       this.#settle(isForeign);
@@ -41,7 +40,7 @@ export class FittingDecoder implements Decoder {
   }
 
   end(): Buffer {
-    // What was cut off is no character of UTF-8.
+    // An incomplete character at the end is not UTF-8.
     if (this.#decoder === null && this.#held.length > 0) {
       this.#settle(true);
       return Buffer.concat([this.#decoder!.write(this.#held), this.#decoder!.end()]);
@@ -55,13 +54,13 @@ export class FittingDecoder implements Decoder {
   }
 }
 
-/** Whether a head is in an encoding that writes text in ASCII bytes which mean something else in UTF-8. */
-function isToldByAscii(label: string, head: Buffer): boolean {
+/** Whether the head uses an encoding whose text is ASCII bytes with another meaning in UTF-8. */
+function isKnownByAscii(label: string, head: Buffer): boolean {
   if (label.startsWith('utf-16')) return head.includes(0);
   return label === 'iso-2022-jp' && head.includes(0x1b);
 }
 
-/** Whether most lines that are not ASCII are not UTF-8 either; null when all are ASCII. */
+/** Whether most non-ASCII lines are not UTF-8; null if all lines are ASCII. */
 function isMostlyForeign(bytes: Buffer): boolean | null {
   let foreign = 0;
   let utf8 = 0;
@@ -76,11 +75,11 @@ function isMostlyForeign(bytes: Buffer): boolean | null {
   return foreign + utf8 === 0 ? null : foreign > utf8;
 }
 
-const MAX_CHARACTER = 4;
+const MAX_CHARACTER_BYTES = 4;
 
-/** End of the bytes, without a character of UTF-8 that they may have been cut in. */
-function withoutCutCharacter(bytes: Buffer): number {
-  for (let end = bytes.length - 1; end >= Math.max(0, bytes.length - MAX_CHARACTER); end--) {
+/** End of the bytes without a truncated UTF-8 character at the end. */
+function endOfCharacters(bytes: Buffer): number {
+  for (let end = bytes.length - 1; end >= Math.max(0, bytes.length - MAX_CHARACTER_BYTES); end--) {
     const byte = bytes[end]!;
     if (byte < 0x80) break;
     // The first byte of a character.

@@ -1,10 +1,10 @@
-/** UTF-16 to UTF-8, piece by piece. A surrogate without its partner, and half a unit at the end, are undecodable. */
+/** Converts UTF-16 to UTF-8, piece by piece. Unpaired surrogates and half a unit at the end are undecodable. */
 export class Utf16Decoder {
   readonly #bigEndian: boolean;
   readonly #encode: (parts: readonly string[]) => Buffer;
   #rest: Buffer = Buffer.alloc(0);
 
-  /** `encode` makes UTF-8 of the decodable parts of a text, in order. */
+  /** `encode` converts the decodable parts of a text to UTF-8. */
   constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
     this.#bigEndian = bigEndian;
     this.#encode = encode;

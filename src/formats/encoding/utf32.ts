@@ -1,12 +1,12 @@
 const MAX_CODE_POINT = 0x10ffff;
 
-/** UTF-32 to UTF-8, piece by piece. Numbers that are no characters, and part of one at the end, are undecodable. */
+/** Converts UTF-32 to UTF-8, piece by piece. Invalid code points and a partial one at the end are undecodable. */
 export class Utf32Decoder {
   readonly #bigEndian: boolean;
   readonly #encode: (parts: readonly string[]) => Buffer;
   #rest: Buffer = Buffer.alloc(0);
 
-  /** `encode` makes UTF-8 of the decodable parts of a text, in order. */
+  /** `encode` converts the decodable parts of a text to UTF-8. */
   constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
     this.#bigEndian = bigEndian;
     this.#encode = encode;
@@ -25,7 +25,7 @@ export class Utf32Decoder {
 
   #parts(bytes: Buffer): string[] {
     const parts: string[] = [];
-    // A character has at most two units of UTF-16, which are as long.
+    // A character has at most two UTF-16 units, which are four bytes too.
     const units = Buffer.allocUnsafe(bytes.length);
     let length = 0;
     for (let at = 0; at < bytes.length; at += 4) {

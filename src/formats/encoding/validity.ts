@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 
 const NEWLINE = 0x0a;
 
-/** What decoding puts in the place of bytes that are not UTF-8; a text may also hold it by right. */
+/** Replacement character for bytes that are not UTF-8. A text may also contain it legitimately. */
 export const REPLACEMENT = '\ufffd';
 
 /**
- * Whether a head of a file is in some other encoding than UTF-8: more than half of its lines are not UTF-8. A few bad
- * records in an otherwise sound file do not make it so. `complete` says that the head is the whole file; otherwise
- * its last line is left out, since the cut may fall inside a character.
+ * Whether the head of a file is not UTF-8: more than half of its non-empty lines are invalid, so a few bad records do
+ * not count. `complete`: the head is the whole file; otherwise its last line is ignored, because it may end inside a
+ * character.
  */
 export function isMostlyNotUtf8(head: Buffer, complete: boolean): boolean {
   const end = complete ? head.length : head.lastIndexOf(NEWLINE) + 1;

@@ -1,7 +1,7 @@
 /**
- * Characters of the bytes 0x80 … 0x9f; the others are those of ISO 8859-1. Source: the index windows-1252 of the WHATWG
- * Encoding Standard, which leaves no byte undefined. The platform's own decoder is not used: in Node 20 it takes
- * these bytes for control characters.
+ * Characters of the bytes 0x80 to 0x9f; other bytes are as in ISO 8859-1. Source: index windows-1252 of the WHATWG
+ * Encoding Standard, which defines all bytes. Node's TextDecoder is not used: Node 20 decodes these bytes as control
+ * characters.
  */
 const HIGH_CONTROLS =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +

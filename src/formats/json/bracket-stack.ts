@@ -1,17 +1,17 @@
 const CLOSE_BRACKET = 0x5d;
 
-/** The closing brackets still owed, innermost last. One byte each, since nesting is the file's choice. */
+/** The expected closing brackets, innermost last. One byte each, because the file controls the depth. */
 export class BracketStack {
   #bytes = Buffer.allocUnsafe(64);
   #depth = 0;
-  /** How many of them are square ones: one that is not owed at all is not looked for. */
+  /** Number of square brackets among them, so that `close` need not search for a bracket that is not expected. */
   #square = 0;
 
   get depth(): number {
     return this.#depth;
   }
 
-  /** The innermost one; undefined when none is owed. */
+  /** The innermost one; undefined if none is expected. */
   get top(): number | undefined {
     return this.#depth === 0 ? undefined : this.#bytes[this.#depth - 1];
   }
@@ -29,12 +29,12 @@ export class BracketStack {
   }
 
   /**
-   * Closes down to the innermost bracket that `closer` closes. Says whether that was the very next one, one further
-   * out, or none at all (and then nothing is closed).
+   * Pops up to the innermost bracket that matches `closer`. Returns whether that was the top of the stack, one further
+   * out, or none (then nothing is popped).
    */
   close(closer: number): 'next' | 'outer' | 'none' {
-    const owed = closer === CLOSE_BRACKET ? this.#square : this.#depth - this.#square;
-    if (owed === 0) return 'none';
+    const expected = closer === CLOSE_BRACKET ? this.#square : this.#depth - this.#square;
+    if (expected === 0) return 'none';
     const isNext = this.top === closer;
     while (this.#pop() !== closer);
     return isNext ? 'next' : 'outer';

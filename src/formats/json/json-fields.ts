@@ -2,21 +2,21 @@ import type { Fields } from '../record.ts';
 import { members, skipSpace } from './scan.ts';
 
 /**
- * The values of a JSON object by name. Names are only ever looked up as own ones, so none of them is special. A number
- * that is not a safe integer is given as the text it is written as: what is parsed may be another one.
+ * The values of a JSON object by name. Only own properties are looked up, so names like `__proto__` are not special. A
+ * number that is not a safe integer is returned as its source text, because parsing may change it.
  */
 export class JsonFields implements Fields {
   readonly #object: Readonly<Record<string, unknown>>;
   readonly #bytes: Buffer | null;
   readonly #names: readonly string[];
   readonly #nested: readonly string[];
-  /** Names that are not in lower case, by their lower case; null when there is none. */
+  /** Names that are not in lower case, by their lower case; null if there are none. */
   readonly #folded: Map<string, string> | null;
-  /** Where each name is among all, and how each number is written: made when first asked for. */
+  /** Positions of names and source texts of numbers, both computed on first use. */
   #positions: ReadonlyMap<string, number> | null = null;
   #written: ReadonlyMap<string, string> | null = null;
 
-  /** `bytes` are the JSON the object was parsed from; null for a part of a record, whose numbers are as parsed. */
+  /** `bytes`: the JSON source of the object; null for a part of a record, whose numbers are returned as parsed. */
   constructor(object: object, bytes: Buffer | null) {
     this.#object = object as Readonly<Record<string, unknown>>;
     this.#bytes = bytes;
@@ -36,8 +36,8 @@ export class JsonFields implements Fields {
   }
 
   get(name: string): unknown {
-    const spelt = this.#spelt(name);
-    return spelt === undefined ? undefined : this.#value(spelt);
+    const spelled = this.#spelled(name);
+    return spelled === undefined ? undefined : this.#value(spelled);
   }
 
   names(): readonly string[] {
@@ -54,10 +54,10 @@ export class JsonFields implements Fields {
   }
 
   positionOf(name: string): number | undefined {
-    const spelt = this.#spelt(name);
-    if (spelt === undefined) return undefined;
+    const spelled = this.#spelled(name);
+    if (spelled === undefined) return undefined;
     this.#positions ??= new Map(this.#names.map((each, position) => [each, position]));
-    return this.#positions.get(spelt);
+    return this.#positions.get(spelled);
   }
 
   #value(name: string): unknown {
@@ -67,14 +67,14 @@ export class JsonFields implements Fields {
     return this.#written.get(name);
   }
 
-  #spelt(name: string): string | undefined {
+  #spelled(name: string): string | undefined {
     if (Object.hasOwn(this.#object, name)) return name;
     const lower = name.toLowerCase();
     if (lower !== name && Object.hasOwn(this.#object, lower)) return lower;
     return this.#folded?.get(lower);
   }
 
-  /** The numbers as they are written, by name. Names are unique: a record that repeats one is refused before. */
+  /** Source texts of the numbers, by name. Names are unique: a record that repeats one was rejected before. */
   #numbers(bytes: Buffer): Map<string, string> {
     const written = new Map<string, string>();
     for (const { name, valueStart, valueEnd } of members(bytes, skipSpace(bytes, 0))) {

@@ -14,10 +14,10 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Bytes that may be scanned a second time after broken values, beyond four times the file: keeps the whole linear. */
-const RESCAN_BYTES = 8 * 1024 * 1024;
+/** Bytes that may be rescanned after broken values, in addition to four times the bytes before: keeps reading linear. */
+const MAX_RESCAN_BYTES = 8 * 1024 * 1024;
 
-/** Where the value being scanned begins. */
+/** Start of the value being scanned. */
 interface OpenValue {
   readonly start: number;
   readonly line: number;
@@ -26,7 +26,7 @@ interface OpenValue {
   readonly column: number;
 }
 
-/** Where reading can go on when a value turns out to be broken. */
+/** Where to resume if the value turns out to be broken. */
 interface Restart {
   readonly offset: number;
   readonly line: number;
@@ -34,14 +34,14 @@ interface Restart {
 }
 
 /**
- * Reads the values of a JSON array, or a sequence of JSON values, one record each, without ever holding more than one
- * value (up to `limit` bytes) and one piece of the file.
+ * Reads the values of a JSON array, or a sequence of JSON values, as one record each. Buffers at most one value (up to
+ * `limit` bytes) and one piece of the file.
  *
- * It only finds where values begin and end. A value that is not valid JSON is one bad record. When a bracket or quote
- * is missing, so that a value seems to run on, reading goes on where the next one seems to begin: at an object that
- * stands in an object without a name, or at the first later line that begins as the value's own line does, with the
- * same bracket, and no further in. Where much was read again already, such a line ends the value before it at once. A
- * bracket that closes the array before its end is a bad record of its own.
+ * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. If a bracket or
+ * quote is missing, so that a value seems not to end, reading resumes where the next value seems to start: at an object
+ * inside an object that has no name before it, or at the first later line that starts with the value's own opening
+ * bracket and is not indented further. After too much rescanning, such a line ends the value immediately. A bracket that
+ * closes the array too early is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -60,24 +60,23 @@ export class JsonReader implements RecordReader {
   #value: OpenValue = { start: 0, line: 1, opener: 0, column: 0 };
   #inString = false;
   #escaped = false;
-  /** The last byte outside strings that is no white space. */
+  /** The last byte outside strings that is not white space. */
   #last = 0;
   /** The value's brackets or quotes do not match. */
   #isBroken = false;
-  /** The value is beyond the limit, or broken and nothing tells where the next one begins: it is passed over. */
-  #isTransient = false;
+  /** The value exceeds the limit and no restart was found: its bytes are skipped. */
+  #isSkipped = false;
   #restart: Restart | null = null;
   #rescanned = 0;
-  /** What begins before this offset is given up at the first line that may begin the next value. */
+  /** A value that starts before this offset ends at the first line that may start another. */
   #linewiseUntil = 0;
-  /** Whether a bracket has closed the array, and whether it was said that something follows it. */
+  /** Whether a bracket closed the array, and whether data after it was reported. */
   #isClosed = false;
-  #isExcessSaid = false;
+  #isExcessReported = false;
   #outside: { readonly from: number; readonly isNext: boolean } | null = null;
 
   /**
-   * A `member` is an array that is the value of a name in an object: its bytes are given from its bracket on, where
-   * `line` of the file is.
+   * `member`: an array that is a member of an object. The input starts at its bracket, which is on line `line` of the file.
    */
   constructor(shape: 'array' | 'values' | 'member', limit: number, line = 1) {
     this.#limit = limit;
@@ -87,12 +86,12 @@ export class JsonReader implements RecordReader {
     this.#phase = this.#isArray ? 'before' : 'between';
   }
 
-  /** Number of records given. */
+  /** Number of records returned. */
   get rows(): number {
     return this.#row;
   }
 
-  /** Of a member: where the object goes on behind it, and whether with another name. Null as long as it does not. */
+  /** For a member: the offset where the object continues after it, and whether another name follows. Null until known. */
   get outside(): { readonly from: number; readonly isNext: boolean } | null {
     return this.#outside;
   }
@@ -111,7 +110,7 @@ export class JsonReader implements RecordReader {
       yield* this.#read();
     }
     if (this.#isArray && this.#phase === 'between' && !this.#isClosed) {
-      yield [this.#bad('the array is not closed: the file seems to be cut short', this.#line)];
+      yield [this.#bad('the array is not closed: the file seems to be truncated', this.#line)];
     }
   }
 
@@ -121,7 +120,7 @@ export class JsonReader implements RecordReader {
     while (this.#at < this.#window.end) {
       const piece = this.#window.pieceFrom(this.#at);
       this.#scan(piece.length > BATCH_BYTES ? piece.subarray(0, BATCH_BYTES) : piece, records);
-      // Going back to what was scanned before ends a batch, too.
+      // Going back to an earlier offset ends a batch, too.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
       if (records.length > 0) yield records;
       records = [];
@@ -132,21 +131,21 @@ export class JsonReader implements RecordReader {
     if (records.length > 0) yield records;
   }
 
-  /** Offset of the first byte that may be needed again. */
+  /** Offset of the first byte to keep in the buffer. */
   #needed(): number {
-    return this.#phase === 'value' && !this.#isTransient ? this.#value.start : this.#at;
+    return this.#phase === 'value' && !this.#isSkipped ? this.#value.start : this.#at;
   }
 
-  /** Scans bytes from the current position on, or fewer of them when something has to be decided before. */
+  /** Scans the piece, which starts at the current position; stops early if the position changes or a limit is reached. */
   #scan(piece: Buffer, records: SourceRecord[]): void {
     const base = this.#at;
     let bytes = piece;
     for (let index = 0; index < bytes.length; index++) {
-      if (this.#phase === 'value' && !this.#isTransient) {
+      if (this.#phase === 'value' && !this.#isSkipped) {
         const bound = this.#value.start + this.#limit + 1 - base;
         if (index >= bound) {
           this.#at = base + index;
-          this.#passOver(records);
+          this.#exceedLimit(records);
           return;
         }
         if (bound < bytes.length) bytes = piece.subarray(0, bound);
@@ -165,7 +164,7 @@ export class JsonReader implements RecordReader {
         else this.#outsideValue(byte, records);
         this.#last = byte;
       }
-      // What follows a broken value may have to be scanned again.
+      // The position was set back, to rescan what follows a broken value.
       if (this.#at !== base + index + 1) return;
     }
     this.#at = base + bytes.length;
@@ -208,12 +207,12 @@ export class JsonReader implements RecordReader {
   #closeArray(): void {
     this.#phase = 'after';
     this.#isClosed = true;
-    this.#isExcessSaid = false;
+    this.#isExcessReported = false;
   }
 
-  /** The bracket before this byte was not the last one, or the file holds something else behind the array. */
+  /** The array was closed too early, or something follows it. */
   #afterArray(byte: number, records: SourceRecord[]): void {
-    if (this.#isMember && !this.#isExcessSaid) {
+    if (this.#isMember && !this.#isExcessReported) {
       const isNext = this.#last === COMMA;
       if (byte === COMMA && !isNext) return;
       if (byte === CLOSE_BRACE || (isNext && byte === QUOTE)) {
@@ -223,10 +222,10 @@ export class JsonReader implements RecordReader {
       }
     }
     const isStructure = [COMMA, QUOTE, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACKET, CLOSE_BRACE].includes(byte);
-    // Anything else is a record itself, and a bad one.
-    if (isStructure && !this.#isExcessSaid) {
-      records.push(this.#bad('a bracket closes the array and something follows it', this.#line));
-      this.#isExcessSaid = true;
+    // Anything else starts a value, which will be a bad record itself.
+    if (isStructure && !this.#isExcessReported) {
+      records.push(this.#bad('a bracket closes the array, but more data follows', this.#line));
+      this.#isExcessReported = true;
     }
     if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) return;
     this.#phase = 'between';
@@ -238,7 +237,7 @@ export class JsonReader implements RecordReader {
     this.#value = { start, line: this.#line, opener: byte, column: start - this.#lineStart };
     this.#phase = 'value';
     this.#stack.clear();
-    this.#isBroken = this.#isTransient = this.#escaped = false;
+    this.#isBroken = this.#isSkipped = this.#escaped = false;
     this.#restart = null;
     this.#insideValue(byte, records);
   }
@@ -252,12 +251,12 @@ export class JsonReader implements RecordReader {
         this.#stack.push(CLOSE_BRACKET);
         return;
       case OPEN_BRACE:
-        // An object in an object has a name before it: this one begins the next value.
+        // An object inside an object needs a name before it: this one starts the next value.
         if (this.#last === COMMA && this.#stack.top === CLOSE_BRACE) {
           const offset = this.#at - 1;
           const here = { offset, line: this.#line, column: offset - this.#lineStart };
-          // What was passed over is not held any more.
-          this.#restart = this.#isTransient ? here : (this.#restart ?? here);
+          // Skipped bytes are no longer buffered.
+          this.#restart = this.#isSkipped ? here : (this.#restart ?? here);
           this.#isBroken = true;
           if (this.#goBack('the record is not closed', records)) return;
         }
@@ -279,7 +278,7 @@ export class JsonReader implements RecordReader {
       if (this.#stack.depth === 0) this.#finish(this.#at, records);
       return;
     }
-    // Nothing in the value owes this bracket. After a bare value it closes the array; else it is left over.
+    // The value does not expect this bracket. After a scalar it closes the array; otherwise it is ignored.
     if (byte !== CLOSE_BRACKET || !this.#isArray || this.#stack.depth > 0) return;
     this.#isBroken = false;
     this.#at--;
@@ -299,22 +298,22 @@ export class JsonReader implements RecordReader {
     if (this.#phase === 'value' && this.#stack.depth === 0 && !this.#isArray) this.#finish(end, records);
   }
 
-  /** Notes where a value may begin; true when reading goes on there at once, since the current one is passed over. */
+  /** Records where a value may start; true if reading resumes there immediately. */
   #beginLine(byte: number, records: SourceRecord[]): boolean {
     this.#lineIsBlank = false;
     if (this.#phase !== 'value' || this.#stack.depth === 0) return false;
-    if (this.#restart !== null && !this.#isTransient) return false;
+    if (this.#restart !== null && !this.#isSkipped) return false;
     const column = this.#at - 1 - this.#lineStart;
     if (byte !== this.#value.opener || column > this.#value.column) return false;
     this.#restart = { offset: this.#at - 1, line: this.#line, column };
-    const isOver = this.#isTransient || this.#value.start < this.#linewiseUntil;
-    return isOver && this.#goBack('the record is not closed', records);
+    const isAbandoned = this.#isSkipped || this.#value.start < this.#linewiseUntil;
+    return isAbandoned && this.#goBack('the record is not closed', records);
   }
 
   /** Ends the current value at `end`. */
   #finish(end: number, records: SourceRecord[]): void {
     const { start, line } = this.#value;
-    if (this.#isTransient) {
+    if (this.#isSkipped) {
       const error = itemError(
         'ITEM_TOO_LARGE',
         `the record has ${end - start} bytes of at most ${this.#limit}`,
@@ -331,15 +330,15 @@ export class JsonReader implements RecordReader {
   }
 
   /** The value has reached the limit. */
-  #passOver(records: SourceRecord[]): void {
+  #exceedLimit(records: SourceRecord[]): void {
     if (!this.#goBack(`the record is not closed within ${this.#limit} bytes`, records))
-      this.#isTransient = true;
+      this.#isSkipped = true;
   }
 
   /** The file ends inside a value. */
   #endInValue(records: SourceRecord[]): void {
-    const what = 'the record is not closed when the file ends';
-    if (!this.#isTransient && this.#goBack(what, records)) return;
+    const what = 'the record is not closed at the end of the file';
+    if (!this.#isSkipped && this.#goBack(what, records)) return;
     const bytes = this.#window.end - this.#value.start;
     records.push(
       this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
@@ -347,7 +346,7 @@ export class JsonReader implements RecordReader {
     this.#phase = 'after';
   }
 
-  /** Gives the value up and sets the position back to where the next one seems to begin; false when nothing tells. */
+  /** Reports the value as bad and goes back to where the next one seems to start; false if there is no such place. */
   #goBack(what: string, records: SourceRecord[]): boolean {
     if (this.#restart === null) return false;
     const { offset, line, column } = this.#restart;
@@ -356,7 +355,7 @@ export class JsonReader implements RecordReader {
       this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
     );
     this.#rescanned += this.#at - offset;
-    if (this.#rescanned > 4 * offset + RESCAN_BYTES)
+    if (this.#rescanned > 4 * offset + MAX_RESCAN_BYTES)
       this.#linewiseUntil = Math.max(this.#linewiseUntil, this.#at);
     this.#at = offset;
     this.#line = line;

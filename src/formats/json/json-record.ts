@@ -7,7 +7,7 @@ import { spokenList } from '../transcripts/turns/speakers.ts';
 import { hasRepeatedNames } from './repeated-names.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 
-/** The record that one JSON value makes. */
+/** Makes a record from one JSON value. */
 export function jsonRecord(bytes: Buffer, row: number, line: number): SourceRecord {
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
@@ -20,24 +20,21 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's message quotes the text around the mistake, so it goes nowhere.
+    // The parser's message quotes the text around the error, so it must not be reported.
     return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON'));
   }
   if (hasRepeatedNames(text, value)) {
-    return badRecord(row, line, itemError('MALFORMED_ROW', 'an object of the record has a name twice'));
+    return badRecord(row, line, itemError('MALFORMED_ROW', 'an object in the record has a duplicate name'));
   }
   const content = recordContent(value, bytes);
   if (content === null) {
-    const error = itemError(
-      'MALFORMED_ROW',
-      'the record is neither an object nor a text nor a list of turns',
-    );
+    const error = itemError('MALFORMED_ROW', 'the record is not an object, a string or a list of turns');
     return badRecord(row, line, error);
   }
   return { row, line, content, error: null };
 }
 
-/** What a JSON value holds for us; null when it holds nothing that can be judged. */
+/** The content of a JSON value; null if nothing in it can be judged. */
 function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
   if (isList(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;

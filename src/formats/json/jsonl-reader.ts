@@ -5,7 +5,7 @@ import { jsonRecord } from './json-record.ts';
 
 const NEWLINE = 0x0a;
 
-/** Reads JSON Lines: one JSON value a line. Blank lines are no records. Holds one line of up to `limit` bytes. */
+/** Reads JSON Lines: one JSON value per line, ignoring blank lines. Buffers one line of up to `limit` bytes. */
 export class JsonlReader implements RecordReader {
   readonly rereadFrom = null;
   readonly #limit: number;
@@ -57,7 +57,7 @@ export class JsonlReader implements RecordReader {
   }
 }
 
-/** Nothing but white space, and perhaps the end-of-file mark of DOS. */
+/** Whether a line is only white space or the DOS end-of-file character (Ctrl-Z). */
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0x1a);
 }

@@ -1,13 +1,13 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Deeper than any record we know; the platform's parser needs memory for every level. */
+/** Deeper than any known record. `JSON.parse` needs memory for every level. */
 const MAX_DEPTH = 10_000;
 
-/** Values up to this size cannot cost the parser much, however deep they are. */
+/** Values up to this size are cheap to parse at any depth. */
 const HARMLESS_BYTES = 256 * 1024;
 
-/** Whether parsing this JSON would take out of proportion much memory. */
+/** Whether parsing this JSON would take disproportionate memory. */
 export function isNestedTooDeeply(bytes: Buffer): boolean {
   if (bytes.length <= HARMLESS_BYTES) return false;
   let depth = 0;

@@ -1,15 +1,15 @@
-/** In valid JSON, nothing up to here but white space stands between tokens. */
+/** In valid JSON, characters between tokens up to this code are white space. */
 const SPACE = 0x20;
 
 /**
- * Whether an object anywhere in a JSON text has a name twice, of which the parser keeps the last value only. `value` is
- * what the text was parsed to. Goes from quote to quote, so that a long string costs next to nothing.
+ * Whether any object in a JSON text has a duplicate name, of which the parser keeps only the last value. `value` is the
+ * parsed text. Jumps from quote to quote, so that long strings are cheap.
  */
 export function hasRepeatedNames(json: string, value: unknown): boolean {
   return typeof value === 'object' && value !== null && writtenNames(json) !== keptNames(value);
 }
 
-/** Number of names in a valid JSON text: of the strings that a colon follows. */
+/** Number of names in a valid JSON text: strings followed by a colon. */
 function writtenNames(json: string): number {
   let names = 0;
   for (let open = json.indexOf('"'); open >= 0;) {
@@ -23,14 +23,14 @@ function writtenNames(json: string): number {
   return names;
 }
 
-/** Whether an odd number of backslashes stands before an index. */
+/** Whether the character at an index follows an odd number of backslashes. */
 function isEscaped(json: string, index: number): boolean {
   let from = index;
   while (json[from - 1] === '\\') from--;
   return (index - from) % 2 === 1;
 }
 
-/** Number of names in the objects of a parsed value, however deep they are. */
+/** Number of names in all objects of a parsed value. */
 function keptNames(value: object): number {
   let names = 0;
   const left: object[] = [value];

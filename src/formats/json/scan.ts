@@ -3,15 +3,15 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** Where a name of an object and its value are, each from its first byte up to after its last. */
+/** A name of an object, and the start and end offsets of its value. */
 interface Member {
   readonly name: string;
   readonly valueStart: number;
-  /** -1 when the value does not end in the bytes. */
+  /** Exclusive; -1 if the value does not end within the bytes. */
   readonly valueEnd: number;
 }
 
-/** Offset of the first byte at or after `from` that is no JSON white space; the length when there is none. */
+/** Offset of the first byte at or after `from` that is not JSON white space; the length if there is none. */
 export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && isSpace(bytes[at]!)) at++;
@@ -19,8 +19,8 @@ export function skipSpace(bytes: Buffer, from: number): number {
 }
 
 /**
- * Offset after the JSON value that begins at `from`, told by brackets and quotes alone: what is between them may be
- * no JSON. -1 when the value does not end in the bytes.
+ * Offset after the JSON value that starts at `from`, found by brackets and quotes alone, without validating the JSON.
+ * -1 if the value does not end within the bytes.
  */
 export function valueEnd(bytes: Buffer, from: number): number {
   let depth = 0;
@@ -42,7 +42,7 @@ export function valueEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** The members of the object that begins at `from`, in order, as far as they are in the bytes. */
+/** The members of the object that starts at `from`, in order, as far as the bytes contain them. */
 export function* members(bytes: Buffer, from: number): Generator<Member, void> {
   let at = skipSpace(bytes, from + 1);
   while (bytes[at] === QUOTE) {
@@ -61,7 +61,7 @@ export function* members(bytes: Buffer, from: number): Generator<Member, void> {
   }
 }
 
-/** Offset after the string that begins at `from`; -1 when it does not end in the bytes. */
+/** Offset after the string that starts at `from`; -1 if it does not end within the bytes. */
 function stringEnd(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === BACKSLASH) at++;

@@ -4,29 +4,28 @@ import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } fro
 import { JsonReader } from './json-reader.ts';
 import { jsonRecord } from './json-record.ts';
 
-/** Where the array of records begins in an object around it. */
+/** Start of the array of records in the object that wraps it. */
 export interface WrappedArray {
   /** Offset of its bracket. */
   readonly start: number;
-  /** 1-based line of that. */
+  /** 1-based line of the bracket. */
   readonly line: number;
 }
 
 /**
- * Reads an object that is there for the sake of one array: the array's elements are the records. What else the object
- * holds is a last record. Holds what the reader of an array holds, and
- * up to `limit` bytes of what is around it.
+ * Reads an object that wraps an array of records. The rest of the object is one last record. Buffers as much as the array
+ * reader, and up to `limit` bytes of the rest.
  */
 export class WrappedReader implements RecordReader {
   readonly rereadFrom = null;
   readonly #array: WrappedArray;
   readonly #limit: number;
   readonly #reader: JsonReader;
-  /** The object, with null in the place of the array that is read. */
+  /** The object, with null in place of the array. */
   readonly #around: Buffer[] = [];
   #aroundBytes = 0;
   #end = 0;
-  #isBehind = false;
+  #isPastArray = false;
 
   constructor(array: WrappedArray, limit: number) {
     this.#array = array;
@@ -40,11 +39,11 @@ export class WrappedReader implements RecordReader {
     const before = Math.max(0, Math.min(this.#array.start - from, chunk.length));
     this.#keep(chunk.subarray(0, before));
     if (before === chunk.length) return;
-    if (!this.#isBehind) yield* this.#reader.push(chunk.subarray(before));
+    if (!this.#isPastArray) yield* this.#reader.push(chunk.subarray(before));
     const { outside } = this.#reader;
     if (outside === null) return;
-    if (!this.#isBehind) this.#keep(Buffer.from(outside.isNext ? 'null,' : 'null'));
-    this.#isBehind = true;
+    if (!this.#isPastArray) this.#keep(Buffer.from(outside.isNext ? 'null,' : 'null'));
+    this.#isPastArray = true;
     this.#keep(chunk.subarray(Math.max(0, this.#array.start + outside.from - from)));
   }
 
@@ -59,17 +58,17 @@ export class WrappedReader implements RecordReader {
     else if (bytes.length > 0) this.#around.push(Buffer.from(bytes));
   }
 
-  /** What is around the array. */
+  /** The rest of the object as a record. */
   #record(): SourceRecord {
     const row = this.#reader.rows + 1;
     const bytes = this.#aroundBytes;
     if (bytes > this.#limit) {
-      const message = `what is around the records has ${bytes} bytes of at most ${this.#limit}`;
+      const message = `the object around the records has ${bytes} bytes of at most ${this.#limit}`;
       return badRecord(row, 1, itemError('ITEM_TOO_LARGE', message));
     }
     const record = jsonRecord(Buffer.concat(this.#around), row, 1);
     if (record.error === null) return { ...record, isAround: true };
-    const message = `what is around the records is not valid JSON: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`;
+    const message = `the object around the records is not valid JSON: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`;
     return badRecord(row, 1, itemError('MALFORMED_ROW', message));
   }
 }
