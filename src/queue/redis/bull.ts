@@ -5,16 +5,16 @@ import { CarefulWorker } from './mending/careful-worker.ts';
 import { MAX_STALL_CHECK_MS } from './mending/job-bounds.ts';
 import { isMendable, type QueueMender } from './mending/queue-mender.ts';
 
-/** A shard that many workers lost hold of is no reason to drop it: what kills workers is found item by item. */
+/** A shard that stalled many times is not dropped: the fleet finds the item that kills workers. */
 const MAX_STALLED_COUNT = 1_000_000;
-/** Where nothing is waiting, how long one blocking wait for a job is, in seconds. */
+/** Timeout of one blocking wait for a job, in seconds. */
 const BLOCK_SECONDS = 5;
-/** We limit no rate; a limit that somebody else set is soon mended, and then to be forgotten, in milliseconds. */
+/** In milliseconds. We set no rate limit; one from elsewhere is soon removed and must not delay the worker longer. */
 const MAX_RATE_LIMIT_MS = 1000;
 
 /**
- * The only place that makes BullMQ queues. Jobs leave Redis when they are over, in whatever way, because whatever is
- * not committed is fed again; and nothing is kept in the stream of events, which nobody reads.
+ * The only place that creates BullMQ queues. Jobs are removed from Redis when they complete or fail, because everything
+ * uncommitted is fed again. The event stream is kept empty: nothing reads it.
  */
 export function makeQueue(link: RedisLink, name: string): Queue {
   const queue = new Queue(name, {
@@ -23,29 +23,29 @@ export function makeQueue(link: RedisLink, name: string): Queue {
     streams: { events: { maxLen: 0 } },
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
   });
-  // Connections that are lost are the link's to tell of; without a listener they would end the process.
+  // The link reports lost connections; without a listener an error would end the process.
   queue.on('error', () => {});
   return queue;
 }
 
 /**
- * Says again what `makeQueue` said of events. BullMQ writes it when a queue is made, and without it, as after Redis
- * lost its data, would keep ten thousand of each.
+ * Restores the event setting of `makeQueue` after Redis lost its data. BullMQ writes it only when a queue is created, and
+ * keeps about 10,000 events without it.
  */
-export async function keepNoEvents(link: RedisLink, name: string): Promise<void> {
+export async function disableEvents(link: RedisLink, name: string): Promise<void> {
   await link.redis.hset(link.key(name, 'meta'), 'opts.maxLenEvents', 0);
 }
 
 interface WorkerSettings {
   readonly concurrency: number;
-  /** After so long without a sign of life a process loses its jobs to others, in milliseconds. */
+  /** In milliseconds: a process that does not renew its locks for this long loses its jobs to others. */
   readonly lockMs: number;
   readonly mender: QueueMender;
-  /** Aborted when the worker is to end. */
+  /** Aborted when the worker must end. */
   readonly signal: AbortSignal;
 }
 
-/** The only place that makes BullMQ workers. It does not begin before `run` is called. */
+/** The only place that creates BullMQ workers. The worker starts when `run` is called. */
 export function makeWorker(
   link: RedisLink,
   connection: Redis,
@@ -74,7 +74,7 @@ export function makeWorker(
     if (isMendable(error) && !link.away && !signal.aborted)
       await mender.release(token, signal).catch(() => {});
   };
-  // Lost locks show only here. They are harmless: a shard counts once.
+  // Lost locks are reported only here. They are harmless: a shard is committed once.
   worker.on('error', (error) => void mend(error));
   return worker;
 }

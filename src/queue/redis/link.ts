@@ -8,23 +8,23 @@ import { SkippedKeys } from './keys/skipped-keys.ts';
 import type { FleetSeal } from './sealing/fleet-seal.ts';
 
 interface RedisLinkOptions {
-  /** One line for people: the start waits for Redis; it is away; it is back. */
+  /** Prints one line: waiting for Redis at the start; Redis is away; Redis is back. */
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
-  /** How long the server may take to be there, in milliseconds; default 30 s. */
+  /** Timeout for the server to become reachable, in milliseconds; default 30 s. */
   readonly startTimeoutMs?: number;
-  /** Seals what goes through Redis; default: nothing is sealed. */
+  /** Seals the values stored in Redis; default: plaintext. */
   readonly seal?: FleetSeal | null;
 }
 
-/** A process's tie to the fleet's Redis: the connection that all its queues share, and whether it holds. */
+/** A process's link to the fleet's Redis: the connection that all its queues share, and its state. */
 export class RedisLink {
   readonly address: RedisAddress;
   /** Null in a fleet without a key. */
   readonly seal: FleetSeal | null;
-  /** For commands that do not block. Queues and workers are made from it. */
+  /** The shared connection, for commands that do not block. */
   readonly redis: Redis;
-  /** Where it is said what was found malformed in Redis. */
+  /** Reports malformed keys in Redis. */
   readonly skipped: SkippedKeys;
   readonly #events = new EventEmitter();
   readonly #say: (message: string) => void;
@@ -40,7 +40,7 @@ export class RedisLink {
     this.#events.setMaxListeners(0);
     // Every queue and worker of the process listens to this connection.
     this.redis.setMaxListeners(0);
-    // What goes wrong shows in `close`; the error itself adds nothing a person could use.
+    // Every connection error also causes `close`; its message would not help the user.
     this.redis.on('error', () => {});
     this.redis.on('close', () => this.#lost());
     this.redis.on('ready', () => this.#found());
@@ -70,17 +70,17 @@ export class RedisLink {
     return [this.address.prefix, ...parts].join(':');
   }
 
-  /** Calls the listener whenever Redis is back, perhaps without its data; returns the function that ends that. */
+  /** Calls the listener whenever Redis is back, possibly without its data. Returns a function that removes it. */
   onBack(listener: () => void): () => void {
     this.#events.on('back', listener);
     return () => this.#events.off('back', listener);
   }
 
   /**
-   * A further connection, for whoever blocks it or must be able to drop it: BullMQ drops the one it was given along
-   * with a worker that does not end. Its maker disconnects it.
+   * A separate connection, for blocking commands or to be dropped: BullMQ drops the connection of a worker that does not
+   * end. The caller disconnects it.
    */
-  another(options: Pick<RedisOptions, 'scripts'> = {}): Redis {
+  newConnection(options: Pick<RedisOptions, 'scripts'> = {}): Redis {
     const redis = new Redis({ ...lastingOptions(this.address), ...options });
     redis.setMaxListeners(0);
     redis.on('error', () => {});

@@ -4,32 +4,32 @@ import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
 import { Requeue } from '../requeue.ts';
 import type { WorkQueue } from '../work-queue.ts';
 import { abortable } from '../../flow/abortable.ts';
-import { keepNoEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
+import { disableEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import type { RedisLink } from './link.ts';
 import { BOUNDED_SCRIPTS } from './mending/bounded-scripts.ts';
 import { isMendable, QueueMender } from './mending/queue-mender.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 
-/** How values become jobs. */
+/** Encodes values as jobs. */
 export interface JobCodec<T> {
-  /** Names the value: while a job of that name is in the queue, adding it again does nothing. */
+  /** The job ID of a value: while a job with this ID is in the queue, adding the value again has no effect. */
   id(value: T): string;
   encode(value: T): object;
-  /** Throws for what is not such a value, or not the one of that name. */
+  /** Throws if the data is not such a value, or not the one with this ID. */
   decode(data: unknown, jobId: string): T;
 }
 
 interface RedisQueueOptions<T> {
   readonly name: string;
   readonly codec: JobCodec<T>;
-  /** How many values may wait; at least 1. */
+  /** Max number of waiting values; at least 1. */
   readonly bound: number;
-  /** After so long without a sign of life a process loses its values to others, in milliseconds. */
+  /** In milliseconds: a process that does not renew its locks for this long loses its values to others. */
   readonly lockMs: number;
   /**
-   * Called for a job that cannot be read: it is of another version, under another key, or none of ours. The job is
-   * dropped when this resolves; `Requeue` puts it back.
+   * Called for a job that cannot be read: it has another version, was sealed with another key, or is not one of ours. The
+   * job is dropped when this resolves, and put back when it rejects with `Requeue`.
    */
   readonly unreadable: (jobId: string, error: unknown, signal: AbortSignal) => Promise<void>;
 }
@@ -43,50 +43,50 @@ export interface QueueDepth {
 /** Where a value is: nowhere, waiting, being handled, or requeued with a delay. */
 export type ValueState = 'unknown' | 'waiting' | 'active' | 'delayed';
 
-const LOOK_EVERY_MS = 50;
-const MEND_EVERY_MS = 5000;
+const POLL_INTERVAL_MS = 50;
+const MEND_INTERVAL_MS = 5000;
 
-/** How long the last acknowledgements may take when a consumer ends, in milliseconds. */
+/** Max wait for the last acknowledgements when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
 
-/** A queue between processes, carried by BullMQ. */
+/** A queue between processes, on BullMQ. */
 export class RedisQueue<T> implements WorkQueue<T> {
   readonly #link: RedisLink;
   readonly #options: RedisQueueOptions<T>;
   readonly #queue: Queue;
   readonly #mender: QueueMender;
-  readonly #endListening: () => void;
+  readonly #stopListening: () => void;
   /** Whether Redis may have lost the queue's settings. */
-  #mayBeUnset = false;
+  #settingsMayBeLost = false;
 
   constructor(link: RedisLink, options: RedisQueueOptions<T>) {
     this.#link = link;
     this.#options = options;
     this.#queue = makeQueue(link, options.name);
     this.#mender = new QueueMender(link, options.name);
-    this.#endListening = link.onBack(() => (this.#mayBeUnset = true));
+    this.#stopListening = link.onBack(() => (this.#settingsMayBeLost = true));
   }
 
   async add(value: T, signal: AbortSignal): Promise<void> {
-    while (!(await this.hasRoom(signal))) await delay(LOOK_EVERY_MS, undefined, { signal });
+    while (!(await this.hasRoom(signal))) await delay(POLL_INTERVAL_MS, undefined, { signal });
     await this.put(value, signal);
   }
 
-  /** Hands a value over whatever the bound says: for producers that keep their own count. */
+  /** Adds a value regardless of the bound: for producers that keep their own count. */
   async put(value: T, signal: AbortSignal): Promise<void> {
     const { codec } = this.#options;
     const data = codec.encode(value);
     const jobId = codec.id(value);
-    if (this.#mayBeUnset) {
-      await this.#ask(() => keepNoEvents(this.#link, this.#options.name), signal);
-      this.#mayBeUnset = false;
+    if (this.#settingsMayBeLost) {
+      await this.#ask(() => disableEvents(this.#link, this.#options.name), signal);
+      this.#settingsMayBeLost = false;
     }
     const add = (): Promise<unknown> => this.#queue.add('value', data, { jobId });
-    // An addition that broke off half way would keep the next one from doing anything.
+    // A partially added job must be removed, or adding it again would have no effect.
     await this.#ask(add, signal, () => this.#mender.discard(jobId, signal));
   }
 
-  /** Whether fewer values wait than the bound allows. */
+  /** Whether the number of waiting values is below the bound. */
   async hasRoom(signal: AbortSignal): Promise<boolean> {
     const { waiting, delayed } = await this.depth(signal);
     return waiting + delayed < this.#options.bound;
@@ -101,7 +101,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     };
   }
 
-  /** Whether a value of that name waits or is being handled. */
+  /** Whether a value with this ID waits, is delayed, or is being handled. */
   async has(id: string, signal: AbortSignal): Promise<boolean> {
     return (await this.state(id, signal)) !== 'unknown';
   }
@@ -122,14 +122,14 @@ export class RedisQueue<T> implements WorkQueue<T> {
     }
   }
 
-  /** Takes a value out, unless it is being handled. */
+  /** Removes a value unless it is being handled. */
   async remove(id: string, signal: AbortSignal): Promise<void> {
     await this.#ask(() => this.#mender.discard(id, signal), signal);
   }
 
   /**
-   * Removes the queue with all that is in it, whoever is at work on it: BullMQ's own way wants it to be still.
-   * What is being handled loses its lock, which harms nobody.
+   * Removes the queue with all its jobs, even while it is in use: BullMQ's own method requires a paused queue without
+   * active jobs. Values being handled lose their locks, which is harmless.
    */
   async obliterate(signal: AbortSignal): Promise<void> {
     await removeKeysBelow(this.#link, [this.#options.name], signal);
@@ -145,9 +145,9 @@ export class RedisQueue<T> implements WorkQueue<T> {
     setMaxListeners(0, ended);
     const running = new Set<Promise<void>>();
     const take = async (job: AnyJob, token: string | undefined): Promise<void> => {
-      if (ended.aborted) return giveBack(job, token, 0);
+      if (ended.aborted) return putBack(job, token, 0);
       const handling = this.#handle(job, handle, options.signal);
-      // It counts until it settles, and no longer: whoever waits for it must not wait for what Redis is told then.
+      // Counts as running only until it settles: waiting for it must not include the acknowledgement to Redis.
       const settled: Promise<void> = handling.then(
         () => void running.delete(settled),
         () => void running.delete(settled),
@@ -157,21 +157,21 @@ export class RedisQueue<T> implements WorkQueue<T> {
         await handling;
       } catch (error) {
         if (!(error instanceof Requeue)) failed.abort(error);
-        return await giveBack(job, token, error instanceof Requeue ? error.delayMs : 0);
+        return await putBack(job, token, error instanceof Requeue ? error.delayMs : 0);
       }
     };
     const { concurrency } = options;
-    const connection = this.#link.another({ scripts: BOUNDED_SCRIPTS });
+    const connection = this.#link.newConnection({ scripts: BOUNDED_SCRIPTS });
     const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
       mender: this.#mender,
       signal: ended,
     });
-    const mending = this.#keepMended(ended);
+    const mending = this.#mendRegularly(ended);
     const ran = worker.run().catch((error: unknown) => failed.abort(error));
     await aborted(ended);
-    // Nothing new is taken from here on; closing would also wait for a Redis that is away, the handlers do not.
+    // Takes no more jobs. Closing would also wait for an unreachable Redis; waiting for the handlers does not.
     const closing = worker.close();
     while (running.size > 0) await Promise.all(running);
     await mending;
@@ -196,25 +196,23 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async close(): Promise<void> {
-    this.#endListening();
+    this.#stopListening();
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  /**
-   * A queue that was paused, or whose jobs are too large to be taken, refuses nothing: it is looked at now and then.
-   */
-  async #keepMended(signal: AbortSignal): Promise<void> {
+  /** A queue that was paused, or whose jobs are too large, causes no error. So it is checked at regular intervals. */
+  async #mendRegularly(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await delay(MEND_EVERY_MS, undefined, { signal });
+        await delay(MEND_INTERVAL_MS, undefined, { signal });
         if (!this.#link.away) await this.#mender.mend(signal);
       } catch {
-        // It ends, or Redis answers later.
+        // Aborted, or Redis failed: the next round tries again.
       }
     }
   }
 
-  /** Asks Redis, and again when what it refused was mended, and what it did before it refused was undone. */
+  /** Sends a command to Redis. If it fails because of malformed keys, mends them, undoes partial effects and repeats it. */
   async #ask<R>(
     command: () => Promise<R>,
     signal: AbortSignal,
@@ -239,7 +237,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
     try {
       await abortable(closing, deadline.signal);
     } catch {
-      // Redis is away: the values that were not acknowledged are handed over again.
+      // Redis is unreachable: values that were not acknowledged will be delivered again.
       void worker.disconnect().catch(() => {});
     } finally {
       clearTimeout(timer);
@@ -247,8 +245,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 }
 
-/** Puts a job back; the error thrown tells BullMQ that it was moved and is neither done nor failed. */
-async function giveBack(job: AnyJob, token: string | undefined, delayMs: number): Promise<never> {
+/** Puts a job back. The error tells BullMQ that the job was moved and has neither completed nor failed. */
+async function putBack(job: AnyJob, token: string | undefined, delayMs: number): Promise<never> {
   if (delayMs > 0) {
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();

@@ -1,4 +1,4 @@
-/** A text for a pattern of KEYS or SCAN, in which it stands for itself alone. */
+/** Escapes a text so that it matches literally in a pattern of KEYS or SCAN. */
 export function escapeGlob(text: string): string {
   return text.replaceAll(/[*?[\]\\]/g, '\\$&');
 }

@@ -1,12 +1,12 @@
 import type { RedisLink } from '../link.ts';
 import { withKey } from './own-type.ts';
 
-/** Members that are read, at most: a fleet has some hundred processes and runs. */
+/** Max members that are returned; a fleet has a few hundred processes and runs. */
 const MAX_MEMBERS = 1024;
-const MAX_MEMBER = 256;
-const AT_A_TIME = 512;
+const MAX_MEMBER_BYTES = 256;
+const SCAN_COUNT = 512;
 
-/** One step through a set; members that are too long for a name leave it unread. */
+/** One SSCAN step. Removes members that are too long for a name without returning them. */
 const STEP = `
 local reply = redis.call('SSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local fit = {}
@@ -17,8 +17,8 @@ end
 return {reply[1], fit}`;
 
 /**
- * The names in a set of ours, sorted; those that are none, by `isName`, are removed. Of a set with more than a
- * thousand names some are given: as those that nobody stands for are removed by the caller, the others come to light.
+ * The names in one of our sets, sorted. Removes members that are not names according to `isName`. Of a set with more than
+ * MAX_MEMBERS names, only some are returned; as callers remove stale ones, later calls return the others.
  */
 export async function readMembers(
   link: RedisLink,
@@ -30,12 +30,12 @@ export async function readMembers(
   const names = new Set<string>();
   let cursor = '0';
   do {
-    const step = (): Promise<unknown> => link.redis.eval(STEP, 1, key, cursor, AT_A_TIME, MAX_MEMBER);
+    const step = (): Promise<unknown> => link.redis.eval(STEP, 1, key, cursor, SCAN_COUNT, MAX_MEMBER_BYTES);
     const [next, members] = (await withKey(link, set, step, signal)) as [string, string[]];
     const others = members.filter((member) => !isName(member));
     if (others.length > 0) {
       await withKey(link, set, () => link.redis.srem(key, ...others), signal);
-      link.skipped.skip(key, 'held names of an unknown form; removed');
+      link.skipped.skip(key, 'contained malformed names; removed');
     }
     for (const member of members) if (names.size < MAX_MEMBERS && isName(member)) names.add(member);
     cursor = next;

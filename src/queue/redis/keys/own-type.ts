@@ -1,7 +1,7 @@
 import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
 
-/** Whether a server refused a command because a key holds a value of another type. */
+/** Whether Redis refused a command because the key holds a value of the wrong type. */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }
@@ -12,8 +12,8 @@ if kind == 'none' or kind == ARGV[1] then return 0 end
 return redis.call('UNLINK', KEYS[1])`;
 
 /**
- * Asks for something about one key of ours, and removes the key where it holds a value of another type: everything that
- * is kept in such keys is said again by those it is about. Only for commands that can be sent twice.
+ * Runs a command on one of our keys. If the key holds a value of the wrong type, removes it and tries again: the
+ * processes that own its content write it again. Only for idempotent commands.
  */
 export async function withKey<T>(
   link: RedisLink,

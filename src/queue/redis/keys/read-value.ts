@@ -3,15 +3,15 @@ import type { RedisLink } from '../link.ts';
 import { retryWhileTransient } from '../retry-while-transient.ts';
 import { isWrongType } from './own-type.ts';
 
-/** What a process says of itself or of a run takes a few hundred bytes. */
+/** Values about processes and runs have a few hundred bytes. */
 const MAX_BYTES = 64 * 1024;
 
-/** A key that nobody wrote, or whose value is none of ours: malformed, too long, of another type or version. */
+/** A key that does not exist, or whose value is unusable: malformed, too long, or of another type or version. */
 export type Unread = 'absent' | 'unreadable';
 
 /**
- * A short text from Redis, whatever a key holds: no more than 64 KiB of it are asked for. What is not readable is said
- * once and left where it is: who owns the key writes it again, or it comes to its end.
+ * Reads a short text from Redis: at most 64 KiB are fetched, whatever the key holds. An unreadable value is reported once
+ * and not removed: its owner overwrites it, or it expires.
  */
 export async function readText(
   link: RedisLink,
@@ -32,7 +32,7 @@ export async function readText(
   return 'unreadable';
 }
 
-/** A JSON value of a form, as `readText` reads. */
+/** Reads a JSON value that matches a schema, in the same way as `readText`. */
 export async function readValue<T>(
   link: RedisLink,
   key: string,
@@ -47,7 +47,7 @@ export async function readValue<T>(
   return 'unreadable';
 }
 
-/** The value of a JSON text; null when it is not of that form. */
+/** The value of a JSON text; null if it does not match the schema. */
 export function parseValue<T>(text: string, form: z.ZodType<T>): T | null {
   let json: unknown;
   try {

@@ -1,9 +1,9 @@
 import { shown } from '../../../domain/text/shown.ts';
 
-/** Keys that are named, at most: whoever writes nonsense into Redis must not fill a log with it. */
+/** Max keys that are reported by name: malformed keys in Redis must not flood the log. */
 const MAX_NAMED = 32;
 
-/** Says of what was found malformed in Redis that it is skipped: once for each key, and no more than a few. */
+/** Reports malformed keys in Redis: each key once, up to MAX_NAMED keys. */
 export class SkippedKeys {
   readonly #say: (message: string) => void;
   readonly #named = new Set<string>();
@@ -12,13 +12,13 @@ export class SkippedKeys {
     this.#say = say;
   }
 
-  /** `what` is in our own words; nothing of the value is shown. */
+  /** `what` must not quote the value. */
   skip(key: string, what: string): void {
     if (this.#named.has(key) || this.#named.size > MAX_NAMED) return;
     this.#named.add(key);
     this.#say(
       this.#named.size > MAX_NAMED
-        ? 'Redis: more keys are malformed; they are skipped and not named'
+        ? 'Redis: more keys are malformed; they are skipped without a message'
         : `Redis key ${shown(key)}: ${what}`,
     );
   }

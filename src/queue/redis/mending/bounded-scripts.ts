@@ -9,21 +9,21 @@ interface Script {
 
 const require = createRequire(import.meta.url);
 const { version } = require('bullmq/dist/cjs/version.js') as { readonly version: string };
-/** Those that hand out a job. BullMQ exports them nowhere else. */
+/** The scripts that return a job to a worker. BullMQ does not export them elsewhere. */
 const { moveToActive, moveToDelayed, moveToFinished } =
   require('bullmq/dist/cjs/scripts/index.js') as Readonly<
     Record<'moveToActive' | 'moveToDelayed' | 'moveToFinished', Script>
   >;
 
-/** What BullMQ's scripts hand out of a job that they gave to a worker: all of it, whatever that is. */
+/** How BullMQ's scripts read a job for a worker: all fields, of any size. */
 const WHOLE_JOB = 'rcall("HGETALL", jobKey)';
 
-/** Of a job what our own have, without what is too large for one of ours: who takes it finds it unreadable. */
+/** Reads only the fields that our jobs have, without those that are too large: the worker finds the job unreadable. */
 const BOUNDED_JOB = `(function()
   local job = {}
   for _, field in ipairs({'data', 'opts', 'timestamp', 'delay', 'ats', 'atm', 'stc', 'processedOn'}) do
-    local most = field == 'data' and ${MAX_JOB_BYTES} or ${MAX_OPTIONS_BYTES}
-    if rcall("HEXISTS", jobKey, field) == 1 and rcall("HSTRLEN", jobKey, field) <= most then
+    local max = field == 'data' and ${MAX_JOB_BYTES} or ${MAX_OPTIONS_BYTES}
+    if rcall("HEXISTS", jobKey, field) == 1 and rcall("HSTRLEN", jobKey, field) <= max then
       job[#job + 1] = field
       job[#job + 1] = rcall("HGET", jobKey, field)
     end
@@ -31,11 +31,11 @@ const BOUNDED_JOB = `(function()
   return job
 end)()`;
 
-/** For the connection of a worker: BullMQ defines a script only where there is none of its name and version. */
+/** For a worker's connection: BullMQ defines a script only if the connection has none of its name and version. */
 export const BOUNDED_SCRIPTS = Object.fromEntries(
   [moveToActive, moveToDelayed, moveToFinished].map(({ name, content, keys }) => {
     const parts = content.split(WHOLE_JOB);
-    if (parts.length !== 2) throw new Error(`BullMQ ${version} has another ${name} than is known`);
+    if (parts.length !== 2) throw new Error(`BullMQ ${version}: the script ${name} is not as expected`);
     return [`${name}:${version}`, { lua: parts.join(BOUNDED_JOB), numberOfKeys: keys }];
   }),
 );

@@ -1,20 +1,20 @@
 import { Worker, type Job, type JobJson } from 'bullmq';
 
 /**
- * Called before BullMQ asks again after it was refused a job, or given one it cannot read. `token` is what it would have
- * locked the job with.
+ * Called when BullMQ failed to fetch a job, or got one that it cannot read, before it tries again. `token` is the lock
+ * token of that fetch.
  */
 type Mend = (error: unknown, token: string) => Promise<void>;
 
-const REST_MS = 1000;
+const RETRY_DELAY_MS = 1000;
 
 /**
- * BullMQ's worker over a queue that others may have written anything into. Of a job it takes what our own jobs have, so
- * that no job repeats itself, reports to a parent, is kept, or bears another name than it is listed under; and it does
- * not ask again and again for what cannot be had.
+ * BullMQ's worker for a queue that may contain arbitrary foreign data. It uses only those fields of a job that our own
+ * jobs have, so that no job repeats, has a parent, is kept, or has an ID other than the one it is listed under. After a
+ * failed fetch it waits instead of retrying in a tight loop.
  */
 export class CarefulWorker extends Worker<unknown, void> {
-  /** Null while the worker is made. */
+  /** Null while the worker is being constructed. */
   mend: Mend | null = null;
 
   protected override createJob(json: JobJson, jobId: string): Job<unknown, void> {
@@ -24,13 +24,13 @@ export class CarefulWorker extends Worker<unknown, void> {
     try {
       return super.createJob({ ...ours, data } as JobJson, jobId);
     } catch {
-      // No JSON: whoever takes it finds that it is no job of ours.
+      // Not JSON: the consumer finds the job unreadable.
       return super.createJob({ ...ours, data: 'null' } as JobJson, jobId);
     }
   }
 
-  /** Without a time, it is how long BullMQ rests when waiting for a job failed: 5 s. */
-  override delay(...[milliseconds = REST_MS, until]: Parameters<Worker['delay']>): Promise<void> {
+  /** BullMQ passes no time after a failed wait for a job; its own default is 5 s. */
+  override delay(...[milliseconds = RETRY_DELAY_MS, until]: Parameters<Worker['delay']>): Promise<void> {
     return super.delay(milliseconds, until);
   }
 

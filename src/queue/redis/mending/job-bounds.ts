@@ -1,6 +1,6 @@
-/** Far more than a shard of 1 MiB, or of one large item, takes as a job; what is larger is not fetched, in bytes. */
+/** In bytes: far more than a job with a shard of 1 MiB or one large item has. Larger data is not fetched. */
 export const MAX_JOB_BYTES = 256 * 1024 * 1024;
-/** Of BullMQ's options, and of its counts and times, of which ours are a few dozen characters. */
+/** In bytes, of BullMQ's other job fields (options, counts, times); those of our jobs have a few dozen. */
 export const MAX_OPTIONS_BYTES = 1024;
-/** Between two looks for jobs that nobody has in hand any more, at most, in milliseconds. */
+/** Max interval between checks for stalled jobs, in milliseconds. */
 export const MAX_STALL_CHECK_MS = 10_000;

@@ -8,21 +8,20 @@ import { MAX_LOCK_MS } from '../../../config/values/lock.ts';
 import { MAX_JOB_BYTES, MAX_STALL_CHECK_MS } from './job-bounds.ts';
 import { DISCARD_JOB, INSPECT_JOBS, MEND_KEYS, RELEASE_JOBS } from './mending-scripts.ts';
 
-/** Who asks for one mending after the other gets them so far apart, in milliseconds. */
-const EVERY_MS = 250;
-/** For clocks of two machines that differ a little, in milliseconds. */
+/** Min interval between two mendings, in milliseconds. */
+const MIN_INTERVAL_MS = 250;
+/** Tolerance for clock skew between machines, in milliseconds. */
 const GRACE_MS = 5000;
-/** Jobs of a state that are looked at, those first that are next or were taken last. */
+/** Max inspected jobs per state, beginning with those that are next or were taken last. */
 const MAX_JOBS = 2000;
 
-/** Of BullMQ's options of a job nothing is used, but it gives up on a job whose options are no object. */
+/** A job's options are not used, but BullMQ fails on a job whose options are not an object. */
 const OPTIONS = z.record(z.string(), z.unknown());
 
 /**
- * Takes out of a queue of BullMQ's what BullMQ cannot work with: keys of another type, settings that we never make, which
- * could pause a queue for good, locks and rests that would keep a job from everybody, and the data of jobs that it cannot
- * take. Such a job goes on without data, and whoever
- * takes it drops it. Feeders feed again what is lost by that.
+ * Removes from a BullMQ queue what BullMQ cannot process: keys of the wrong type, settings that we never use and that
+ * could pause the queue forever, locks and delays that would block a job, and the data of jobs that BullMQ cannot
+ * process. Such a job is delivered without data, and its consumer drops it. Feeders feed lost shards again.
  */
 export class QueueMender {
   readonly #link: RedisLink;
@@ -34,18 +33,18 @@ export class QueueMender {
     this.#name = name;
   }
 
-  /** Mends the queue; who calls while that is done, or soon afterwards, waits for the same. */
+  /** Mends the queue. Calls during a mending, or within MIN_INTERVAL_MS after it, share its promise. */
   mend(signal: AbortSignal): Promise<void> {
     this.#mending ??= this.#mend(signal).finally(() => (this.#mending = null));
     return this.#mending;
   }
 
-  /** Removes a job, in whatever state its keys are, unless it is being handled. */
+  /** Removes a job unless it is being handled, even if keys of the queue are malformed. */
   async discard(id: string, signal: AbortSignal): Promise<void> {
     await retryWhileTransient(() => this.#link.redis.eval(DISCARD_JOB, 1, this.#prefix, id), signal);
   }
 
-  /** Puts back jobs that were locked with a token and never reached the worker that it was made for. */
+  /** Puts back jobs that were locked with this token but never reached the worker. */
   async release(token: string, signal: AbortSignal): Promise<void> {
     const release = (): Promise<unknown> =>
       this.#link.redis.eval(RELEASE_JOBS, 1, this.#prefix, token, MAX_JOBS);
@@ -57,7 +56,7 @@ export class QueueMender {
     const mend = (): Promise<unknown> =>
       redis.eval(MEND_KEYS, 1, this.#prefix, MAX_STALL_CHECK_MS, MAX_REQUEUE_DELAY_MS + GRACE_MS);
     const removed = await retryWhileTransient(mend, signal);
-    for (const key of removed as string[]) skipped.skip(key, 'was none of ours; removed');
+    for (const key of removed as string[]) skipped.skip(key, 'is not one of ours; removed');
     const inspect = (): Promise<unknown> =>
       redis.eval(INSPECT_JOBS, 1, this.#prefix, MAX_JOBS, MAX_JOB_BYTES, MAX_LOCK_MS);
     const [jobs, unusable] = (await retryWhileTransient(inspect, signal)) as [string[], string[]];
@@ -66,21 +65,21 @@ export class QueueMender {
       if (parseValue(jobs[at + 1]!, OPTIONS) === null) broken.push(jobs[at]!);
     }
     if (broken.length > 0) {
-      // Without a lock a job that was taken is soon handed over again.
+      // Without its lock, an active job is soon delivered again.
       const keys = broken.flatMap((id) => [this.#prefix + id, `${this.#prefix}${id}:lock`]);
       await retryWhileTransient(() => redis.unlink(...keys), signal);
-      skipped.skip(this.#prefix + broken[0]!, 'and perhaps more jobs cannot be taken; dropped');
+      skipped.skip(this.#prefix + broken[0]!, 'this job, and possibly more, cannot be processed; dropped');
     }
-    await delay(EVERY_MS, undefined, { signal });
+    await delay(MIN_INTERVAL_MS, undefined, { signal });
   }
 
-  /** Before the name of each key of the queue, and of each job. */
+  /** Prefix of the keys of the queue and its jobs, with a colon at the end. */
   get #prefix(): string {
     return this.#link.key(this.#name, '');
   }
 }
 
-/** Whether what a server refused, or BullMQ could not read, may be mended by taking it out. */
+/** Whether an error of Redis or BullMQ may be caused by malformed keys, which mending removes. */
 export function isMendable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name !== 'ReplyError') return error instanceof SyntaxError || error instanceof TypeError;

@@ -1,44 +1,48 @@
-/** A reason is said at most this often, in milliseconds: who can fill a queue must not fill a log. */
-const SAY_EVERY_MS = 60_000;
+/** Min interval between messages of one kind, in milliseconds: a flooded queue must not flood the log. */
+const MIN_INTERVAL_MS = 60_000;
 
 interface Account {
-  saidAt: number;
-  since: number;
+  loggedAt: number;
+  /** Messages since then. */
+  count: number;
 }
 
-/** Counts what is dropped, by reason, and says so: the first of a reason at once, further ones together once a minute. */
+/**
+ * Counts dropped jobs by reason and logs them: the first of each reason immediately, further ones together at most once a
+ * minute.
+ */
 export class DroppedJobs {
   readonly #say: (message: string) => void;
   readonly #counted: (reason: string) => void;
   readonly #accounts = new Map<string, Account>();
 
-  /** `counted` is told of each; its reasons are few. */
+  /** `counted` is called for each job with its reason, one of a few. */
   constructor(say: (message: string) => void, counted: (reason: string) => void) {
     this.#say = say;
     this.#counted = counted;
   }
 
-  /** Counts one that was dropped as happens in a fleet that is well. */
+  /** Counts a job without logging it, for drops that are normal in a healthy fleet. */
   count(reason: string): void {
     this.#counted(reason);
   }
 
-  /** Counts one that was dropped; `message` says of which run, and why. */
+  /** Counts and logs a job; `message` names the run and the cause. */
   drop(reason: string, message: string): void {
     this.count(reason);
     this.say(reason, message);
   }
 
-  /** Says something of a kind that comes often. */
+  /** Logs a message of a kind that may be frequent. */
   say(kind: string, message: string): void {
     const now = performance.now();
-    const account = this.#accounts.get(kind) ?? { saidAt: Number.NEGATIVE_INFINITY, since: 0 };
+    const account = this.#accounts.get(kind) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0 };
     this.#accounts.set(kind, account);
-    account.since++;
-    if (now - account.saidAt < SAY_EVERY_MS) return;
-    const more = account.since > 1 ? ` (${account.since} of them since that was last said)` : '';
+    account.count++;
+    if (now - account.loggedAt < MIN_INTERVAL_MS) return;
+    const more = account.count > 1 ? ` (${account.count} since the last message)` : '';
     this.#say(message + more);
-    account.saidAt = now;
-    account.since = 0;
+    account.loggedAt = now;
+    account.count = 0;
   }
 }

@@ -1,35 +1,35 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 
-/** Where a sealed text stands in Redis. It opens nowhere else. */
+/** The place of a sealed text in Redis. It can only be opened there: the place is authenticated (AAD). */
 export interface SealedPlace {
   readonly run: string;
   /** Name of the queue, or of the kind of key. */
   readonly folder: string;
-  /** Name within it. For a job, it holds run, pass, shard and epoch of the feeder. */
+  /** Name within the folder. The name of a job contains run, pass, shard and epoch of the feeder. */
   readonly name: string;
 }
 
-/** Begins every derivation and every binding; changes with the form. */
+/** First field of every key derivation and AAD; changes with the format. */
 const FORM = 'guardsweep-fleet-1';
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** NIST SP 800-38D: 96 bits, at random, for at most 2^32 texts under one key; hence a key for each run. */
+/** NIST SP 800-38D: 96 random bits, for at most 2^32 texts per key. Hence one key per run. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 8;
-/** Derived keys that are kept. A run that is out of them costs a derivation, some ten microseconds. */
-const MAX_KEPT = 64;
+/** Max cached keys. A cache miss costs one derivation, about ten microseconds. */
+const MAX_CACHED_KEYS = 64;
 
 /**
- * Seals what travels through Redis, with keys derived from the fleet's (HKDF-SHA-256, RFC 5869): whoever has not the
- * key can neither read nor make it, nor move it to another place. Whoever has the key can do all of it.
+ * Seals values in Redis with keys derived from the fleet key (HKDF-SHA-256, RFC 5869). Without the fleet key, sealed
+ * values cannot be read, forged, or moved to another place. With it, all of that is possible.
  */
 export class FleetSeal {
-  /** Tells whether two processes have the same key, and nothing else of it: 16 hex digits. */
+  /** 16 hex digits that are equal if two processes have the same key, and reveal nothing else about it. */
   readonly keyId: string;
   readonly #key: KeyObject;
-  /** By run, the least recently used first. */
-  readonly #kept = new Map<string, Buffer>();
+  /** Derived keys by run, the least recently used first. */
+  readonly #keys = new Map<string, Buffer>();
 
   constructor(key: KeyObject) {
     this.#key = key;
@@ -45,7 +45,7 @@ export class FleetSeal {
     return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]).toString('base64');
   }
 
-  /** The text that was sealed for that place under the same key; null for anything else. */
+  /** The text that was sealed for this place with the same key; null for anything else. */
   open(place: SealedPlace, sealed: string): string | null {
     const bytes = Buffer.from(sealed, 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
@@ -55,7 +55,7 @@ export class FleetSeal {
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     const body = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
     try {
-      // Compares the tag in constant time, and throws when it is another.
+      // Compares the tag in constant time and throws if it differs.
       return Buffer.concat([body, decipher.final()]).toString('utf8');
     } catch {
       return null;
@@ -63,11 +63,11 @@ export class FleetSeal {
   }
 
   #keyOf(run: string): Buffer {
-    const key = this.#kept.get(run) ?? derived(this.#key, ['content', run], KEY_BYTES);
-    this.#kept.delete(run);
-    this.#kept.set(run, key);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    const key = this.#keys.get(run) ?? derived(this.#key, ['content', run], KEY_BYTES);
+    this.#keys.delete(run);
+    this.#keys.set(run, key);
+    const [oldest] = this.#keys.keys();
+    if (this.#keys.size > MAX_CACHED_KEYS && oldest !== undefined) this.#keys.delete(oldest);
     return key;
   }
 }
@@ -80,7 +80,7 @@ function binding({ run, folder, name }: SealedPlace): Buffer {
   return fields([FORM, run, folder, name]);
 }
 
-/** Netstrings: no two lists of fields have the same bytes. */
+/** Netstrings: different lists of fields never have the same bytes. */
 function fields(values: readonly string[]): Buffer {
   return Buffer.from(values.map((value) => `${Buffer.byteLength(value)}:${value},`).join(''));
 }

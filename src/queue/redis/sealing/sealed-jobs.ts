@@ -4,16 +4,16 @@ import type { FleetSeal } from './fleet-seal.ts';
 
 /** Why a job cannot be read. */
 export type Unreadable =
-  /** It was not sealed, or not under this key, or for another place. */
+  /** Not sealed, or sealed with another key or for another place. */
   | 'forged'
-  /** It was sealed, and this process has no key. */
+  /** Sealed, and this process has no key. */
   | 'sealed'
-  /** Its name is none of ours, or not that of its content. */
+  /** Its name is not one of ours, or does not match its content. */
   | 'misnamed'
-  /** It has not the form of this version. */
+  /** It does not match the schema of this version. */
   | 'malformed';
 
-/** Thrown by a codec for what is no job of ours. Its message quotes nothing of the job. */
+/** Thrown by a codec for a job that is not one of ours. The message does not quote the job. */
 export class UnreadableJob extends Error {
   override readonly name = 'UnreadableJob';
   readonly reason: Unreadable;
@@ -24,22 +24,22 @@ export class UnreadableJob extends Error {
   }
 }
 
-/** What a kind of job says, whatever it is sealed with. */
+/** Encodes the content of one kind of job, before sealing. */
 export interface JobContent<T> {
-  /** Names the value within its queue. */
+  /** The job ID of a value, unique in its queue. */
   id(value: T): string;
   encode(value: T): object;
-  /** Throws for what is not such a value. */
+  /** Throws if the data is not such a value. */
   decode(data: unknown): T;
 }
 
 const SEALED = z.strictObject({ sealed: z.string() });
 
-/** `s-<run>-<pass>-<shard>-<epoch>` of a shard and its result, `f-<run>-<pass>-<epoch>` of a run's end. */
+/** `s-<run>-<pass>-<shard>-<epoch>` for a shard and its result, `f-<run>-<pass>-<epoch>` for the end of a run. */
 const JOB_ID = /^(?:s-(.+)-\d+-\d+-\d+|f-(.+)-\d+-\d+)$/;
 const MAX_JOB_ID = 200;
 
-/** The run that a job's name names; null when it is no name of ours. */
+/** The run in the name of a job; null if the name is not one of ours. */
 export function runOfJob(jobId: string): string | null {
   if (jobId.length > MAX_JOB_ID) return null;
   const match = JOB_ID.exec(jobId);
@@ -47,8 +47,8 @@ export function runOfJob(jobId: string): string | null {
 }
 
 /**
- * The form that a queue's jobs have in Redis: with a seal `{"sealed": …}`, bound to the queue and to the job's name;
- * without one, in the clear. A job is read only under the name that its content has.
+ * Codec for the jobs of a queue in Redis: with a seal `{"sealed": …}`, bound to the queue and to the name of the job;
+ * without one, plaintext. A job is accepted only if its name matches its content.
  */
 export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: FleetSeal | null): JobCodec<T> {
   const opened = (data: unknown, jobId: string): unknown => {
@@ -70,7 +70,7 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
       if (seal === null) return data;
       const name = content.id(value);
       const run = runOfJob(name);
-      if (run === null) throw new Error('a job to be sealed has none of the names that jobs have');
+      if (run === null) throw new Error('a job to be sealed has an unknown form of name');
       return { sealed: seal.seal({ run, folder: queue, name }, JSON.stringify(data)) };
     },
     decode: (data, jobId) => {

@@ -125,7 +125,7 @@ it('a hundred thousand names that are none are removed, and said in one line', a
   await runs.register({ run: RUN, dir: '/runs/x', epoch: 1 }, never);
   expect((await runs.list(never)).map(({ run }) => run)).toEqual([RUN]);
   expect(await link.redis.scard(link.key('runs'))).toBe(1);
-  expect(said).toEqual(['Redis key {guardsweep}:runs: held names of an unknown form; removed']);
+  expect(said).toEqual(['Redis key {guardsweep}:runs: contained malformed names; removed']);
 });
 
 it('malformed keys are named once, and no more than a few of them', async () => {
