@@ -9,7 +9,7 @@ import {
   type Turn,
 } from './request.ts';
 
-/** First field of the canonical form; changes when the form does. */
+/** First field of the canonical form; changes with the form. */
 const FORM = 'guardsweep-1';
 
 function field(value: string): string {
@@ -29,8 +29,9 @@ const PROMPT_HEAD = headOf('prompt', 'text');
  * compute it without a JSON convention. Fields in order: the form's name, request type, modality, and then
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
- * - multiturn: role and content of each submitted turn in turn;
- * - an image or audio: the SHA-256 of its file, or of the bytes embedded in a record, in lower-case hex, the version of the normalization rules, then the caption or transcript if there is one.
+ * - multiturn: role and content of each submitted turn, in order;
+ * - image or audio: the SHA-256 of its file, or of the bytes embedded in a record, in lower-case hex, the version of the
+ *   normalization rules, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
   if (isMedia(request)) {
@@ -61,7 +62,7 @@ export function canonicalRequest(request: ItemRequest): string {
   }
 }
 
-/** SHA-256 of the canonical form, 64 lower-case hex digits. */
+/** SHA-256 of the canonical form: 64 lower-case hex digits. */
 export function contentSha256(request: ItemRequest): string {
   return hash('sha256', canonicalRequest(request));
 }

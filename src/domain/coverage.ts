@@ -3,18 +3,18 @@ import type { GuardRequest } from './request.ts';
 
 export const COVERAGE_UNITS = ['chars', 'turns', 'frames', 'seconds'] as const;
 
-/** How much of an item the guard judged, in the unit of its kind. */
+/** How much of an item the guard judged, in the unit of its modality. */
 export interface Coverage {
   readonly unit: (typeof COVERAGE_UNITS)[number];
   readonly judged: number;
   readonly total: number;
-  /** Where the part that decided begins; null when the item was judged in one piece. */
+  /** Start of the part that decided; null if the item was judged in one piece. */
   readonly worst_at: number | null;
 }
 
 /**
- * Coverage of a request that is judged whole: Unicode code points of a text, turns of a conversation, a frame, seconds
- * of audio.
+ * Coverage of a request that is judged in one piece: Unicode code points of a text, turns of a conversation, one frame,
+ * or seconds of audio.
  */
 export function wholeCoverage(request: GuardRequest): Coverage {
   if (request.requestType === 'multiturn') return whole('turns', request.turns);
@@ -37,7 +37,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 
 /** Length of a text in Unicode code points; an unpaired surrogate counts as one. */
 export function codePoints(text: string): number {
-  // Most texts have none, and this finds out sooner than looking at every unit does.
+  // Fast path: most texts have no surrogates, and the regular expression is faster than the loop.
   if (!SURROGATE.test(text)) return text.length;
   let surrogatePairs = 0;
   for (let index = 0; index < text.length; index++) {

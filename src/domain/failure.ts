@@ -1,14 +1,14 @@
 /**
- * A failure ends a command, where an item error only ends an item. Its kind decides the exit status; `message` is
- * one line for the person at the terminal and never quotes content.
+ * A failure ends a command, while an item error only ends an item. Its kind decides the exit status; `message` is one
+ * line for the user and never quotes content.
  */
 
 const EXIT_STATUS = {
   /** A bug in this program, or a record that fails verification. */
   internal: 1,
-  /** Another process continues this run; this one must not write any more. */
+  /** Another process continues this run; this one must stop writing. */
   superseded: 1,
-  /** A wrong flag, path, job file or policy; said before anything is written. */
+  /** A wrong flag, path, job file or policy; reported before anything is written. */
   usage: 2,
   /** No usable guard, or no disk space: something outside this process must be fixed. */
   service: 4,

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Names of files are bytes, and records are text. A path is recorded as the text that its bytes are in UTF-8; a byte
- * that is part of no UTF-8 character as `\xHH` in lower case; and a backslash that stands before `xHH` in a name as
- * `\x5c`, so that the form has one meaning.
+ * File names are bytes, but records are text. The recorded form of a path is its bytes decoded as UTF-8. A byte that is
+ * not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
+ * (`\x5c`), so that the form is unambiguous.
  */
 
 const ESCAPE = /\\x([0-9a-f]{2})/g;
@@ -15,7 +15,7 @@ export function recordedPath(path: Buffer | string): string {
   return isUtf8(path) ? escapedText(path.toString()) : escapedBytes(path);
 }
 
-/** The path that a recorded form stands for, as functions of the file system take it. */
+/** The path for a recorded form, as file system functions take it. */
 export function systemPath(recorded: string): string | Buffer {
   if (!HAS_ESCAPE.test(recorded)) return recorded;
   const parts: Buffer[] = [];
@@ -29,7 +29,7 @@ export function systemPath(recorded: string): string | Buffer {
   return isUtf8(bytes) ? bytes.toString() : bytes;
 }
 
-/** Whether a text is the recorded form of some path, rather than one that hides a separator or a dot in an escape. */
+/** Whether a text is the recorded form of a path: an escape must not hide a character such as a separator or a dot. */
 export function isRecordedPath(path: string): boolean {
   return recordedPath(systemPath(path)) === path;
 }
@@ -56,7 +56,7 @@ function hexEscape(byte: number): string {
   return `\\x${byte.toString(16).padStart(2, '0')}`;
 }
 
-/** Length of the UTF-8 character at a position; 0 when there is none. */
+/** Length in bytes of the UTF-8 character at a position; 0 if there is none. */
 function characterBytes(bytes: Buffer, at: number): number {
   const first = bytes[at]!;
   const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;

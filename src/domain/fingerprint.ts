@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 hashes of a guard's deployed artifacts by artifact name, and their id. */
+/** SHA-256 hashes of a guard's deployed artifacts by name, and an id over all of them. */
 export interface Fingerprint {
   /** `sha256:` and 64 hex digits: the SHA-256 of the canonical form. */
   readonly id: string;
@@ -11,10 +11,10 @@ export interface Fingerprint {
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
 /**
- * Canonical form: one line per artifact, `name`, a space, the hash in lower case, a newline, sorted bytewise by
- * name. Independent of the order and notation the guard happens to answer in.
- * Returns null when there is no artifact, a name is empty or holds white space at its ends or a line break, or a
- * value is not a SHA-256.
+ * Canonical form: one line per artifact, with the name, a space, the hash in lower case and a newline, sorted bytewise by
+ * name. It does not depend on the order and notation of the guard's reply.
+ * Returns null if there is no artifact, if a name is empty, has leading or trailing white space or contains a line
+ * break, or if a value is not a SHA-256.
  */
 export function makeFingerprint(
   hashes: Iterable<readonly [name: string, sha256: string]>,

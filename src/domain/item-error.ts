@@ -1,6 +1,6 @@
 /**
- * Item errors: the outcome of an item that got no verdict. Code and reason are stable and part of the record format.
- * Nothing is ever decided by the message.
+ * Item errors: the outcome of an item without a verdict. Code and reason are stable and part of the record format. No
+ * logic depends on the message.
  */
 
 const RETRYABLE_BY_CODE = {
@@ -35,11 +35,11 @@ export type ItemCode = keyof typeof RETRYABLE_BY_CODE;
 
 export const ITEM_CODES = Object.keys(RETRYABLE_BY_CODE) as readonly ItemCode[];
 
-/** Causes with a remedy of their own, which the summary counts and names; each belongs to one code. */
+/** Causes with a specific remedy, which the summary counts and explains; each belongs to one code. */
 const CODE_OF_REASON = {
-  /** ffmpeg or ffprobe is not installed where the clip was to be judged. */
+  /** ffmpeg or ffprobe is not installed on the machine that judges the clip. */
   ffmpeg_missing: 'INTERNAL',
-  /** A table, or a file of records, of which no column is recognised as text. */
+  /** A table, or a file of records, without a column that is recognised as text. */
   no_text_column: 'UNSUPPORTED_TYPE',
 } as const satisfies Readonly<Record<string, ItemCode>>;
 
@@ -50,16 +50,16 @@ export const ITEM_ERROR_REASONS = Object.keys(CODE_OF_REASON) as readonly ItemEr
 export interface ItemError {
   readonly code: ItemCode;
   /**
-   * For people. Built from our own words, numbers and positions only: text of a parser, a guard or the item
-   * can quote content, and this string is persisted.
+   * For people. Contains only our own words, numbers and positions: messages of a parser or a guard may quote content,
+   * and this string is persisted.
    */
   readonly message: string;
-  /** Set where the code is final as a rule but the cause is transient: a file this process cannot open right now. */
+  /** True if the code is normally final but the cause is transient, such as a file that cannot be opened right now. */
   readonly retryable?: boolean;
   readonly reason?: ItemErrorReason;
 }
 
-/** Codes that are retryable or final depending on the cause. */
+/** Codes that are retryable or final, depending on the cause. */
 const BY_CAUSE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE']);
 
 /** Whether `retry` may try an item with this error again. */
@@ -67,7 +67,7 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
   return RETRYABLE_BY_CODE[code] || retryable;
 }
 
-/** Whether an error with this code may have this `retryable`: for most codes it is fixed. */
+/** Whether an error with this code may have this value of `retryable`: most codes allow only one. */
 export function mayBeRetryable(code: ItemCode, retryable: boolean): boolean {
   return BY_CAUSE.has(code) || RETRYABLE_BY_CODE[code] === retryable;
 }
@@ -81,7 +81,7 @@ export function itemError(code: ItemCode, message: string): ItemError {
   return { code, message };
 }
 
-/** A retryable error whose code is final as a rule. */
+/** A retryable error with a code that is normally final. */
 export function passingError(code: ItemCode, message: string): ItemError {
   return { code, message, retryable: true };
 }

@@ -4,56 +4,56 @@ import type { RoleCounts } from './original-role.ts';
 import type { Judgement } from './outcome.ts';
 import type { ItemRequest, Modality, RequestType } from './request.ts';
 
-/** Items of one lane are of one cost class, so that a slow kind never holds up a fast one. */
+/** A cost class of items, with its own queue, so that slow items do not delay fast ones. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';
 
 export const LANES: readonly Lane[] = ['text', 'image', 'audio', 'chat'];
 
-/** Where an item came from: what a person needs to find it again. */
+/** The origin of an item, for people to find it. */
 export interface ItemSource {
   /** As in sources.jsonl: relative to the corpus the user named, beginning with that corpus's own name. */
   readonly path: string;
-  /** 1-based record within the source, a header excluded; null for an item that is a whole file. */
+  /** 1-based number of the record in the source, not counting a header; null for a whole-file item. */
   readonly row: number | null;
-  /** 1-based physical line the record begins on; null where the format has no lines. */
+  /** 1-based physical line on which the record begins; null for formats without lines. */
   readonly line: number | null;
-  /** SHA-256 of the file, for an item that is a whole file. */
+  /** SHA-256 of the file, for a whole-file item. */
   readonly sha256: string | null;
-  /** Size of the file in bytes, for an item that is a whole file. */
+  /** Size of the file in bytes, for a whole-file item. */
   readonly bytes: number | null;
 }
 
 interface ItemBase {
   /** 0-based position in corpus order: the item's key. */
   readonly seq: number;
-  /** The user's own id, which may repeat; else made from the position. */
+  /** The user's own id, which need not be unique; otherwise derived from the position. */
   readonly id: string;
   readonly source: ItemSource;
   /**
-   * Of a conversation, how many of its turns have another role in the record than they are judged in: of its own turns up
-   * to the one that is judged. Null when none has. It does not count for the item's identity.
+   * For a conversation, the number of submitted turns whose role in the record differs from the role they are judged in.
+   * Null if there are none. Not part of the item's identity.
    */
   readonly roles: RoleCounts | null;
 }
 
-/** An item the guard is to judge. */
+/** An item for the guard to judge. */
 export interface JudgedItem extends ItemBase {
   readonly request: ItemRequest;
   readonly contentSha256: string;
   readonly settled: null;
 }
 
-/** An item that has an error before it is judged: a bad row, an unreadable file. */
+/** An item that failed before it was judged: a bad row, an unreadable file. */
 export interface FailedItem extends ItemBase {
   readonly request: null;
-  /** What it would have been judged as, as far as that is known. */
+  /** What it would have been judged as; null if that is not known. */
   readonly modality: Modality | null;
   readonly requestType: RequestType | null;
   readonly contentSha256: null;
   readonly settled: SettledError;
 }
 
-/** An item whose content has a verdict already. */
+/** An item whose content already has a verdict. */
 export interface KnownItem extends ItemBase {
   readonly request: null;
   readonly modality: Modality;
@@ -62,7 +62,7 @@ export interface KnownItem extends ItemBase {
   readonly settled: SettledVerdict;
 }
 
-/** An item that has its outcome before it is judged. */
+/** An item that needs no judging because it already has an outcome. */
 export type SettledItem = FailedItem | KnownItem;
 
 export interface SettledError {
@@ -72,7 +72,7 @@ export interface SettledError {
 
 export interface SettledVerdict {
   readonly judgement: Judgement;
-  /** In full, the one that the judgement names: a verdict of an unknown model settles nothing. */
+  /** The full fingerprint that the judgement refers to: a verdict of an unknown model is not reused. */
   readonly fingerprint: Fingerprint;
   readonly error: null;
 }
@@ -84,7 +84,7 @@ export function kindOf(item: Item): Pick<SettledItem, 'modality' | 'requestType'
   return item.request ?? item;
 }
 
-/** The lane an item travels in. Settled items travel with text: they cost nothing. */
+/** The lane of an item. Settled items use the text lane: they cost nothing. */
 export function laneOf({ request }: Item): Lane {
   if (request === null) return 'text';
   return request.requestType === 'multiturn' ? 'chat' : request.modality;

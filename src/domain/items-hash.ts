@@ -3,15 +3,15 @@ import { kindOf, type Item } from './item.ts';
 import type { OutcomeLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
 
-/** Text that is hashed at once, in UTF-16 code units. */
-const AT_ONCE = 65_536;
+/** Text that is passed to the hash at once, in UTF-16 code units. */
+const CHUNK_LENGTH = 65_536;
 
 /**
- * All that the record says of a shard's items besides their outcomes, 64 hex digits: SHA-256 over one line per item, a
- * JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, code
- * and message of the error of an item that failed when it was read (otherwise null), and the roles as [name, count], by
- * name. A settled verdict counts like one that is still to come. `itemsSha256OfLines` returns the same for the outcome
- * lines of the items.
+ * Hash of everything recorded about a shard's items except their outcomes, 64 hex digits: SHA-256 over one line per item,
+ * a JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, error
+ * code and message of an item that failed when it was read (otherwise null), and the roles as [name, count], sorted by
+ * name. The hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
+ * outcome lines of the items.
  */
 export function itemsSha256(items: readonly Item[]): string {
   return hashed(items, (item) => {
@@ -50,7 +50,7 @@ function hashed<T>(values: readonly T[], fieldsOf: (value: T) => readonly unknow
   let lines = '';
   for (const value of values) {
     lines += `${JSON.stringify(fieldsOf(value))}\n`;
-    if (lines.length <= AT_ONCE) continue;
+    if (lines.length <= CHUNK_LENGTH) continue;
     hash.update(lines);
     lines = '';
   }

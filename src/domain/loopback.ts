@@ -4,7 +4,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** What servers listen on unless told otherwise. */
+/** The default address that servers listen on. */
 export const LOOPBACK_HOST = '127.0.0.1';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Version of the rules by which images and audio are brought into normal form. Part of what identifies content: the
- * same file under other rules is another question to the guard.
+ * Version of the normalization rules for images and audio. Part of the content hash: under other rules, the same file is
+ * a different input to the guard.
  */
 export const NORMALIZATION = 'normal-1';
 

@@ -1,7 +1,7 @@
 /**
- * What a turn may be called in its record where the guard knows it by another role, in the order in which counts are
- * recorded. Names beyond these may be content, and count as `other`, as does a turn that names nobody. A `system` is
- * one that is judged as another role.
+ * Roles in a record that differ from the role a turn is judged in, in the order in which counts are recorded. Other names
+ * may be content and count as `other`, as does a turn without a role. `system` counts only turns that are judged in
+ * another role.
  */
 export const ORIGINAL_ROLES = [
   ...(['system', 'developer', 'tool', 'function'] as const),
@@ -11,5 +11,5 @@ export const ORIGINAL_ROLES = [
 
 export type OriginalRole = (typeof ORIGINAL_ROLES)[number];
 
-/** How many turns have each original role: of at least one role, each at least once, in the order of the list. */
+/** Original role to number of turns: not empty, without zero counts, in the order of ORIGINAL_ROLES. */
 export type RoleCounts = Readonly<Partial<Record<OriginalRole, number>>>;

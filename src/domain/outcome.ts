@@ -3,25 +3,25 @@ import type { CategoryKey } from './taxonomy.ts';
 import type { Coverage } from './coverage.ts';
 import type { RoleCounts } from './original-role.ts';
 
-/** What the guard said of one item, and which model said it. Decisions are made later, by the run's policy. */
+/** The guard's verdict on one item, and which model it came from. The run's policy makes the decision later. */
 export interface Judgement {
   /** Probability that the content is hazardous, 0 … 1. */
   readonly score: number;
   /** The guard's own decision at its default threshold. */
   readonly flagged: boolean;
-  /** Probabilities of the probes that answered; null when the guard gave none, which is not the same as zero. */
+  /** Probabilities of the probes that answered; null if the guard returned none, which differs from zero. */
   readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
-  /** Keys flagged; a guard may use keys outside the taxonomy. Null when the guard gave none. */
+  /** Flagged keys; a guard may use keys outside the taxonomy. Null if the guard returned none. */
   readonly subcategoryFlags: readonly string[] | null;
-  /** Fingerprint id in force when it was judged; null for a guard that has none to give. */
+  /** Fingerprint id of the guard when it judged the item; null for a guard without fingerprints. */
   readonly fingerprint: string | null;
   /** As configured: `embedded:`, `grpc://host:8001`. */
   readonly endpoint: string;
   /** From sending the request (its batch) to its reply, in milliseconds. */
   readonly latencyMs: number;
-  /** Tries that counted against the item, this one included: 1 for a clean run. */
+  /** Attempts that counted against the item, including this one; 1 if the first one succeeded. */
   readonly attempts: number;
-  /** The 8 raw CACHE_USAGE values; null when the guard sent none. */
+  /** The 8 raw CACHE_USAGE values; null if the guard sent none. */
   readonly cacheUsage: readonly number[] | null;
   /** ISO 8601, UTC, milliseconds: when the reply arrived. */
   readonly moderatedAt: string;
@@ -31,13 +31,13 @@ export interface Judgement {
 export interface FailedJudgement {
   readonly error: ItemError;
   readonly attempts: number;
-  /** Where the last try went; null when none was made. */
+  /** Endpoint of the last attempt; null if there was none. */
   readonly endpoint: string | null;
   /** ISO 8601, UTC: when the outcome was known. */
   readonly moderatedAt: string;
 }
 
-/** What one item got: a judgement, or an error. Exactly one per item. */
+/** The outcome of one item: a judgement or an error. Exactly one per item. */
 export type Outcome =
   | { readonly judgement: Judgement; readonly failure: null }
   | { readonly judgement: null; readonly failure: FailedJudgement };
@@ -83,7 +83,7 @@ export interface OutcomeLine {
     readonly code: ItemError['code'];
     readonly message: string;
     readonly retryable: boolean;
-    /** Only there when the error has one. */
+    /** Present only if the error has one. */
     readonly reason?: ItemErrorReason | undefined;
   } | null;
 }

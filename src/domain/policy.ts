@@ -1,7 +1,7 @@
 import type { Decision } from './outcome.ts';
 import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from './taxonomy.ts';
 
-/** Probabilities from which on a score means review or block; a missing one never triggers. */
+/** Min scores for review and block; a missing threshold never applies. */
 export interface Thresholds {
   readonly review?: number | undefined;
   readonly block?: number | undefined;
@@ -9,18 +9,20 @@ export interface Thresholds {
 
 /** The caller's rules for turning scores into decisions. */
 export interface Policy {
-  /** Thresholds of a category; `default` applies to SCORE and to categories without their own. Null: no policy
-   *  file, so the guard's own FLAGGED decides between block and allow. */
+  /**
+   * Thresholds by category; `default` applies to SCORE and to categories without their own. Null: there is no policy
+   * file, and the guard's own FLAGGED decides between block and allow.
+   */
   readonly thresholds: Readonly<Partial<Record<CategoryKey | 'default', Thresholds>>> | null;
-  /** Lifts the floor that anything the guard flagged, as a whole or for a category, is at least reviewed. */
+  /** By default, an item that the guard flagged, overall or for a category, is at least reviewed. True disables that. */
   readonly allowFlagged: boolean;
-  /** Lifts the floor that anything judged only in part is at least reviewed. */
+  /** By default, an item that was judged only in part is at least reviewed. True disables that. */
   readonly allowPartial: boolean;
 }
 
 export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, allowPartial: false };
 
-/** The part of a judgement that a decision depends on; all of it is kept in the record, so it can be replayed. */
+/** The part of a judgement that a decision depends on. All of it is recorded, so that policies can be replayed. */
 export interface Scored {
   readonly score: number;
   readonly flagged: boolean;
@@ -31,20 +33,20 @@ export interface Scored {
 
 export interface Decided {
   readonly decision: Decision;
-  /** The rule that gave the decision, such as `hate>=0.4`, `score>=0.8`, `flagged`; null for a plain allow. */
+  /** The rule that made the decision, such as `hate>=0.4`, `score>=0.8`, `flagged`; null if no rule applied. */
   readonly decidedBy: string | null;
-  /** Whether the policy has a category threshold that could not be applied because the guard gave no score. */
+  /** Whether a category threshold of the policy could not be applied because the guard returned no score. */
   readonly thresholdUnapplied: boolean;
 }
 
-/** Whether a flag raises the decision by itself, whatever the thresholds: a severe category, or one we do not know. */
+/** Whether a flag raises the decision regardless of thresholds: a severe category, or an unknown one. */
 export function hasFloor(flag: string): boolean {
   return flag === 'child_sexual_exploitation' || !isCategoryKey(flag);
 }
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
-/** The severest decision any rule of the policy gives; among equally severe rules, the first in the order below. */
+/** The severest decision of all rules of the policy; among equally severe rules, the first in the order below wins. */
 export function decide(policy: Policy, scored: Scored): Decided {
   let decision: Decision = 'allow';
   let decidedBy: string | null = null;

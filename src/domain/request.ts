@@ -1,4 +1,4 @@
-/** What is asked of the guard for one item, before it becomes tensors. */
+/** Requests to the guard for one item, before they are encoded as tensors. */
 
 export type RequestType = 'prompt' | 'response' | 'multiturn';
 export type Modality = 'text' | 'image' | 'audio';
@@ -11,14 +11,14 @@ export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 /** One turn of a conversation. */
 export type Turn = readonly [role: Role, content: string];
 
-/** A text on its own, judged as something a user wrote. */
+/** A single text, judged as user input. */
 export interface PromptRequest {
   readonly requestType: 'prompt';
   readonly modality: 'text';
   readonly text: string;
 }
 
-/** An assistant's answer, judged in the light of the prompt it answers, where one is known. */
+/** An assistant's response, judged together with its prompt if that is known. */
 export interface ResponseRequest {
   readonly requestType: 'response';
   readonly modality: 'text';
@@ -32,11 +32,11 @@ export interface MultiturnRequest {
   readonly modality: 'text';
   /** The whole conversation. Items of one conversation share this array. */
   readonly messages: readonly Turn[];
-  /** How many of `messages`, from the first, are judged: 1 … messages.length. */
+  /** Number of `messages` that are submitted, from the first: 1 … messages.length. */
   readonly turns: number;
   /**
-   * Set when every turn of the conversation is an item of its own: the seq of the first of them. Such items are
-   * sent one after another to one endpoint under one cache session.
+   * If every turn of the conversation is an item: the seq of the first one; otherwise null. Such items are sent one after
+   * another to one endpoint under one cache session.
    */
   readonly conversation: number | null;
 }
@@ -44,7 +44,7 @@ export interface MultiturnRequest {
 /** A request that travels with its content. */
 export type TextRequest = PromptRequest | ResponseRequest | MultiturnRequest;
 
-/** One frame of an image in normal form, or a file that is in it already, as the guard gets it. */
+/** One frame of an image in normal form, as sent to the guard. */
 export interface ImageRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image';
@@ -52,7 +52,7 @@ export interface ImageRequest {
   readonly caption: string | null;
 }
 
-/** One window of a clip in normal form, as the guard gets it. */
+/** One window of a clip in normal form, as sent to the guard. */
 export interface AudioRequest {
   readonly requestType: 'prompt';
   readonly modality: 'audio';
@@ -62,7 +62,7 @@ export interface AudioRequest {
 
 export type GuardRequest = TextRequest | ImageRequest | AudioRequest;
 
-/** A media file that is to be judged: its bytes stay where they are until a worker decodes them. */
+/** A media file to judge: by reference, until a worker decodes it. */
 export interface MediaRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image' | 'audio';
@@ -76,19 +76,19 @@ export interface MediaFile {
   readonly corpus: string;
   /** Relative to the corpus, with `/`, in the recorded form; empty when the corpus is the file itself. */
   readonly path: string;
-  /** Of the file's bytes, 64 hex digits. */
+  /** SHA-256 of the file's bytes, 64 hex digits. */
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** What a guard needs a probe of its own for. */
+/** Kinds of media that a guard needs separate probes for. */
 export interface MediaKind {
   readonly modality: 'image' | 'audio';
   /** Whether it has a caption, or a transcript. */
   readonly described: boolean;
 }
 
-/** An image that stands in a record: its bytes, as they were encoded there, travel with it. */
+/** An image embedded in a record: its bytes travel with the item. */
 export interface EmbeddedImageRequest {
   readonly requestType: 'prompt';
   readonly modality: 'image';
@@ -96,7 +96,7 @@ export interface EmbeddedImageRequest {
   readonly caption: null;
 }
 
-/** What is asked for an item. */
+/** The request of an item. */
 export type ItemRequest = TextRequest | MediaRequest | EmbeddedImageRequest;
 
 /** Whether an item's content is a media file, which does not travel with it. */
@@ -104,7 +104,7 @@ export function isMedia(request: ItemRequest): request is MediaRequest {
   return 'file' in request;
 }
 
-/** Whether an item is an image that stands in a record. */
+/** Whether an item is an image embedded in a record. */
 export function isEmbedded(request: ItemRequest): request is EmbeddedImageRequest {
   return 'embedded' in request;
 }
@@ -117,8 +117,8 @@ export function history(request: MultiturnRequest): readonly Turn[] {
 }
 
 /**
- * Size of the content that a request holds, in bytes (texts in UTF-8): the measure for shard bounds and memory bounds.
- * Of a media file that is not read yet it holds the caption only.
+ * Size of the content in a request, in bytes (text in UTF-8), as used for shard and memory bounds. For a media file by
+ * reference, only its caption counts.
  */
 export function requestBytes(request: GuardRequest | ItemRequest): number {
   switch (request.requestType) {
@@ -139,7 +139,7 @@ export function requestBytes(request: GuardRequest | ItemRequest): number {
   }
 }
 
-/** Size of one turn of a conversation, in bytes: its role and its content in UTF-8. */
+/** Size of one turn of a conversation in bytes: role and content in UTF-8. */
 export function turnBytes([role, content]: Turn): number {
   return role.length + Buffer.byteLength(content);
 }

@@ -9,7 +9,7 @@ import { requestBytes } from './request.ts';
 export interface Shard {
   /** 0-based number in the plan, counted over all lanes and passes. */
   readonly shard: number;
-  /** 1 for the first judging; each `retry` adds one. */
+  /** 1 for the first pass; each `retry` adds one. */
   readonly pass: number;
   readonly lane: Lane;
   /** In ascending seq. */
@@ -17,9 +17,9 @@ export interface Shard {
 }
 
 /**
- * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item of seq, id (as JSON), and the content
- * hash, or for an item that failed when it was read, its error code. Planning the same sources again yields the same
- * value, which is how a resumed run knows that it reads what was planned. A settled verdict does not change it.
+ * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the content
+ * hash or, for an item that failed when it was read, its error code. Reading the same sources again yields the same
+ * value, so a resumed run can check that it reads what was planned. Settled verdicts do not change it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');
@@ -34,7 +34,7 @@ export function payloadSha256(items: readonly Item[]): string {
   return hash.update(lines).digest('hex');
 }
 
-/** Content of a shard in UTF-8 bytes; the turns of one conversation share their messages, which count once. */
+/** Size of a shard's content in bytes; the turns of a conversation share their messages, which count once. */
 export function shardBytes(items: readonly Item[]): number {
   let bytes = 0;
   items.forEach(({ request }, index) => {
@@ -45,18 +45,18 @@ export function shardBytes(items: readonly Item[]): number {
       next?.requestType === 'multiturn' &&
       request.conversation !== null &&
       next.conversation === request.conversation;
-    // The last of a conversation's turns holds the others.
+    // The last turn of a conversation includes the others.
     if (!shared) bytes += requestBytes(request);
   });
   return bytes;
 }
 
-/** A shard with the outcome of every item: what goes from judging to the sink. */
+/** A shard with the outcome of every item, as passed to the sink. */
 export interface ShardResult {
   readonly shard: Shard;
-  /** In the order of the shard's items; null for a settled item, which holds its own. */
+  /** In the order of the shard's items; null for a settled item, which has its own. */
   readonly outcomes: readonly (Outcome | null)[];
-  /** In full, every fingerprint that the outcomes and the settled verdicts name. */
+  /** All fingerprints that the outcomes and the settled verdicts refer to. */
   readonly fingerprints: readonly Fingerprint[];
 }
 
@@ -69,12 +69,12 @@ export function settledFingerprints(items: readonly Item[]): Map<string, Fingerp
   return found;
 }
 
-/** The judgement of each item, in order; null for an item that got an error. */
+/** The judgement of each item, in order; null for an item with an error. */
 export function judgementsOf({ shard, outcomes }: ShardResult): (Judgement | null)[] {
   return shard.items.map(({ settled }, at) => (settled ?? outcomes[at])?.judgement ?? null);
 }
 
-/** The error of each item, in order; null for an item that got a verdict. */
+/** The error of each item, in order; null for an item with a verdict. */
 export function errorsOf({ shard, outcomes }: ShardResult): (ItemError | null)[] {
   return shard.items.map(({ settled }, at) =>
     settled === null ? (outcomes[at]?.failure?.error ?? null) : settled.error,

@@ -1,27 +1,24 @@
-/** After so long a start says what it waits for, in milliseconds. */
+/** Time after which a start reports what it waits for, in milliseconds. */
 const SILENT_MS = 3000;
 
-/**
- * A duration for a message: in seconds, from two minutes on in minutes, from two hours on in hours.
- * `ms`: milliseconds, 0 or more.
- */
+/** A duration for a message: in seconds below 2 minutes, in minutes below 2 hours, otherwise in hours. `ms` >= 0. */
 export function shownDuration(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
 interface StartWait {
-  /** What is waited for. */
+  /** Name of what the start waits for. */
   readonly subject: string;
-  /** How long at most, in milliseconds. */
+  /** Timeout of the wait, in milliseconds. */
   readonly limitMs: number;
-  /** What is missing, asked when it is said; null when nothing is. */
+  /** Returns what is missing at the time of the message; null if nothing is. */
   readonly missing: () => string | null;
-  /** Takes one line for people. */
+  /** Prints one line. */
   readonly say: (message: string) => void;
 }
 
-/** Says once what a start waits for, when that takes more than a few seconds. Returns the function that ends it. */
+/** Reports once what a start waits for if it takes more than a few seconds. Returns a function that cancels it. */
 export function sayWhenSlow({ subject, limitMs, missing, say }: StartWait): () => void {
   if (limitMs <= SILENT_MS) return () => {};
   const timer = setTimeout(() => {

@@ -24,7 +24,7 @@ interface Category {
   readonly index: number;
   /** The key used in files. */
   readonly key: CategoryKey;
-  /** The name shown to people and used as label in training data. */
+  /** The display name, also used as the label in training data. */
   readonly label: string;
   readonly group: CategoryGroup;
 }
@@ -40,12 +40,12 @@ export const CATEGORY_KEYS: readonly CategoryKey[] = TABLE.map(([key]) => key);
 
 export const CATEGORY_COUNT = TABLE.length;
 
-/** What stands for further categories beyond the taxonomy, where only a bounded number is kept by name. */
+/** Stands for further categories outside the taxonomy, where only a bounded number is kept by name. */
 export const OTHER_CATEGORIES = 'other_categories';
 
 const KNOWN: ReadonlySet<string> = new Set(CATEGORY_KEYS);
 
-/** Whether a string names one of the thirteen categories. */
+/** Whether a string is the key of a category in the taxonomy. */
 export function isCategoryKey(name: string): name is CategoryKey {
   return KNOWN.has(name);
 }

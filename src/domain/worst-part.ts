@@ -2,15 +2,15 @@ import type { Judgement } from './outcome.ts';
 import { hasFloor } from './policy.ts';
 import { isCategoryKey, OTHER_CATEGORIES } from './taxonomy.ts';
 
-/** Categories outside the taxonomy that are kept by name: each of thousands of parts may flag different ones. */
+/** Max categories outside the taxonomy that are kept by name: thousands of parts may each flag different ones. */
 const MAX_UNKNOWN_CATEGORIES = 20;
 
 type ScoredPart = Pick<Judgement, 'score' | 'flagged' | 'subcategoryFlags'>;
 
 /**
- * The parts of one item, of which the worst counts: the one with the highest score, the first of those with equal scores.
- * The other parts add only what raises a decision regardless of scores: that they were flagged, severe and unknown
- * categories, and any category of a part that was not flagged as a whole.
+ * Combines the parts of one item. The worst part counts: the one with the highest score, the first among equals. The
+ * other parts add only flags that raise a decision regardless of scores: the overall flag, severe and unknown categories,
+ * and every category of a part that was not flagged overall.
  */
 export class WorstPart<P extends ScoredPart> {
   #worst: P | null = null;
@@ -35,7 +35,7 @@ export class WorstPart<P extends ScoredPart> {
     this.#floorFlags.add(isExcess ? OTHER_CATEGORIES : key);
   }
 
-  /** The worst part with what the others add to it; null before the first part. */
+  /** The worst part with the flags that the others add; null before the first part. */
   get combined(): P | null {
     if (this.#worst === null) return null;
     const flags = this.#worst.subcategoryFlags;

@@ -1,8 +1,8 @@
 import { escaped } from './shown.ts';
 
 /**
- * A word as a shell needs it. One that could not be printed as it is has its bytes as octal escapes in `$'…'`, which
- * POSIX has since 2024 and bash, zsh and ksh have had for long.
+ * Quotes a word for a shell. A word with unprintable characters becomes octal escapes in `$'…'` (POSIX.1-2024; long
+ * supported by bash, zsh and ksh).
  */
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;

@@ -1,43 +1,43 @@
 /**
- * How a string that somebody else chose is shown at a terminal or in a log: a file's name, a column, an id, a category
- * key, the name of an artifact, of a run or of a job. Shown raw, an escape sequence can recolour or erase what stands
- * there already, a line feed can forge a line of ours, and a bidirectional control can turn a line round.
+ * Escapes untrusted strings for a terminal or a log: names of files, columns, artifacts, runs and jobs, ids, category
+ * keys. Printed raw, an escape sequence can recolour or erase other output, a line feed can forge a line, and a
+ * bidirectional control can reorder one.
  */
 
-/** Control and format characters (which include the bidirectional ones), line and paragraph separators, halves of pairs. */
+/** Control and format characters (including bidirectional ones), line and paragraph separators, lone surrogates. */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const MAX_LENGTH = 200;
 
 /**
- * The string with what is not printed as an escape (`\x1b`, `\u{202e}`), cut to `maxLength` characters. Plain
- * text stays as it is. Not for JSON, which has escapes of its own.
+ * The string with unsafe characters escaped (`\x1b`, `\u{202e}`), truncated to `maxLength` characters. Other text is
+ * unchanged. Not for JSON, which has its own escapes (`shownJson`).
  */
 export function shown(foreign: string, maxLength = MAX_LENGTH): string {
   const start = escaped(foreign.slice(0, maxLength));
   return foreign.length > maxLength ? `${start}…` : start;
 }
 
-/** One word, which cannot be taken for a sentence of ours. */
+/** A single word, which cannot be mistaken for the surrounding message. */
 const PLAIN = /^[\p{L}\p{M}\p{N}_./@%+=~-]+$/u;
 
 /**
- * A name inside a message or at the beginning of a line: as it is when it is one plain word, else as `shown` gives it and
- * in double quotes, so that it is seen where it ends.
+ * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by `shown`
+ * and in double quotes, so that its end is visible.
  */
 export function shownName(foreign: string, maxLength = MAX_LENGTH): string {
   const name = shown(foreign, maxLength);
   return PLAIN.test(foreign) ? name : `"${name.replaceAll('"', '\\"')}"`;
 }
 
-/** A whole line with what is not printed as an escape. What `shown` gives stays as it is. */
+/** A whole line with unsafe characters escaped. The result of `shown` does not change. */
 export function escaped(line: string): string {
   return line.replaceAll(UNSHOWN, escapeOf);
 }
 
 /**
- * The JSON text of a value, in which those characters stand as JSON escapes (`\u009b`), so that it can go to a
- * terminal; it parses to the same value. With `indent`, line feeds stand between the parts of the value only.
+ * The JSON text of a value with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the same
+ * value. Line feeds occur only between tokens, and only with `indent`.
  */
 export function shownJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSHOWN, (character) =>
@@ -50,7 +50,7 @@ function escapeOf(character: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
-/** One escape for each UTF-16 code unit, as JSON has them. */
+/** One JSON escape per UTF-16 code unit. */
 function jsonEscapeOf(character: string): string {
   return character
     .split('')
