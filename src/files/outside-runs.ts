@@ -1,6 +1,7 @@
-import { access, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RUN_FILES } from './run-files.ts';
+import { isThere } from './is-there.ts';
 
 /**
  * The run directory that holds a file, or would hold it once created, with links resolved; null when there is none.
@@ -16,11 +17,4 @@ export async function runDirectoryAround(path: string): Promise<string | null> {
     if (above === folder) return null;
     folder = above;
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

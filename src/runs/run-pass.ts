@@ -18,9 +18,9 @@ import { planPass, type PassPlan } from './plan-pass.ts';
  */
 const WAITING_SHARDS = 8;
 const SHARDS_IN_FLIGHT = 64;
-const WAITING_RESULTS = 8;
+const MAX_WAITING_RESULTS = 8;
 /** Results that can share one fsync of the log. */
-const COMMITS_IN_FLIGHT = 16;
+const MAX_COMMITS_IN_FLIGHT = 16;
 /** Content between planning and the log, in bytes: shards are small, except for those of one large item. */
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
@@ -42,7 +42,7 @@ export interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'si
  */
 export async function runPass(input: PassInput): Promise<void> {
   const shards = new LocalQueue<Shard>(WAITING_SHARDS);
-  const results = new LocalQueue<ShardResult>(WAITING_RESULTS);
+  const results = new LocalQueue<ShardResult>(MAX_WAITING_RESULTS);
   const budget = new ByteBudget(BYTES_UNDER_WAY);
   const failed = new AbortController();
   const signal = AbortSignal.any([input.stop, failed.signal]);
@@ -99,7 +99,7 @@ export async function runPass(input: PassInput): Promise<void> {
       () => results.close(),
     ),
     stage(
-      () => results.consume(commit, { concurrency: COMMITS_IN_FLIGHT, signal }),
+      () => results.consume(commit, { concurrency: MAX_COMMITS_IN_FLIGHT, signal }),
       () => undefined,
     ),
   ];

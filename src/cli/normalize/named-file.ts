@@ -1,7 +1,8 @@
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { systemPath } from '../../domain/file-path.ts';
+import { isThere } from '../../files/is-there.ts';
 
 /** What Node makes of bytes in an argument that are not UTF-8. */
 const LOST = '\ufffd';
@@ -34,11 +35,4 @@ async function namesakesOf(path: string): Promise<Buffer[]> {
   return entries
     .filter((entry) => entry.toString() === basename(path))
     .map((entry) => Buffer.concat([Buffer.from(join(folder, '/')), entry]));
-}
-
-async function isThere(path: string | Buffer): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

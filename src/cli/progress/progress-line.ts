@@ -17,7 +17,7 @@ export interface ProgressSnapshot {
 const counted = (count: number): string => Math.round(count).toLocaleString('en-US');
 
 /** A duration in the two units that matter: `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
-export function shownDuration(seconds: number): string {
+export function timeLeft(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
@@ -45,7 +45,7 @@ export function progressLine(snapshot: ProgressSnapshot, perSecond: number | nul
   if (perSecond !== null) {
     parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : counted(perSecond)}/s`);
     const left = secondsLeft(snapshot, perSecond);
-    if (left !== null) parts.push(`about ${shownDuration(left)} left`);
+    if (left !== null) parts.push(`about ${timeLeft(left)} left`);
   }
   if (snapshot.errors > 0) parts.push(`${counted(snapshot.errors)} not judged`);
   if (snapshot.note !== null) parts.push(snapshot.note);

@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  progressLine,
-  shownDuration,
-  type ProgressSnapshot,
-} from '../../../src/cli/progress/progress-line.ts';
+import { progressLine, timeLeft, type ProgressSnapshot } from '../../../src/cli/progress/progress-line.ts';
 import { startProgress } from '../../../src/cli/progress/progress.ts';
 import { RateWindow } from '../../../src/cli/progress/rate-window.ts';
 import { output } from '../terminal.ts';
@@ -40,7 +36,7 @@ describe('the progress line', () => {
     [7500, '2 h 5 min'],
     [86_400 * 3 + 3600 * 4, '3 d 4 h'],
   ])('shows %d s as %s', (seconds, shown) => {
-    expect(shownDuration(seconds)).toBe(shown);
+    expect(timeLeft(seconds)).toBe(shown);
   });
 });
 
