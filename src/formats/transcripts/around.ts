@@ -10,8 +10,7 @@ import { MAX_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/ne
 type Passed = NestedOptions['passed'];
 
 /**
- * What a record of a file asks to be judged, as draftRecord has it; no draft at all for what stands around the records
- * and has nothing to judge.
+ * The items of a record, as in `draftRecord`. There may be none for the object around the records.
  */
 export function draftSource(record: ReadRecord, options: RecordOptions, passed?: Passed): Drafted {
   const { content, isAround } = record;

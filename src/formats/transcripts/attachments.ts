@@ -8,7 +8,7 @@ const NOT_JUDGED = {
   file: itemError('UNSUPPORTED_TYPE', 'a file in a message is not judged by this version'),
 } as const;
 
-/** One item for each attachment, numbered from 1 within its kind: an image whose bytes are there is judged. */
+/** One item per attachment, numbered from 1 within its kind. Only images whose bytes are in the record are judged. */
 export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): Draft[] {
   const counts: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
   return attachments.map(({ kind, part }): Draft => {
@@ -19,7 +19,7 @@ export function attachmentDrafts(attachments: readonly Attachment[], suffix: str
   });
 }
 
-/** An image of which the bytes were found, or why they were not. */
+/** The item of an image, or of the error why its bytes are missing. */
 export function imageDraft(suffix: string, image: ReturnType<typeof imageOf>): Draft {
   if ('code' in image) {
     return { suffix, request: null, modality: 'image', requestType: 'prompt', error: image };

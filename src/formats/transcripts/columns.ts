@@ -4,15 +4,15 @@ import { isBlank, promptDraft, settled, type Drafted } from './draft.ts';
 import { textOf } from './values.ts';
 import { hasWords, isIdName, looksLikeId } from './wording.ts';
 
-/** Names a column of text goes by, the likeliest first. */
+/** Names of text columns, most likely first. */
 const TEXT_NAMES = ['text', 'content', 'body', 'message', 'comment', 'prompt'];
 
-/** Names a column of ids goes by. */
+/** Names of id columns. */
 export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 
 export const NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
-/** The first column that goes by a name for text and holds one. Null when there is none. */
+/** The first column with a name for text that holds one. Null if there is none. */
 export function draftKnownColumn(fields: Fields): Drafted | null {
   for (const name of TEXT_NAMES) {
     const text = textOf(fields.get(name));
@@ -21,15 +21,15 @@ export function draftKnownColumn(fields: Fields): Drafted | null {
   return null;
 }
 
-/** What stands for a record whose columns for text hold something else. Null when it has no such columns. */
+/** The error of a record whose text columns hold something else. Null if it has no such columns. */
 export function draftNoText(fields: Fields): Drafted | null {
   const name = TEXT_NAMES.find((candidate) => textOf(fields.get(candidate)) === null);
   return name === undefined ? null : { drafts: [settled('', 'prompt', NOT_TEXT)], judged: [name] };
 }
 
 /**
- * The only column of a table that holds text, told from the first records: not an id column, and with a value that is
- * neither blank nor a number nor an id. Null when there are several or none, or when its name means another column.
+ * The only text column of a table, found from the first records: not an id column, and with a value that is not blank, a
+ * number or an id. Null if there are several or none, or if an earlier column has the same name.
  */
 export function onlyTextColumn(sample: readonly Fields[], idColumn: string | null): string | null {
   const found = new Set<ColumnKey>();
@@ -43,7 +43,7 @@ export function onlyTextColumn(sample: readonly Fields[], idColumn: string | nul
   return typeof only === 'string' ? only : null;
 }
 
-/** Whether a record has a value that may be its text, by whatever name. */
+/** Whether a record has a value that may be its text, under any name. */
 export function hasUnknownText(fields: Fields): boolean {
   return fields.names().some((name, position) => mayBeText(name, fields.at(position), null));
 }
@@ -52,7 +52,7 @@ function mayBeText(name: string, value: unknown, idColumn: string | null): boole
   return !isIdColumn(name, idColumn) && holdsText(value) && !isId(name, value);
 }
 
-/** What tells a column from all others: its name, or its index when an earlier column has the same name. */
+/** Identifies a column: its name, or its index if an earlier column has the same name. */
 export type ColumnKey = string | number;
 
 export function columnKey(fields: Fields, position: number): ColumnKey {
@@ -60,7 +60,7 @@ export function columnKey(fields: Fields, position: number): ColumnKey {
   return fields.positionOf(name) === position ? name : position;
 }
 
-/** Whether a text is an id: by what it looks like, or by the name of its column unless it has words. */
+/** Whether a text is an id: by its form, or by the name of its column unless it has several words. */
 function isId(name: string, text: string): boolean {
   return looksLikeId(text) || (isIdName(name) && !hasWords(text, 2));
 }
@@ -70,7 +70,7 @@ function isIdColumn(name: string, idColumn: string | null): boolean {
   return ID_NAMES.includes(folded) || folded === idColumn?.toLowerCase();
 }
 
-/** Whether a value is text that somebody may want judged. */
+/** Whether a value is text that may need to be judged: not blank and not a number. */
 export function holdsText(value: unknown): value is string {
   return typeof value === 'string' && !isBlank(value) && Number.isNaN(Number(value));
 }

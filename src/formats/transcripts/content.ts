@@ -8,7 +8,7 @@ export interface MessageContent {
 
 export type AttachmentKind = 'image' | 'audio' | 'file';
 
-/** Something in a message that is no text, as the part that holds it. */
+/** A message part that is not text. */
 export interface Attachment {
   readonly kind: AttachmentKind;
   readonly part: object;
@@ -16,7 +16,7 @@ export interface Attachment {
 
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
-/** Part types that carry text, and under which name. */
+/** Types of text parts, and the name of their text. */
 export const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'text'],
   ['input_text', 'text'],
@@ -35,8 +35,8 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
 ]);
 
 /**
- * The content of a message as OpenAI's formats have it: a text, a list of parts, or nothing (null, when the message
- * consists of calls). Text parts are joined by line breaks. Null when it is none of these.
+ * The content of a message as in OpenAI's formats: a text, a list of parts, or null if the message consists of calls. Text
+ * parts are joined by line breaks. Returns null for anything else.
  */
 export function messageContent(content: unknown): MessageContent | null {
   if (typeof content === 'string') return { text: content, attachments: NO_ATTACHMENTS };
@@ -67,7 +67,7 @@ function partsContent(parts: readonly unknown[]): MessageContent | null {
   return { text: texts.join('\n'), attachments };
 }
 
-/** The arguments of the calls a message makes, joined by line breaks; empty when it makes none. */
+/** The arguments of a message's calls, joined by line breaks; empty if it has none. */
 export function callArguments(message: object): string {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   if (toolCalls === undefined && functionCall === undefined) return '';
@@ -77,7 +77,7 @@ export function callArguments(message: object): string {
     .join('\n');
 }
 
-/** What a message calls: the objects that hold name and arguments. */
+/** The calls of a message: the objects with name and arguments. */
 export function calledIn(message: object): readonly object[] {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   const calls = isList(toolCalls) ? toolCalls : [toolCalls];
@@ -88,10 +88,10 @@ export function calledIn(message: object): readonly object[] {
   return [...called, functionCall].filter((call) => typeof call === 'object' && call !== null);
 }
 
-/** Levels of arguments up to which they are written out. */
+/** Maximum nesting depth of arguments. */
 const MAX_LEVELS = 100;
 
-/** The arguments of a call as JSON text, as which most layouts have them. Null when there are none, or too deep ones. */
+/** The arguments of a call as JSON text, as in most layouts. Null if there are none or they are nested too deeply. */
 export function argumentsOf(called: object): string | null {
   const value = member(called, 'arguments');
   if (typeof value === 'string') return value;

@@ -12,11 +12,11 @@ import { CONVERSATION_NAMES, draftShape, listOf } from './layouts/shapes.ts';
 import { textOf } from './values.ts';
 import { looksLikeId } from './wording.ts';
 
-/** How the records of one file are understood, beyond what each shows by itself. */
+/** How to interpret the records of one file. */
 export interface RecordOptions {
-  /** Columns the user named; null: each record is recognised by its names. */
+  /** Columns the user named; null: records are recognised by their names. */
   readonly textColumns: readonly string[] | null;
-  /** The file's only text column, for records with no name we know. */
+  /** The file's only text column, for records without a known name. */
   readonly onlyTextColumn: string | null;
   readonly audit: Audit;
 }
@@ -26,7 +26,7 @@ const NOTHING: Drafted = {
   judged: [],
 };
 
-/** As for a file of such records alone. */
+/** Same message as for a file in which no column is recognised. */
 const UNKNOWN_TEXT: Drafted = {
   drafts: [
     settled('', null, itemError('UNSUPPORTED_TYPE', 'no column of the record is recognised as its text')),
@@ -35,8 +35,8 @@ const UNKNOWN_TEXT: Drafted = {
 };
 
 /**
- * What a record asks to be judged: first what is recognised by its names and the types of their values, then what else
- * its lists and objects hold. Always at least one draft. `passed` is told what of the latter is passed over.
+ * The items of a record: first those recognised by names and types of values, then those in its lists and objects.
+ * Always at least one draft. `passed` is called for each skipped string in lists and objects.
  */
 export function draftRecord(
   content: RecordContent,
@@ -66,14 +66,14 @@ export function draftRecord(
   return settledRecord ?? (hasUnknownText(content) ? UNKNOWN_TEXT : NOTHING);
 }
 
-/** Whether a record by itself, whatever else its file holds, has something to judge or a layout that we know. */
+/** Whether a record has something to judge or a known layout, regardless of the rest of its file. */
 export function isRecognised(fields: Fields, audit: Audit): boolean {
   if (recognise(fields, audit) !== null || draftMisshapenConversation(fields) !== null) return true;
   if (fields.nestedNames().length === 0) return false;
   return draftUnknown(fields, audit) !== null || draftNoText(fields) !== null;
 }
 
-/** What a record of a known layout asks to be judged; null when nothing in it goes by a name we know. */
+/** The items of a record with a known layout; null if it has no known name. */
 export function recognise(fields: Fields, audit: Audit): Drafted | null {
   return (
     draftModerationBatch(fields) ??
@@ -87,7 +87,7 @@ function hasText(fields: Fields, column: string): boolean {
   return textOf(fields.get(column)) !== undefined;
 }
 
-/** What is recognised of a record, and what its lists and objects hold beyond that. */
+/** The recognised items of a record, and the items in its other lists and objects. */
 export function withNested(
   fields: Fields,
   main: Drafted,
@@ -106,7 +106,7 @@ export function withNested(
   return nested.length === 0 ? main : { drafts: [...main.drafts, ...nested], judged: main.judged };
 }
 
-/** What a record without a layout of its own, but with lists or objects, asks to be judged. Null when nothing. */
+/** The items of a record with lists or objects but without a known layout. Null if there are none. */
 function draftUnknown(fields: Fields, audit: Audit, passed?: NestedOptions['passed']): Drafted | null {
   const judged: string[] = [];
   const items = new NestedItems({ audit, before: 0, lenient: false, passed });
@@ -120,12 +120,12 @@ function draftUnknown(fields: Fields, audit: Audit, passed?: NestedOptions['pass
   return rest.drafts().length === 0 ? null : { drafts: rest.drafts(), judged };
 }
 
-/** An id under a name for text does not make its record one that was judged. */
+/** Whether the only text is an id under a name for text, which does not count as an item. */
 function isIdAlone({ request }: Draft): boolean {
   return request?.requestType === 'prompt' && request.modality === 'text' && looksLikeId(request.text);
 }
 
-/** Something other than turns under a name that only conversations go by. A count of messages is nothing of the kind. */
+/** An error for a value other than turns under a name of conversations. A number, such as a message count, is ignored. */
 function draftMisshapenConversation(fields: Fields): Drafted | null {
   const name = CONVERSATION_NAMES.find((candidate) => {
     const value = fields.get(candidate);

@@ -3,20 +3,20 @@ import type { RoleCounts } from '../../domain/original-role.ts';
 import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
 
 interface DraftBase {
-  /** What the item's id adds to its record's: empty, or `#` and what tells it from the record's other items. */
+  /** Suffix of the item's id after its record's id: empty, or `#` and a part that is unique in the record. */
   readonly suffix: string;
-  /** As the item has them; absent as good as null. */
+  /** The item's role counts; absent is the same as null. */
   readonly roles?: RoleCounts | null;
 }
 
-/** An item to be judged, before it has its place in the corpus. */
+/** An item to be judged that has no position in the corpus yet. */
 interface JudgedDraft extends DraftBase {
-  /** A `conversation` in it counts from the record's first item: the index of the conversation's first turn. */
+  /** Its `conversation`, if any, is the index of the conversation's first turn, counted from the record's first item. */
   readonly request: ItemRequest;
   readonly error: null;
 }
 
-/** An item that already has its outcome. */
+/** An item whose outcome is already an error. */
 export interface SettledDraft extends DraftBase {
   readonly request: null;
   readonly modality: Modality | null;
@@ -26,14 +26,14 @@ export interface SettledDraft extends DraftBase {
 
 export type Draft = JudgedDraft | SettledDraft;
 
-/** What a record asks to be judged. */
+/** The items of a record. */
 export interface Drafted {
   readonly drafts: readonly Draft[];
-  /** Names, as they were looked up, of the fields that were judged or gave the id. */
+  /** Names, as looked up, of the fields that were judged or used as the id. */
   readonly judged: readonly string[];
 }
 
-/** White space alone, which the guard refuses as empty content. */
+/** Whether a text is only white space, which the guard rejects as empty content. */
 export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }

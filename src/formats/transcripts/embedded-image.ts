@@ -1,6 +1,6 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 
-/** Where parts of messages have their image, in the forms of OpenAI, Anthropic, Google and Hugging Face. */
+/** Paths of the image in a message part, in the formats of OpenAI, Anthropic, Google and Hugging Face. */
 const PLACES: readonly (readonly string[])[] = [
   ['image_url', 'url'],
   ['image_url'],
@@ -15,17 +15,17 @@ const PLACES: readonly (readonly string[])[] = [
   ['data'],
 ];
 
-const ABSENT = itemError('UNSUPPORTED_TYPE', 'the image of a message is not in its record');
-const REMOTE = itemError('UNSUPPORTED_TYPE', 'the image is at an address, and nothing is fetched from there');
+const ABSENT = itemError('UNSUPPORTED_TYPE', 'the image of a message is not in the record');
+const REMOTE = itemError('UNSUPPORTED_TYPE', 'the image is a URL, and URLs are not fetched');
 const DAMAGED = itemError('CORRUPT_MEDIA', 'the image in the record is not valid base64');
 
-/** The bytes of the image that a part of a message holds. What is elsewhere is not fetched. */
+/** The bytes of the image in a message part. Images elsewhere are not fetched. */
 export function imageOf(part: object): Buffer | ItemError {
   const place = imagePlace(part);
   return place === null ? ABSENT : imageFrom(place.text);
 }
 
-/** Where a part of a message has its image: the object and the name in it. */
+/** The image in a message part: the object that holds it, its name there, and its text. */
 export function imagePlace(
   part: object,
 ): { readonly holder: object; readonly name: string; readonly text: string } | null {
@@ -43,7 +43,7 @@ export function isImageUrl(text: string): boolean {
   return /^data:image\//i.test(text);
 }
 
-/** The bytes that a `data:` URL or a base64 text stands for. */
+/** The bytes encoded by a `data:` URL or a base64 text. */
 export function imageFrom(text: string): Buffer | ItemError {
   if (/^data:/i.test(text)) {
     const comma = text.indexOf(',');
@@ -55,7 +55,7 @@ export function imageFrom(text: string): Buffer | ItemError {
   return text.length < MIN_BASE64 ? ABSENT : decoded(text);
 }
 
-/** A shorter text is the name of a file: no image is so small. */
+/** A shorter text is a file name: no image is this small. */
 const MIN_BASE64 = 64;
 
 function decoded(base64: string): Buffer | ItemError {

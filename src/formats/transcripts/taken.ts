@@ -3,10 +3,10 @@ import { argumentsOf, ATTACHMENT_PARTS, calledIn, TEXT_PARTS } from './content.t
 import { imagePlace } from './embedded-image.ts';
 import { looksEncoded } from './wording.ts';
 
-/** Of objects in a message, the names whose values are judged with it, or have their own item. */
+/** For objects in a message: names whose values are judged with the message or are items of their own. */
 export type Taken = ReadonlyMap<object, readonly string[]>;
 
-/** What the parts of a message's content gave. */
+/** The values taken from the parts of a message's content. */
 export function takenFromParts(parts: readonly unknown[]): Taken {
   const taken = new Map<object, string[]>();
   for (const part of parts) {
@@ -33,7 +33,7 @@ export function takenFromParts(parts: readonly unknown[]): Taken {
   return taken;
 }
 
-/** What the calls that a message makes gave. */
+/** The values taken from the calls of a message. */
 export function takenFromCalls(message: object): Taken {
   const taken = new Map<object, string[]>();
   const { tool_calls: toolCalls } = message as { readonly tool_calls?: unknown };
@@ -47,7 +47,7 @@ export function takenFromCalls(message: object): Taken {
   return taken;
 }
 
-/** Bytes of sound or of a file, for which there is an item already. */
+/** Adds encoded audio or file data, which already has an item. */
 function addEncoded(holder: object, taken: Map<object, string[]>): void {
   const names = Object.entries(holder)
     .filter(([, value]) => typeof value === 'string' && looksEncoded(value))

@@ -3,15 +3,15 @@ import { holdsText } from './columns.ts';
 import { isIdName, isReference, looksLikeId } from './wording.ts';
 
 interface Named {
-  /** Of the column, or of the nearest member that the value is in. */
+  /** Name of the column, or of the innermost member that contains the value. */
   readonly name: string;
   readonly value: unknown;
 }
 
 /**
- * All texts of a record but those of the given columns, in order, those in lists and objects included: what somebody
- * may want judged, which numbers, addresses, times, hashes and blank values are not, nor ids under names of ids.
- * One word with a digit or an underscore may be an id or not: without such a name it is a text.
+ * All texts of a record outside the given columns, in order, including those in lists and objects. Numbers, URLs, times,
+ * hashes and blank values are not texts, nor are ids under names of ids. A single word with a digit or an underscore may
+ * be an id: it counts as text unless its name is that of an id.
  */
 export function textsBeside(fields: Fields, columns: readonly string[]): string[] {
   const left = new Set(columns.map((name) => fields.positionOf(name)));

@@ -4,8 +4,8 @@ import { messageContent } from './content.ts';
 import { roleOf } from './turns/roles.ts';
 
 /**
- * The text of a field: a string, or a number or truth value as it is written. Undefined when there is none (null
- * counts as none), null for a value that holds no text we know how to get at.
+ * The text of a field: a string, or a number or boolean as text. Undefined if there is no value (or it is null), null for
+ * a value whose text cannot be extracted.
  */
 export function textOf(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
@@ -16,8 +16,8 @@ export function textOf(value: unknown): string | null | undefined {
 }
 
 /**
- * A list of turns: as it is, or as the JSON text that a table holds in one cell. Undefined for anything else: a text
- * may look like a list (of numbers, of links) and is a text all the same unless each element is a turn.
+ * A list of turns: the list itself, or parsed from JSON text, as in a table cell. Undefined for anything else. A text that
+ * looks like a list (of numbers, of links) remains a text unless each element is a turn.
  */
 export function turnsOf(value: unknown): readonly unknown[] | undefined {
   if (isList(value)) return value;
@@ -27,8 +27,8 @@ export function turnsOf(value: unknown): readonly unknown[] | undefined {
 }
 
 /**
- * The same under a name that conversations go by, where whatever elements a list has are meant as turns; null for a
- * text that sets out as such a list and is not valid JSON.
+ * The same for a value under a name of conversations, where any list is meant as turns. Null for a text that starts like
+ * such a list but is not valid JSON.
  */
 export function conversationOf(value: unknown): readonly unknown[] | null | undefined {
   if (isList(value)) return value;
@@ -47,7 +47,7 @@ function parsedList(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** A pair of any two texts looks like a turn; the role tells. One that names its role may have an unknown one. */
+/** A pair of any two texts looks like a turn, so its role must be known. An object with a role may have an unknown one. */
 function hasKnownRole(turn: unknown): boolean {
   if (!isList(turn)) return true;
   const [role, content] = turn;

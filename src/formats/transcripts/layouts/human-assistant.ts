@@ -1,9 +1,9 @@
-/** A turn of a transcript in one string, as Anthropic's hh-rlhf has them. */
+/** Start of a turn in a transcript string, as in Anthropic's hh-rlhf data set. */
 const TURN = /(?:^|\n\n)(Human|Assistant):/g;
 
 /**
- * The turns of a conversation written as one string, each turn beginning with an empty line and `Human:` or
- * `Assistant:`, as [role, content] pairs. Null for any other text.
+ * The turns of a conversation in one string, as [role, content] pairs. Each turn starts with an empty line and `Human:`
+ * or `Assistant:`. Null for any other text.
  */
 export function parseHumanAssistant(text: string): [role: string, content: string][] | null {
   const body = text.trimStart();

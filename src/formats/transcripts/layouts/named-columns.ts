@@ -7,8 +7,8 @@ import { NestedItems, type NestedOptions } from './nested.ts';
 import { textOf } from '../values.ts';
 
 /**
- * The columns the user named: their texts joined by an empty line, blank ones left out; and what is to be judged in
- * those that hold lists and objects. At least one draft.
+ * The columns the user named: their non-blank texts joined by an empty line, and the items in those that hold lists and
+ * objects. At least one draft.
  */
 export function draftNamedColumns(
   fields: Fields,

@@ -16,48 +16,48 @@ import { takenFromCalls, takenFromParts, type Taken } from '../taken.ts';
 import { textOfTurn } from '../turns/turns.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from '../wording.ts';
 
-/** Levels of a record that are looked into. */
+/** Maximum nesting depth that is searched. */
 const MAX_LEVELS = 100;
-/** Items of one record that are found in its nested values. */
+/** Maximum number of items from the nested values of one record. */
 export const MAX_ITEMS = 50_000;
-/** Words from which on a string counts as text, whatever its name. */
-const WORDS_OF_TEXT = 2;
-/** The same beside the words of a turn, where it is most likely an annotation of them. */
-const WORDS_OF_ANNOTATION = 4;
-/** Characters that are searched, in all, for annotations that repeat what was said. */
-const SEARCHED_CHARS = 8 * 1024 * 1024;
+/** Words that make a string count as text under any name. */
+const MIN_TEXT_WORDS = 2;
+/** The same for a string next to the text of a turn, where it is most likely an annotation. */
+const MIN_ANNOTATION_WORDS = 4;
+/** Total characters searched for annotations that repeat the text of their turn. */
+const MAX_SEARCHED_CHARS = 8 * 1024 * 1024;
 
 export interface NestedOptions {
   readonly audit: Audit;
-  /** How many items of the record come before: where there is none, the first found here stands for the record. */
+  /** Number of items of the record before these. If 0, the first item found here has the record's own id. */
   readonly before: number;
-  /** Whether single words count as text, ids and numbers excepted: for a record in which nothing else does. */
+  /** Whether single words count as text, except ids and numbers. Used for records with no other text. */
   readonly lenient: boolean;
-  /** Told the names that lead to each string that is passed over. */
+  /** Called with the path of names to each skipped string. */
   readonly passed?: ((path: readonly string[]) => void) | undefined;
 }
 
-/** Of a turn whose words are judged, what else it holds being looked at. */
+/** A turn whose text is judged, while its other values are searched. */
 interface Said {
   readonly text: string;
-  /** Words from which on a string beside them counts as text. */
+  /** Words that make another string of the turn count as text. */
   readonly words: number;
   readonly taken: Taken | null;
 }
 
 /**
- * Finds what is to be judged in the lists and objects of a record: lists in which people speak and the known shapes are
- * conversations and pairs, and every other string that reads as text is an item of its own, in the order of the record.
- * Strings that read as labels, ids or numbers are passed over. What is beyond the bounds is an item with an error.
+ * Finds the items in the lists and objects of a record, in order. Lists of turns with speakers, and objects of known
+ * shapes, become conversations and pairs. Every other string that reads as text is an item of its own. Strings that read
+ * as labels, ids or numbers are skipped. Values over the limits become an item with an error.
  */
 export class NestedItems {
   readonly #options: NestedOptions;
   readonly #drafts: Draft[] = [];
   readonly #path: string[] = [];
-  /** Strings beside the words of turns, each of which is judged once. */
+  /** Strings found next to the text of turns. Each is judged once. */
   readonly #beside = new Set<string>();
   readonly #textNames = new Map<string, boolean>();
-  #searchable = SEARCHED_CHARS;
+  #searchable = MAX_SEARCHED_CHARS;
   #pieces = 0;
   #tooDeep = 0;
   #tooMany = 0;
@@ -66,7 +66,7 @@ export class NestedItems {
     this.#options = options;
   }
 
-  /** Looks into one member of the record. Gives whether there was anything to judge. */
+  /** Searches one member of the record. Returns whether it had anything to judge. */
   member(name: string, value: unknown): boolean {
     const before = this.#pieces;
     this.#member(name, value, 0, null);
@@ -74,15 +74,15 @@ export class NestedItems {
   }
 
   /**
-   * Looks at what a list of turns or of parts of a message holds beside its words, when these are judged already.
-   * `name`: what the record has it under; null when it is the record.
+   * Searches the other values in a list of turns or message parts whose text is already judged. `name`: the list's name in
+   * the record; null if the list is the record.
    */
   beside(name: string | null, list: readonly unknown[]): void {
     if (name === null) this.#besideList('', list, 0);
     else this.#named(name, () => this.#besideList(name, list, 0));
   }
 
-  /** Everything found. */
+  /** The items found, and an error for values over each limit. */
   drafts(): readonly Draft[] {
     if (this.#tooDeep > 0) {
       const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MAX_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
@@ -120,7 +120,7 @@ export class NestedItems {
       this.#besideSpoken(list, level);
       return;
     }
-    // Short texts are told by their neighbours.
+    // One string that reads as text makes all strings of the list texts.
     const texts = said === null && list.some((text) => typeof text === 'string' && isText(text));
     for (const element of list) {
       if (typeof element === 'string') this.#text(name, element, said, texts);
@@ -160,7 +160,7 @@ export class NestedItems {
     else this.#besideSpoken(list, level);
   }
 
-  /** The turns were read as those of a known layout. */
+  /** For turns that were read in a known layout. */
   #besideKnown(turns: readonly unknown[], level: number): void {
     for (const turn of turns) {
       if (typeof turn !== 'object' || turn === null) continue;
@@ -173,11 +173,11 @@ export class NestedItems {
       for (const [name, calls] of Object.entries(turn)) {
         if (name !== 'tool_calls' && name !== 'function_call') continue;
         this.#named(name, () =>
-          this.#besideCalls(name, calls, level + 1, { text, words: WORDS_OF_TEXT, taken }),
+          this.#besideCalls(name, calls, level + 1, { text, words: MIN_TEXT_WORDS, taken }),
         );
       }
       const used = new Set([role, content, 'tool_calls', 'function_call']);
-      const said = { text, words: WORDS_OF_ANNOTATION, taken: null };
+      const said = { text, words: MIN_ANNOTATION_WORDS, taken: null };
       this.#members(new JsonFields(turn, null), used, level + 1, said);
     }
   }
@@ -186,18 +186,18 @@ export class NestedItems {
     for (const turn of turns) {
       if (typeof turn !== 'object' || turn === null || isList(turn)) continue;
       const { fields, text, used } = spokenIn(turn);
-      const spelt = new Set(used.map((name) => fields.names()[fields.positionOf(name) ?? -1] ?? ''));
+      const spelled = new Set(used.map((name) => fields.names()[fields.positionOf(name) ?? -1] ?? ''));
       for (const name of used) {
         const parts = fields.get(name);
         if (isList(parts)) this.#named(name, () => this.#besideParts(name, parts, level + 1, text));
       }
-      this.#members(fields, spelt, level + 1, { text, words: WORDS_OF_ANNOTATION, taken: null });
+      this.#members(fields, spelled, level + 1, { text, words: MIN_ANNOTATION_WORDS, taken: null });
     }
   }
 
-  /** The texts of the parts are judged, and what is attached has its items. */
+  /** For message parts whose texts and attachments are already items. */
   #besideParts(name: string, parts: readonly unknown[], level: number, text: string): void {
-    const said = { text, words: WORDS_OF_TEXT, taken: takenFromParts(parts) };
+    const said = { text, words: MIN_TEXT_WORDS, taken: takenFromParts(parts) };
     for (const part of parts) {
       if (typeof part === 'object' && part !== null) this.#inside(name, part, level + 1, said);
     }
@@ -232,10 +232,10 @@ export class NestedItems {
       this.#add([settled('', null, error)]);
       return;
     }
-    const words = said?.words ?? WORDS_OF_TEXT;
-    const isWanted =
-      isAmongTexts || this.#isTextName(name) || hasWords(text, words) || this.#isLeft(name, text);
-    if (!isWanted) {
+    const words = said?.words ?? MIN_TEXT_WORDS;
+    const isJudged =
+      isAmongTexts || this.#isTextName(name) || hasWords(text, words) || this.#isLenientText(name, text);
+    if (!isJudged) {
       this.#options.passed?.(this.#path);
       return;
     }
@@ -243,18 +243,18 @@ export class NestedItems {
     this.#add([promptDraft('', text)]);
   }
 
-  /** Records repeat few names many times. */
+  /** Cached, because records repeat few names many times. */
   #isTextName(name: string): boolean {
     let known = this.#textNames.get(name);
     if (known === undefined) this.#textNames.set(name, (known = isTextName(name)));
     return known;
   }
 
-  #isLeft(name: string, text: string): boolean {
+  #isLenientText(name: string, text: string): boolean {
     return this.#options.lenient && !isIdName(name) && !looksLikeId(text);
   }
 
-  /** Whether a string beside the words of a turn repeats some of them, or was found before. */
+  /** Whether a string of a turn repeats part of the turn's text, or was found before. */
   #isKnown(text: string, said: Said): boolean {
     if (this.#beside.has(text)) return true;
     this.#beside.add(text);
@@ -280,10 +280,10 @@ export class NestedItems {
 }
 
 function isText(text: string): boolean {
-  return hasWords(text, WORDS_OF_TEXT);
+  return hasWords(text, MIN_TEXT_WORDS);
 }
 
-/** The draft of a piece, as one of its record: with the piece's suffix, behind the items before it. */
+/** Makes the draft of a piece a draft of its record: adds the piece's suffix and the number of items before it. */
 export function placed(draft: Draft, suffix: string, first: number): Draft {
   const own = suffix + draft.suffix;
   if (draft.error !== null) return { ...draft, suffix: own };

@@ -7,7 +7,7 @@ import { promptDraft, settled, type Draft, type Drafted } from '../draft.ts';
 const JUDGED = ['custom_id', 'method', 'url', 'body'];
 
 /**
- * A line of an OpenAI Batch file for `/v1/moderations`: `body.input` is a text, several texts (an item each), or one
+ * A line of an OpenAI Batch file for `/v1/moderations`: `body.input` is a text, several texts (one item each), or one
  * input in parts. Null for any other record.
  */
 export function draftModerationBatch(fields: Fields): Drafted | null {

@@ -5,7 +5,7 @@ import { conversationDrafts } from '../turns/conversation.ts';
 import { isBlank, promptDraft, responseDraft, settled, type Drafted } from '../draft.ts';
 import { textOf, turnsOf } from '../values.ts';
 
-/** Names under which the answer to a prompt or an instruction is found. */
+/** Names of the answer to a prompt or an instruction. */
 const ANSWERS = ['response', 'completion', 'output'];
 
 const WRONG_TYPE = itemError('MALFORMED_ROW', 'the prompt or the response is not text');
@@ -29,7 +29,7 @@ export function draftPromptResponse(fields: Fields, audit: Audit): Drafted | nul
   return { drafts: [answerDraft(textOf(prompt), textOf(response))], judged };
 }
 
-/** A prompt that is itself a list of turns, with nothing to answer it. Null for any other record. */
+/** A prompt that is a list of turns, without an answer. Null for any other record. */
 export function draftPromptTurns(fields: Fields, audit: Audit): Drafted | null {
   const turns = turnsOf(fields.get('prompt'));
   if (!turns) return null;
@@ -48,7 +48,7 @@ export function draftAnsweredInstruction(fields: Fields): Drafted | null {
   };
 }
 
-/** An instruction that nothing answers. Null for any other record. */
+/** An instruction without an answer. Null for any other record. */
 export function draftInstruction(fields: Fields): Drafted | null {
   const instruction = textOf(fields.get('instruction'));
   if (instruction === undefined) return null;

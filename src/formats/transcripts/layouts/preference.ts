@@ -10,9 +10,9 @@ import { textOfTurn } from '../turns/turns.ts';
 import { textOf, turnsOf } from '../values.ts';
 
 /**
- * A preference pair: `chosen` and `rejected`, an item each, with or without the `prompt` they answer. Each is a list
- * of turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for
- * any other record.
+ * A preference pair: `chosen` and `rejected`, one item each, with or without the `prompt` they answer. Each is a list of
+ * turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for any
+ * other record.
  */
 export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   const chosen = fields.get('chosen');
@@ -29,7 +29,7 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   add('#rejected', rejected);
   const judged = ['chosen', 'rejected'];
   const texts = textsOf(prompt);
-  // Anything else there may be in its place is looked into as other lists and objects are.
+  // Any other value under this name is searched like other lists and objects.
   if (texts.length > 0 || typeof prompt !== 'object') judged.unshift('prompt');
   if (!areIn(drafts, texts)) {
     for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(draft);
@@ -37,16 +37,16 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   return { drafts, judged };
 }
 
-/** The texts of a prompt: of each of its turns, or its only one. */
+/** The texts of a prompt: one per turn, or a single one. */
 function textsOf(prompt: unknown): readonly string[] {
   const turns = asTurns(prompt)?.map(textOfTurn) ?? [];
   const text = turns.every(isBlank) ? textOf(prompt) : undefined;
   return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
 }
 
-/** Whether the items ask all these texts; a single one may be a part of what is asked. */
+/** Whether the items contain all these texts. A single text may also be part of a longer one. */
 function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
-  const asked = new Set<string>();
+  const contained = new Set<string>();
   let messages: readonly Turn[] | null = null;
   for (const { request } of drafts) {
     if (request === null) continue;
@@ -54,13 +54,13 @@ function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
       // The items of one conversation share its turns.
       if (request.messages === messages) continue;
       messages = request.messages;
-      for (const [, content] of messages) asked.add(content);
-    } else if (request.requestType === 'response') asked.add(request.prompt ?? '').add(request.response);
-    else if (request.modality === 'text') asked.add(request.text);
+      for (const [, content] of messages) contained.add(content);
+    } else if (request.requestType === 'response') contained.add(request.prompt ?? '').add(request.response);
+    else if (request.modality === 'text') contained.add(request.text);
   }
-  if (texts.every((text) => asked.has(text))) return true;
+  if (texts.every((text) => contained.has(text))) return true;
   const [only] = texts;
-  return texts.length === 1 && [...asked].some((text) => text.includes(only!));
+  return texts.length === 1 && [...contained].some((text) => text.includes(only!));
 }
 
 function promptDrafts(prompt: unknown, audit: Audit, position: number): readonly Draft[] {
@@ -97,14 +97,14 @@ function sideDrafts(
   return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];
 }
 
-/** The turns of a list or of a transcript in one string; undefined as `turnsOf` has it. */
+/** The turns of a list or of a transcript in one string; undefined as in `turnsOf`. */
 function asTurns(value: unknown): readonly unknown[] | undefined {
   const turns = turnsOf(value);
   if (turns !== undefined || typeof value !== 'string') return turns;
   return parseHumanAssistant(value) ?? undefined;
 }
 
-/** What of the prompt has to stand before the turns of one side: nothing when they begin with a user of their own. */
+/** The turns of the prompt to put before one side: none unless that side starts with the assistant. */
 function leadIn(
   prompt: unknown,
   promptTurns: readonly unknown[] | undefined,
@@ -116,7 +116,7 @@ function leadIn(
   return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
 }
 
-/** The prompt's turns and the text that answers them; a prompt in one string ends with an open assistant turn. */
+/** The prompt's turns and their answer, which replaces the empty assistant turn at the end of a prompt in one string. */
 function answered(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
   const last = promptTurns.at(-1);
   const isOpen = isList(last) && last[0] === 'assistant' && last[1] === '';

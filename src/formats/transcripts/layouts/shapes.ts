@@ -7,33 +7,32 @@ import { draftAnsweredInstruction, draftPromptResponse, draftPromptTurns } from 
 import { draftPreference } from './preference.ts';
 import { conversationOf, turnsOf } from '../values.ts';
 
-/** Names a conversation goes by. */
+/** Names of conversations. */
 export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
 
-/** Of these names, in lower case, each of the shapes has at least one. */
+/** Every shape has at least one of these names, here in lower case. */
 const LEADING_NAMES: ReadonlySet<string> = new Set([
   ...['chosen', ...CONVERSATION_NAMES, 'prompt', 'instruction'],
 ]);
 
-/** Names under which turns may stand as JSON text. */
+/** Names whose value may be turns as JSON text. */
 const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected']);
 
-/** The list that a judged field has, be it as JSON text that was read as turns; undefined when it has none. */
+/** The list in a judged field, also if it is JSON text that was read as turns; undefined if there is none. */
 export function listOf(name: string, value: unknown): readonly unknown[] | undefined {
   if (typeof value !== 'string') return isList(value) ? value : undefined;
   if (CONVERSATION_NAMES.includes(name)) return conversationOf(value) ?? undefined;
   return TURNS_NAMES.has(name) ? turnsOf(value) : undefined;
 }
 
-/** Whether an object with these names may have one of the shapes: most of those in large records have none. */
+/** Cheap check whether an object with these names may have one of the shapes: most objects in large records do not. */
 export function mayHaveShape(names: readonly string[]): boolean {
   return names.some((name) => LEADING_NAMES.has(name.toLowerCase()));
 }
 
 /**
- * What fields ask to be judged that have one of the known shapes of conversations and pairs, wherever in a record they
- * are. The shapes that hold most come first, so that a conversation is not mistaken for one of its parts. Null for
- * others.
+ * The items of an object with one of the known shapes of conversations and pairs, anywhere in a record. Larger shapes are
+ * tried first, so that a conversation is not mistaken for one of its parts. Null for any other object.
  */
 export function draftShape(fields: Fields, audit: Audit): Drafted | null {
   return (

@@ -14,13 +14,13 @@ import { CastTurn, readTurns, type Transcript } from './turns.ts';
 interface ConversationOptions {
   readonly audit: Audit;
   readonly suffix: string;
-  /** How many drafts of the record come before these. */
+  /** Number of drafts of the record before these. */
   readonly position: number;
 }
 
 /**
- * The items of one conversation: one for the whole, or with the audit `every-turn` one for each user and assistant
- * turn; then one for each thing attached. There is always at least one.
+ * The items of one conversation: one for the whole, or with the audit `every-turn` one per user and assistant turn; then
+ * one per attachment. At least one.
  */
 export function conversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const { suffix } = options;
@@ -63,18 +63,18 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   return drafts;
 }
 
-/** The same of a list that may also be one in which people speak. */
+/** The same for a list that may also be a list of utterances. */
 export function anyConversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const spoken = spokenOnly(values);
   return conversationDrafts(spoken === null ? values : turnsOfSpoken(spoken), options);
 }
 
-/** The elements of a list in which people speak, and which has no turn of the known layouts; null for any other. */
+/** The elements of a list of utterances without turns of a known layout; null for any other list. */
 export function spokenOnly(values: readonly unknown[]): readonly Spoken[] | null {
   return values.some(isTurnLike) ? null : spokenList(values);
 }
 
-/** The turns of those who say anything. */
+/** The turns of the utterances that are not empty. */
 export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
   const spoken = list.filter(({ content, text }) => {
     return content !== null && (!isBlank(text) || messageContent(content)!.attachments.length > 0);

@@ -2,7 +2,7 @@ import { isTurnLike } from '../../json/json-record.ts';
 import { isList } from '../../record.ts';
 import { roleOf } from './roles.ts';
 
-/** Whether a value is a turn of a known layout whose role the guard has. */
+/** Whether a value is a turn of a known layout with a known role. */
 export function isKnownTurn(value: unknown): boolean {
   if (!isTurnLike(value)) return false;
   if (isList(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
@@ -11,7 +11,7 @@ export function isKnownTurn(value: unknown): boolean {
   return typeof name === 'string' && roleOf(name) !== null;
 }
 
-/** Under which names a turn of a known layout has its role and its content; the indexes of a pair. */
+/** The names of role and content in a turn of a known layout; for a pair, the indexes. */
 export function namesOfTurn(turn: object): readonly [role: string, content: string] {
   if (isList(turn)) return ['0', '1'];
   const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';

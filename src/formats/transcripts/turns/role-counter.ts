@@ -7,12 +7,12 @@ export class RoleCounter {
   #next = 0;
   #current: RoleCounts | null = null;
 
-  /** `originals`: of each turn; null for one that is judged in the role it has, or not at all. */
+  /** `originals`: one per turn; null for a turn that is judged in its own role or not at all. */
   constructor(originals: readonly (OriginalRole | null)[]) {
     this.#originals = originals;
   }
 
-  /** The counts of the first turns, of no fewer than were asked for before; null when none has another role. */
+  /** The counts of the first `turns` turns; null if all have their own role. `turns` must not decrease between calls. */
   upTo(turns: number): RoleCounts | null {
     let isNew = false;
     for (; this.#next < turns; this.#next++) {

@@ -2,8 +2,8 @@ import { ORIGINAL_ROLES, type OriginalRole } from '../../../domain/original-role
 import type { Role } from '../../../domain/request.ts';
 
 /**
- * Role names of the known transcript layouts, in lower case, and the role the guard knows them by. What a tool returns
- * is input to the assistant, so it is judged as a user's.
+ * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is input to
+ * the assistant, so it is judged as a user's.
  */
 const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Role>([
   // the guard's own
@@ -14,7 +14,7 @@ const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Rol
   ['developer', 'system'],
   ['tool', 'user'],
   ['function', 'user'],
-  // ShareGPT and its kin
+  // ShareGPT and similar layouts
   ['human', 'user'],
   ['gpt', 'assistant'],
   ['bot', 'assistant'],
@@ -22,14 +22,14 @@ const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Rol
   ['observation', 'user'],
 ]);
 
-/** The guard's role for a role name, in whatever case; null for an unknown one. */
+/** The guard's role for a role name in any case; null for an unknown name. */
 export function roleOf(name: string): Role | null {
   return ROLE_BY_NAME.get(name) ?? ROLE_BY_NAME.get(name.trim().toLowerCase()) ?? null;
 }
 
 const ORIGINALS: ReadonlySet<string> = new Set(ORIGINAL_ROLES);
 
-/** What is recorded of the name that a turn has in its record, when it is judged in a role; null when that is its name. */
+/** The original role to record for a turn that is judged in a role; null if its name is that role. */
 export function originalRole(name: string | null, role: Role): OriginalRole | null {
   if (name === role) return null;
   const lower = name?.trim().toLowerCase() ?? '';

@@ -7,43 +7,43 @@ import { isBlank } from '../draft.ts';
 import { roleOf } from './roles.ts';
 import { hasWords } from '../wording.ts';
 
-/** Names under which a turn says who speaks, the likeliest first. */
+/** Names of the speaker of a turn, most likely first. */
 const SPEAKER_NAMES = [
   ...['speaker', 'role', 'author', 'from', 'sender', 'sender_name', 'participant', 'user', 'username'],
   ...['user_name', 'screen_name', 'nickname', 'name'],
 ];
 
-/** Names under which a turn says what is spoken, the likeliest first. */
+/** Names of the text of a turn, most likely first. */
 const SPOKEN_NAMES = [
   ...['utterance', 'text', 'content', 'body', 'message', 'msg', 'comment', 'transcript', 'sentence', 'value'],
 ];
 
 const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...SPOKEN_NAMES]);
 
-/** Words from which on a text is no name. */
-const WORDS_OF_NO_NAME = 4;
+/** A text with this many words is not a speaker's name. */
+const MIN_NON_NAME_WORDS = 4;
 
-/** What names somebody who is given as an object. */
+/** Names of the name in a speaker object. */
 const PERSON_NAMES = ['role', 'name', 'username', 'login', 'nickname', 'id'];
 
-/** Those who answer, beside the assistants of the known layouts. */
+/** Speakers that answer, in addition to the assistants of the known layouts. */
 const ANSWERING: ReadonlySet<string> = new Set<OriginalRole>(['agent', 'ai', 'chatbot', 'wizard']);
 
-/** An element of a list of things that were said. */
+/** An element of a list of utterances. */
 export interface Spoken {
-  /** Who, in lower case; null when it does not say. */
+  /** Speaker in lower case; null if not given. */
   readonly speaker: string | null;
-  /** What, in a form that `messageContent` takes; null when nothing. */
+  /** What was said, as input for `messageContent`; null if nothing. */
   readonly content: unknown;
   readonly text: string;
   readonly fields: JsonFields;
-  /** Names of the two, as far as they hold nothing else. */
+  /** Names of speaker and content, unless their values may hold other texts. */
   readonly used: readonly string[];
 }
 
 /**
- * The elements of a list in which people speak: objects, of which at least one has somebody who speaks (`speaker`,
- * `author`, `from`, …) and what is said (`utterance`, `body`, `text`, …). Null for any other list.
+ * The elements of a list of utterances: objects, of which at least one has a speaker (`speaker`, `author`, `from`, ...)
+ * and a text (`utterance`, `body`, `text`, ...). Null for any other list.
  */
 export function spokenList(list: readonly unknown[]): readonly Spoken[] | null {
   const all: Spoken[] = [];
@@ -58,11 +58,11 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isList(value);
 }
 
-/** Who speaks in an object, and what is said. */
+/** The speaker and text of an object. */
 export function spokenIn(element: object): Spoken {
   const fields = new JsonFields(element, null);
   const used: string[] = [];
-  // Large records have many objects in which nobody speaks.
+  // Fast path: large records have many objects that are not utterances.
   if (!fields.names().some((name) => NAMES.has(name.toLowerCase()))) {
     return { speaker: null, content: null, text: '', fields, used };
   }
@@ -70,16 +70,16 @@ export function spokenIn(element: object): Spoken {
   let speaker: string | null = null;
   for (const name of SPEAKER_NAMES) {
     const value = fields.get(name);
-    // A number under this name is where something begins.
+    // A number under this name is an offset.
     speaker = name === 'from' && typeof value === 'number' ? null : personOf(value);
     if (speaker === null) continue;
     speakerName = name;
-    // What is more than a name may be text: whoever looks at the rest of the turn looks at it as well.
-    if (typeof value !== 'object' && !hasWords(speaker, WORDS_OF_NO_NAME)) used.push(name);
+    // A value that is more than a name may be text, so it is searched with the rest of the turn.
+    if (typeof value !== 'object' && !hasWords(speaker, MIN_NON_NAME_WORDS)) used.push(name);
     break;
   }
   for (const name of SPOKEN_NAMES) {
-    // Lists of names with values are common, and nobody speaks in them.
+    // Lists of name-value pairs are common and are not utterances.
     if (name === 'value' && speakerName === 'name') continue;
     const content = contentOf(fields.get(name));
     if (content === null) continue;
@@ -101,7 +101,7 @@ function personOf(value: unknown): string | null {
   return null;
 }
 
-/** A text, or a list of parts; a list of texts and of things with a text, as messengers export links and names. */
+/** A text or a list of parts; also a list of texts and objects with `text`, as messengers export links and names. */
 function contentOf(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (messageContent(value) !== null) return value;
@@ -113,22 +113,23 @@ function contentOf(value: unknown): unknown {
 }
 
 /**
- * The guard's role for each speaker of a list. Whoever is not known to answer is a user. A `system` is the system of a
- * dialogue, which answers, where nobody else does; else it gives instructions as long as nobody has spoken.
+ * The guard's role of each turn. A speaker that is not known to answer is a user. If no other speaker answers, `system` is
+ * a dialogue system and therefore the assistant. Otherwise it is the system prompt before the first other turn, and a
+ * user after it.
  */
 export function rolesOf(turns: readonly Spoken[]): readonly Role[] {
   const known = turns.map(({ speaker }): Role | null => {
     if (speaker === null) return null;
     return ANSWERING.has(speaker) ? 'assistant' : roleOf(speaker);
   });
-  const someoneAnswers = known.includes('assistant');
+  const hasAssistant = known.includes('assistant');
   let begun = false;
   return known.map((role): Role => {
     if (role !== 'system') {
       begun = true;
       return role ?? 'user';
     }
-    if (!someoneAnswers) return 'assistant';
+    if (!hasAssistant) return 'assistant';
     return begun ? 'user' : 'system';
   });
 }

@@ -6,23 +6,23 @@ import { callArguments, messageContent, type Attachment, type MessageContent } f
 import { isBlank } from '../draft.ts';
 import { originalRole, roleOf } from './roles.ts';
 
-/** A conversation as far as the guard can take it. */
+/** A conversation up to the first turn that cannot be sent to the guard. */
 export interface Transcript {
   /** The turns up to the first that cannot be sent. */
   readonly turns: readonly Turn[];
-  /** Of each of them, which turn of the conversation it is, counted from 1: what holds nothing but attachments is left out. */
+  /** The 1-based number of each turn in the conversation. Turns with attachments only are left out. */
   readonly numbers: readonly number[];
-  /** Why the turns end there; null when they are all there. */
+  /** Why the turns end early; null if they are complete. */
   readonly problem: ItemError | null;
-  /** From the problem on: which turns (1-based) a user or an assistant, or nobody we know, has. */
+  /** 1-based numbers of the turns from the problem on, except later system turns. */
   readonly unsent: readonly number[];
-  /** Of each turn of the conversation, its original role; null for one that has no other, is left out or cannot be read. */
+  /** Original role of each turn of the conversation; null if it is the same, or the turn is left out or unreadable. */
   readonly originals: readonly (OriginalRole | null)[];
-  /** What is attached to the messages, in order. */
+  /** Attachments of all messages, in order. */
   readonly attachments: readonly Attachment[];
 }
 
-/** A turn whose role does not follow from the name it has in its record alone. */
+/** A turn whose role was derived from the whole conversation, not only from its own role name. */
 export class CastTurn {
   readonly role: Role;
   readonly original: OriginalRole | null;
@@ -36,8 +36,8 @@ export class CastTurn {
 }
 
 /**
- * Reads the turns of a conversation: `{role, content}` as OpenAI has them, `{from, value}` as ShareGPT, `[role,
- * content]`, or a `CastTurn`. Since each turn is judged with all before it, one that cannot be sent ends the conversation.
+ * Reads the turns of a conversation: `{role, content}` (OpenAI), `{from, value}` (ShareGPT), `[role, content]`, or a
+ * `CastTurn`. Each turn is judged with all turns before it, so one that cannot be sent ends the conversation.
  */
 export function readTurns(values: readonly unknown[]): Transcript {
   const turns: Turn[] = [];
@@ -94,7 +94,7 @@ function refused(
   return { role, content, original: null, error: itemError(code, `turn ${number} ${what}`) };
 }
 
-/** What a turn of a known layout says, as it is judged; empty when it cannot be read. */
+/** The judged text of a turn of a known layout; empty if it cannot be read. */
 export function textOfTurn(turn: unknown): string {
   return turnParts(turn)?.content?.text ?? '';
 }
@@ -115,7 +115,7 @@ function turnParts(
   if (content === undefined && calls === '') return null;
   const said = messageContent(content ?? null);
   if (said === null || calls === '') return { role, content: said };
-  // What is called with is as much the assistant's doing as what is said.
+  // The assistant also produces the arguments of its calls, so they are judged with its text.
   const text = isBlank(said.text) ? calls : `${said.text}\n${calls}`;
   return { role, content: { text, attachments: said.attachments } };
 }
