@@ -95,7 +95,7 @@ export class OpenSource {
 
   /**
    * Reads the head and determines the encoding. Must be called first, once. An error after the first bytes is thrown by
-   * `rest`, so that no readable content is lost. Rejects with CorruptGzip or the system's error.
+   * `text`, so that no readable content is lost. Rejects with CorruptGzip or the system's error.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
@@ -133,7 +133,7 @@ export class OpenSource {
   async hashRest(take: ((text: Buffer) => void) | null): Promise<string> {
     const hash = this.#stored.hash!;
     if (take !== null) {
-      for await (const text of this.#restText()) take(text);
+      for await (const text of this.#rest()) take(text);
     } else {
       if (this.#outcome?.failure !== undefined) throw this.#outcome.failure;
       while ((await this.#pieces.next()).done !== true);
@@ -141,13 +141,14 @@ export class OpenSource {
     return hash.digest('hex');
   }
 
-  /** The content after the head, in UTF-8. Throws as `head` does. */
-  rest(): AsyncGenerator<Buffer, void> {
+  /** The whole content in UTF-8: the text of the head, which `head` returned, and the rest. Throws as `head` does. */
+  async *text(head: SourceHead): AsyncGenerator<Buffer, void> {
     this.#stored.hash = null;
-    return this.#restText();
+    yield head.text;
+    yield* this.#rest();
   }
 
-  async *#restText(): AsyncGenerator<Buffer, void> {
+  async *#rest(): AsyncGenerator<Buffer, void> {
     if (this.#outcome !== null) {
       if (this.#outcome.failure !== undefined) throw this.#outcome.failure;
       return;

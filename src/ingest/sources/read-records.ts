@@ -18,14 +18,9 @@ export async function* readRecords(
   head: SourceHead,
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {
-  let failure = yield* readPieces(reader, whole(file, head));
+  let failure = yield* readPieces(reader, file.text(head));
   while (reader.rereadFrom !== null) failure = yield* readPieces(reader, file.again(reader.rereadFrom));
   if (failure !== null) throw failure;
-}
-
-async function* whole(file: OpenSource, head: SourceHead): AsyncGenerator<Buffer, void> {
-  yield head.text;
-  yield* file.rest();
 }
 
 /** Returns the error that stopped reading, if it can be thrown later; null if there was none. */
