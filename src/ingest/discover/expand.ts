@@ -5,6 +5,7 @@ import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { recordedPath } from '../../domain/file-path.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { decideDescribed } from './described.ts';
 import { frozenState } from '../sources/file-bytes.ts';
 import { globMatcher } from './glob-matcher.ts';
@@ -163,7 +164,8 @@ async function findByGlob(config: SourceConfig, skipped: SkippedFiles, signal: A
   const found = await walkFolder(folder, skipped, signal, { roleOf });
   const { files, sidecars } = await takeSidecars(found.files, found.beside, signal);
   if (files.every(({ isFolder }) => isFolder)) {
-    const why = files.length > 0 ? ` as far as folders can be listed; ${files.length} cannot be` : '';
+    const count = files.length;
+    const why = count > 0 ? `; ${count} ${plural(count, 'folder')} cannot be listed` : '';
     throw new Failure('usage', `nothing matches ${JSON.stringify(config.given)}${why}`);
   }
   const manifest = await findManifest([...files, ...found.beside], config, signal);

@@ -77,7 +77,7 @@ export async function findManifest(
     if (bytes <= MAX_MANIFEST_BYTES) return file;
     throw new Failure(
       'usage',
-      `${name} beside ${JSON.stringify(config.given)} is larger than ${MAX_MANIFEST_BYTES} bytes: divide the corpus`,
+      `${name} of ${JSON.stringify(config.given)} is larger than ${MAX_MANIFEST_BYTES} bytes: divide the corpus`,
     );
   }
   return null;

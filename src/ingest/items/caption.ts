@@ -30,7 +30,10 @@ export async function readSidecar(
   const file = await OpenSource.open(placeOfDescription(sidecar), signal);
   try {
     if (!isAsFrozen(file.stats, sidecar)) {
-      return itemError('SOURCE_CHANGED', 'the text beside the file changed after the run was created');
+      return itemError(
+        'SOURCE_CHANGED',
+        'the text file with the caption or transcript changed after the run was created',
+      );
     }
     const { text, isComplete } = await file.head(encodingOf(config, false));
     if (!isComplete) {

@@ -87,7 +87,7 @@ export class RedisLink {
     return redis;
   }
 
-  /** Ends the connection at once. May be called again. */
+  /** Closes the connection immediately. Idempotent. */
   close(): void {
     this.#closed = true;
     this.redis.disconnect();
