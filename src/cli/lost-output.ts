@@ -9,7 +9,7 @@ interface Outputs {
   readonly stderr: NodeJS.WritableStream;
 }
 
-export interface LostOutput {
+interface LostOutput {
   /** The exit status of a command that ended with `status`: a result that was lost is no success. */
   exitStatus(status: number): Promise<number>;
 }

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
-export type Layout = 'csv' | 'jsonl' | 'json' | 'text';
+type Layout = 'csv' | 'jsonl' | 'json' | 'text';
 
 export const LAYOUTS: readonly Layout[] = ['csv', 'jsonl', 'json', 'text'];
 
 /** Whether the first row of a table names its columns, or is data like the others. */
-export type Header = 'yes' | 'no';
+type Header = 'yes' | 'no';
 
 export const HEADERS: readonly Header[] = ['yes', 'no'];
 

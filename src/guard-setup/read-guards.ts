@@ -2,7 +2,7 @@ import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';
 
-export interface ReadGuardsOptions {
+interface ReadGuardsOptions {
   /** Every configured guard, which decides the tokens, see guardToken; default: those that are read. */
   readonly configured?: readonly string[];
   readonly env: NodeJS.ProcessEnv;

@@ -14,7 +14,7 @@ import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 import { isTooLong, judgeLongText } from './windows/judge-long-text.ts';
 
-export interface ModerateOptions {
+interface ModerateOptions {
   readonly judging: Judging;
   /** Prefix of the cache session ids of the shard's conversations. */
   readonly session: string;

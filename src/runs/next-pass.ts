@@ -25,7 +25,7 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
 }
 
 /** A pass with something to feed, and what. */
-export interface DuePass {
+interface DuePass {
   readonly pass: number;
   /** What the plan says of this pass, and of those before it. */
   readonly survey: PlanSurvey;

@@ -9,7 +9,7 @@ import type { Run } from './create-run.ts';
  * - `gate`: a gate of `failIf` tripped
  * - `not-judged`: some items ended in an error, or the sources hold no item: a gate must not pass on an empty export
  */
-export type RunEnd = 'complete' | 'incomplete' | 'gate' | 'not-judged';
+type RunEnd = 'complete' | 'incomplete' | 'gate' | 'not-judged';
 
 /** Exit status of a command that took a run to this end; commands of `--on-finish` receive it too. */
 export const EXIT_STATUS: Readonly<Record<RunEnd, number>> = {

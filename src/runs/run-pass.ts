@@ -24,7 +24,7 @@ const MAX_COMMITS_IN_FLIGHT = 16;
 /** Content between planning and the log, in bytes: shards are small, except for those of one large item. */
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
-export interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
+interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
   readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
   readonly judge: Judge;
   /** Aborted when no new shard may begin; what is in flight is judged and committed. */

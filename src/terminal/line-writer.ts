@@ -1,7 +1,7 @@
 import { escaped, shownJson } from '../domain/text/shown.ts';
 
 /** Where text is written: stdout or stderr of a process. */
-export interface TextTarget {
+interface TextTarget {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;

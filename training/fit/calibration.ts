@@ -1,5 +1,5 @@
 /** How a logit becomes a probability: logistic(slope × logit + offset). */
-export interface Calibration {
+interface Calibration {
   readonly slope: number;
   readonly offset: number;
 }

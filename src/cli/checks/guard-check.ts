@@ -5,7 +5,7 @@ import type { Check } from './machine-checks.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
-export interface GuardCheckOptions {
+interface GuardCheckOptions {
   /** All configured guards, including this one. */
   readonly guards: readonly string[];
   readonly env: NodeJS.ProcessEnv;

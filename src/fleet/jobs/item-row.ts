@@ -41,7 +41,7 @@ export function packPlace({ seq, id, source, roles }: Item, names: StringTable):
 export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
 
 /** What the rows of a job refer to: texts by index, and the models of settled verdicts by id. */
-export interface Named {
+interface Named {
   readonly names: readonly string[];
   readonly fingerprints: readonly Fingerprint[];
 }

@@ -22,7 +22,7 @@ interface FleetQueueOptions {
 }
 
 /** For processes that only add or inspect jobs: they never take a lock. */
-export const NO_CONSUMER: FleetQueueOptions = {
+const NO_CONSUMER: FleetQueueOptions = {
   lockMs: 30_000,
   dropped: new DroppedJobs(
     () => {},

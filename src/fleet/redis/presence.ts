@@ -7,7 +7,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** The kinds of processes that announce themselves. */
-export type Role = 'worker' | 'sink';
+type Role = 'worker' | 'sink';
 
 interface Present {
   readonly id: string;

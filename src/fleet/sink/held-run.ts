@@ -33,7 +33,7 @@ interface HeldRunOptions {
 /** What a sink does after it finishes a run. */
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
 /** What became of a job. */
-export type Taken =
+type Taken =
   | { readonly done: 'committed' | 'finished' | 'finished before' }
   | {
       readonly done: 'dropped';

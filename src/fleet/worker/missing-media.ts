@@ -4,7 +4,7 @@ import type { Landmarks } from '../jobs/shard-job.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 
 /** Media of a shard that this worker lacks. */
-export interface MissingMedia {
+interface MissingMedia {
   readonly corpus: string;
   /** Whether the corpus is present and only some of its files are missing. */
   readonly isPartial: boolean;

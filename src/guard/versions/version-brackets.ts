@@ -10,7 +10,7 @@ export type Load = 'busy' | 'starved' | 'idle';
  */
 const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 500, starved: 50, idle: 0 };
 
-export interface BracketHooks<Pending> extends StampingHooks<Pending> {
+interface BracketHooks<Pending> extends StampingHooks<Pending> {
   /** Asks the guard for its version. */
   read(): Promise<Reading>;
   load(): Load;

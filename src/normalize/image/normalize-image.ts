@@ -14,7 +14,7 @@ import { targetSize } from './target-size.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
 /** Waits until this much memory is available, in bytes; rejects to give up. */
-export type Admission = (bytes: number) => Promise<void>;
+type Admission = (bytes: number) => Promise<void>;
 
 export interface WantedFrames {
   /** Maximum number of frames: 1 or more. */

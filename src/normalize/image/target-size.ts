@@ -1,5 +1,5 @@
 /** Longest edge of an image in normal form, in pixels. */
-export const MAX_EDGE = 512;
+const MAX_EDGE = 512;
 
 /**
  * Size of an image in normal form: unchanged if the longest edge has at most 512 pixels. Otherwise that edge becomes

@@ -23,7 +23,7 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an error reply of Redis is transient. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof Error && TRANSIENT.has(/^[A-Z]+\b/.exec(error.message)?.[0] ?? '');
 }
 

@@ -28,7 +28,7 @@ export interface ChainWalkOptions {
 }
 
 /** A claim on the path, and the epoch after it. */
-export interface Step {
+interface Step {
   readonly claim: ClaimLine;
   /** Where the next epoch took over: every line up to there has to hold. Null for the newest epoch. */
   readonly until: ChainPosition | null;

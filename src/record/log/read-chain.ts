@@ -6,7 +6,7 @@ import type { ClaimLine } from './chain-line.ts';
 import { ChainWalk, type ChainWalkOptions } from './chain-walk.ts';
 import { claimPath } from './claim-path.ts';
 
-export interface ReadChainOptions extends ChainWalkOptions {
+interface ReadChainOptions extends ChainWalkOptions {
   /** Leave out this epoch and later ones. */
   readonly below?: number;
 }

@@ -5,7 +5,7 @@ import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** Requests to a run: each is an empty file in its `control` folder, whose presence is the request. */
-export type Marker = 'paused' | 'cancelled';
+type Marker = 'paused' | 'cancelled';
 
 /** The folder `control` of a run directory. */
 export function controlFolder(runDir: string): string {

@@ -7,7 +7,7 @@ import { EXIT_STATUS, type RunResult } from '../run-end.ts';
 import { noteFinished } from './note-finished.ts';
 import { runOnFinish } from './on-finish.ts';
 
-export interface HandOverOptions {
+interface HandOverOptions {
   readonly afterFinish: Pick<AfterFinish, 'headFile' | 'onFinish'>;
   /** Absolute; the command is run in it. */
   readonly cwd: string;

@@ -10,7 +10,7 @@ const CLOSING_MS = 1000;
 /** Our own variables, some of which are secrets. */
 const OURS = /^(GUARD|REDIS)/;
 
-export interface OnFinishInput {
+interface OnFinishInput {
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly cwd: string;

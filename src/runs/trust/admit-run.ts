@@ -11,7 +11,7 @@ import { readRunKey, runKey } from './run-key.ts';
 import { isSealed, sealRun } from './run-seal.ts';
 import { readRunRecord } from '../open-run.ts';
 
-export interface AdmitOptions {
+interface AdmitOptions {
   /** Path of this user's key file, see runKeyFile. */
   readonly keyFile: string | null;
   /** The user trusts the run although it was not created here. */

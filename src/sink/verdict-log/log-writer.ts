@@ -41,7 +41,7 @@ const LIKELY_BYTES = 256 * 1024;
 const MAX_BUFFERS = 16;
 
 /** The end of the epoch's commits file. */
-export interface ChainEnd {
+interface ChainEnd {
   readonly bytes: number;
   readonly head: string;
 }

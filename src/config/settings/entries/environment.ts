@@ -10,7 +10,7 @@ export const GUARD_TOKEN: Variable = {
   help: 'bearer token for guards on this machine or over grpcs://; needed to serve one beyond this machine',
 };
 
-export const GUARD_API_KEY: Variable = {
+const GUARD_API_KEY: Variable = {
   name: 'GUARD_API_KEY',
   help: 'key for the one guard over https://',
 };
