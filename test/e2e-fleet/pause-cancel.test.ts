@@ -79,7 +79,7 @@ it(
     const judging = gate();
     const guard = await startScriptedGuard({ script: () => judging.opened });
     onTestFinished(() => guard.kill());
-    const fleet = new Fleet({ redis, out, guards: [guard.address], lock: '600s' });
+    const fleet = new Fleet({ redis, out, guards: [guard.address], lock: '5m' });
     fleet.worker();
     fleet.sink();
     const first = fleet.enqueue(join(folder, 'a.csv'));
