@@ -71,7 +71,7 @@ describe('a job that was locked by somebody else while it was handled', () => {
     await settled(() => all.taken.includes(1));
     await put(all.link, all.key('n-1:lock'));
     open();
-    await settled(async () => (await all.queue.state('n-1', never)) === 'unknown', 20_000);
+    await settled(async () => (await all.queue.state('n-1', never)) === 'unknown');
   });
 });
 
@@ -87,7 +87,7 @@ describe('a name of no job is unknown soon', () => {
     const all = await consumed();
     await all.link.redis.lpush(all.key(name), 'n-1');
     all.begin();
-    await settled(async () => (await all.queue.state('n-1', never)) === 'unknown', 15_000);
+    await settled(async () => (await all.queue.state('n-1', never)) === 'unknown');
   });
 });
 
@@ -109,7 +109,7 @@ it('a look for lost jobs is not put off for a year', async () => {
   await all.queue.put(1, never);
   await all.link.redis.lmove(all.key('wait'), all.key('active'), 'RIGHT', 'LEFT');
   all.begin();
-  await settled(() => all.taken.includes(1), 15_000);
+  await settled(() => all.taken.includes(1));
 });
 
 it('a limit of the rate holds jobs up for seconds at most', async () => {
@@ -127,7 +127,7 @@ it('a marker of a time to come holds jobs up for seconds at most', async () => {
   await settled(() => all.taken.includes(1));
   await all.link.redis.zadd(all.key('marker'), 1e300, '0');
   await all.queue.put(2, never);
-  await settled(() => all.taken.includes(2), 20_000);
+  await settled(() => all.taken.includes(2));
 });
 
 it('a job that was locked and then not handed out is not held for as long as its lock', async () => {
@@ -135,7 +135,7 @@ it('a job that was locked and then not handed out is not held for as long as its
   for (const value of [1, 2]) await all.queue.put(value, never);
   await all.link.redis.set(all.key('marker'), 'x');
   all.begin();
-  await settled(() => [1, 2].every((value) => all.taken.includes(value)), 20_000);
+  await settled(() => [1, 2].every((value) => all.taken.includes(value)));
 });
 
 it('a job without a name holds no other up', async () => {

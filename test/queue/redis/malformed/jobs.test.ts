@@ -103,7 +103,7 @@ describe('a queue works', () => {
       // A feeder feeds again what was lost.
       if (!all.seen.includes(value)) await all.queue.remove(`n-${value}`, never);
       await all.queue.put(value, never);
-      await settled(() => all.seen.includes(value), 15_000);
+      await settled(() => all.seen.includes(value));
     }
   });
 });
@@ -151,7 +151,7 @@ describe('a job with', () => {
     await forge(all, 'bad', fields);
     all.begin();
     await all.queue.put(1, never);
-    await settled(() => all.seen.includes(1) && all.unreadable.includes('bad'), 15_000);
+    await settled(() => all.seen.includes(1) && all.unreadable.includes('bad'));
     expect(all.seen).toEqual([1]);
     await settled(async () => (await all.link.redis.keys(all.key('*bad*'))).length === 0);
     await settled(async () => Object.values(await all.queue.depth(never)).every((jobs) => jobs === 0));
@@ -198,7 +198,7 @@ it('what cannot be had is not asked for again and again', async () => {
   let rounds = 0;
   const spoil = setInterval(() => void all.link.redis.set(all.key('prioritized'), String(rounds++)), 5);
   onTestFinished(() => clearInterval(spoil));
-  await settled(() => rounds > 200, 20_000);
+  await settled(() => rounds > 200);
   clearInterval(spoil);
   // Unhindered it would be some ten thousand a second.
   expect(await commands(all.link)).toBeLessThan(before + 200 * 10);
@@ -212,7 +212,7 @@ it('of a thousand jobs that cannot be taken each is dropped, and those between t
     if (at % 100 === 0) await all.queue.put(at, never);
   }
   all.begin();
-  await settled(() => all.seen.length === 10 && new Set(all.unreadable).size === 1000, 40_000);
+  await settled(() => all.seen.length === 10 && new Set(all.unreadable).size === 1000);
   await settled(async () => (await all.queue.depth(never)).active === 0);
 });
 
@@ -228,7 +228,7 @@ it.each(['data', 'opts', 'foreign'])(
     const before = await sent();
     const large = `redis.call('HSET', KEYS[1], ARGV[1], string.rep('x', 257 * 1024 * 1024))`;
     await forge(all, 'bad', { opts: '{}' }, () => all.link.redis.eval(large, 1, all.key('bad'), field));
-    await settled(() => all.unreadable.includes('bad'), 20_000);
+    await settled(() => all.unreadable.includes('bad'));
     await all.queue.put(2, never);
     await settled(() => all.seen.includes(2));
     expect((await sent()) - before).toBeLessThan(1024 * 1024);
