@@ -9,7 +9,7 @@ import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
-import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';

@@ -6,7 +6,7 @@ import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
 import { runFleetSink } from '../src/fleet/sink/fleet-sink.ts';
 import type { SinkAfterFinish } from '../src/fleet/sink/held-run.ts';
-import { serveMetrics, type MetricsAddress } from './metrics-server.ts';
+import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
 import type { Service } from './service.ts';

@@ -10,6 +10,7 @@ import { Listener } from './grpc/listener.ts';
 import type { LiteProbe } from './lite/lite-probe.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
 import type { Model } from './contract/model.ts';
+import { GuardService } from './service/guard-service.ts';
 import { Outage } from './synthetic/outage.ts';
 import type { Fault } from './synthetic/faults.ts';
 import { SyntheticModel, type SyntheticCounts, type SyntheticOptions } from './synthetic/synthetic-model.ts';
@@ -85,7 +86,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     options.model === 'synthetic' ? startSynthetic(options.synthetic ?? {}, serving, outage) : null;
   const lite = synthetic === null ? await loadLite() : null;
   const model: Model = synthetic?.model ?? lite!.model;
-  const handlers = inferenceService({
+  const service = new GuardService({
     model,
     serving,
     batcher: synthetic?.batcher ?? new Lanes(model, serving),
@@ -93,7 +94,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     isOverloaded: () => synthetic?.model.isOverloaded() === true,
   });
   const listener = new Listener({
-    handlers,
+    handlers: inferenceService(service),
     host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
     limits: { ...NETWORK_LIMITS, ...options.limits },

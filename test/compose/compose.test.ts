@@ -9,7 +9,7 @@ import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
 import { MODEL_NAME } from '../../src/guard/tensors/protocol.ts';
 import { checkServer } from '../../src/queue/redis/check-server.ts';
-import { serveMetrics } from '../../workers/metrics-server.ts';
+import { serveMetrics } from '../../src/http/metrics-server.ts';
 import { output, runsWith, typed } from '../cli/terminal.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { freePort, redisForTest } from '../helpers/redis.ts';

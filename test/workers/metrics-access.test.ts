@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { metricsPlaceOf } from '../../src/cli/flags/metrics-place.ts';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { serveMetrics } from '../../workers/metrics-server.ts';
+import { serveMetrics } from '../../src/http/metrics-server.ts';
 
 const TOKEN = 'a-token-of-prometheus';
 

@@ -79,10 +79,25 @@ export function modelConfig(serving: Serving): WireModelConfig {
   return config;
 }
 
-/** The reply to ModelMetadata. Shapes start with the batch dimension, -1, if there is one. */
-export function modelMetadata(serving: Serving, version: string): object {
+interface TensorMetadata {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+}
+
+/** The reply to ModelMetadata. */
+export interface ModelMetadata {
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly platform: string;
+  readonly inputs: readonly TensorMetadata[];
+  readonly outputs: readonly TensorMetadata[];
+}
+
+/** Shapes start with the batch dimension, -1, if there is one. */
+export function modelMetadata(serving: Serving, version: string): ModelMetadata {
   const lead = serving.maxBatchSize > 0 ? [-1] : [];
-  const tensors = (specs: readonly TensorSpec[]): object[] =>
+  const tensors = (specs: readonly TensorSpec[]): TensorMetadata[] =>
     specs.map(({ name, dataType, dims }) => ({
       name,
       datatype: wireDatatype(dataType),

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { startHttpServer, type HttpLimits } from '../src/http/http-server.ts';
+import { startHttpServer, type HttpLimits } from './http-server.ts';
 
 /** Where a process serves its metrics. */
 export interface MetricsAddress {

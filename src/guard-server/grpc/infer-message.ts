@@ -1,0 +1,26 @@
+import { MODEL_NAME, type InferResponse } from '../../guard/tensors/protocol.ts';
+import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
+import { decodeInferRequest, type ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
+import type { Reply } from '../contract/model.ts';
+import { invalidRequest } from '../contract/request-error.ts';
+
+/** Decodes a ModelInferRequest. Throws RequestError: INVALID_REQUEST for a malformed message. */
+export function readInferRequest(message: Buffer): ReceivedRequest {
+  try {
+    return decodeInferRequest(message);
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    throw invalidRequest('', 'the request is not well formed, or holds too many values');
+  }
+}
+
+/** The ModelInferResponse of a reply with tensors. */
+export function inferResponse(id: string, reply: Extract<Reply, { error: null }>): InferResponse {
+  return {
+    model_name: MODEL_NAME,
+    model_version: reply.modelVersion,
+    id,
+    outputs: reply.outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
+    raw_output_contents: reply.outputs.map(({ raw }) => raw),
+  };
+}
