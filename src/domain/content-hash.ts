@@ -30,6 +30,7 @@ const PROMPT_HEAD = headOf('prompt', 'text');
  * - prompt: the text;
  * - response: the response, then the prompt if there is one;
  * - multiturn: role and content of each submitted turn, in order;
+ * - generation: the prompt, then each chunk, in order;
  * - image or audio: the SHA-256 of its file, or of the bytes embedded in a record, in lower-case hex, the version of the
  *   normalization rules, then the caption or transcript if there is one.
  */
@@ -51,6 +52,8 @@ export function canonicalRequest(request: ItemRequest): string {
         field(request.response) +
         (request.prompt === null ? '' : field(request.prompt))
       );
+    case 'generation':
+      return headOf('generation', 'text') + field(request.prompt) + request.chunks.map(field).join('');
     case 'multiturn': {
       let form = headOf('multiturn', 'text');
       for (let turn = 0; turn < request.turns; turn++) {

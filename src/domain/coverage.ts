@@ -19,6 +19,7 @@ export interface Coverage {
 export function wholeCoverage(request: GuardRequest): Coverage {
   if (request.requestType === 'multiturn') return whole('turns', request.turns);
   if (request.requestType === 'response') return whole('chars', codePoints(request.response));
+  if (request.requestType === 'generation') return chunkCoverage(request.chunks, request.chunks.length);
   switch (request.modality) {
     case 'text':
       return whole('chars', codePoints(request.text));
@@ -27,6 +28,13 @@ export function wholeCoverage(request: GuardRequest): Coverage {
     case 'audio':
       return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / (SAMPLE_RATE * BYTES_PER_SAMPLE));
   }
+}
+
+/** Coverage of a generation of which the first `judged` chunks were judged, in code points of the response. */
+export function chunkCoverage(chunks: readonly string[], judged: number): Coverage {
+  const sizes = chunks.map(codePoints);
+  const sum = (values: readonly number[]): number => values.reduce((total, size) => total + size, 0);
+  return { unit: 'chars', judged: sum(sizes.slice(0, judged)), total: sum(sizes), worst_at: null };
 }
 
 function whole(unit: Coverage['unit'], total: number): Coverage {

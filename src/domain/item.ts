@@ -87,5 +87,6 @@ export function kindOf(item: Item): Pick<SettledItem, 'modality' | 'requestType'
 /** The lane of an item. Settled items use the text lane: they cost nothing. */
 export function laneOf({ request }: Item): Lane {
   if (request === null) return 'text';
-  return request.requestType === 'multiturn' ? 'chat' : request.modality;
+  const { requestType, modality } = request;
+  return requestType === 'multiturn' || requestType === 'generation' ? 'chat' : modality;
 }

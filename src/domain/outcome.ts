@@ -2,6 +2,7 @@ import type { ItemError, ItemErrorReason } from './item-error.ts';
 import type { CategoryKey } from './taxonomy.ts';
 import type { Coverage } from './coverage.ts';
 import type { RoleCounts } from './original-role.ts';
+import type { RequestType } from './request.ts';
 
 /** The guard's verdict on one item, and which model it came from. The run's policy makes the decision later. */
 export interface Judgement {
@@ -26,6 +27,23 @@ export interface Judgement {
   /** ISO 8601, UTC, milliseconds: when the reply arrived. */
   readonly moderatedAt: string;
   readonly coverage: Coverage;
+  /** What the stream of a generation found; null for every other request. */
+  readonly stream: GenerationVerdict | null;
+}
+
+/** The verdicts on one generation. A seq is the index of a chunk. */
+export interface GenerationVerdict {
+  readonly chunks: number;
+  /** The chunks up to the last `processed_until_seq`. */
+  readonly judgedChunks: number;
+  /** `processed_until_seq` of the first verdict with `needs_caution`; null without one. */
+  readonly firstCautionSeq: number | null;
+  /** `processed_until_seq` of the first verdict with `flagged`; null without one. */
+  readonly firstFlaggedSeq: number | null;
+  /** How far verdicts were behind at most: chunks that were sent but not covered when a verdict arrived. */
+  readonly lagChunks: number;
+  /** The longest time from sending a chunk to the verdict that covers it, in milliseconds. */
+  readonly lagMs: number;
 }
 
 export interface FailedJudgement {
@@ -60,7 +78,7 @@ export interface OutcomeLine {
     readonly bytes: number | null;
   };
   readonly modality: 'text' | 'image' | 'audio' | null;
-  readonly request_type: 'prompt' | 'response' | 'multiturn' | null;
+  readonly request_type: RequestType | null;
   readonly content_sha256: string | null;
   readonly roles: RoleCounts | null;
   readonly coverage: Coverage | null;

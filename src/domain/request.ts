@@ -1,10 +1,10 @@
 /** Requests to the guard for one item, before they are encoded as tensors. */
 
-export type RequestType = 'prompt' | 'response' | 'multiturn';
+export type RequestType = 'prompt' | 'response' | 'multiturn' | 'generation';
 export type Modality = 'text' | 'image' | 'audio';
 export type Role = 'system' | 'user' | 'assistant';
 
-export const REQUEST_TYPES: readonly RequestType[] = ['prompt', 'response', 'multiturn'];
+export const REQUEST_TYPES: readonly RequestType[] = ['prompt', 'response', 'multiturn', 'generation'];
 export const MODALITIES: readonly Modality[] = ['text', 'image', 'audio'];
 export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 
@@ -41,8 +41,20 @@ export interface MultiturnRequest {
   readonly conversation: number | null;
 }
 
+/** A recorded generation, replayed as one moderation stream. */
+export interface GenerationRequest {
+  readonly requestType: 'generation';
+  readonly modality: 'text';
+  /** What was asked; not blank. */
+  readonly prompt: string;
+  /** The response as it was generated. None is empty, none ends within a surrogate pair; chunk i is sent with seq i. */
+  readonly chunks: readonly string[];
+  /** Chunks from one verdict to the next; not part of the item's identity. */
+  readonly cadenceChunks: number;
+}
+
 /** A request that travels with its content. */
-export type TextRequest = PromptRequest | ResponseRequest | MultiturnRequest;
+export type TextRequest = PromptRequest | ResponseRequest | MultiturnRequest | GenerationRequest;
 
 /** One frame of an image in normal form, as sent to the guard. */
 export interface ImageRequest {
@@ -60,7 +72,10 @@ export interface AudioRequest {
   readonly transcript: string | null;
 }
 
-export type GuardRequest = TextRequest | ImageRequest | AudioRequest;
+/** A request that one call answers. */
+export type UnaryRequest = Exclude<TextRequest, GenerationRequest> | ImageRequest | AudioRequest;
+
+export type GuardRequest = UnaryRequest | GenerationRequest;
 
 /** A media file to judge: by reference, until a worker decodes it. */
 export interface MediaRequest {
@@ -131,6 +146,11 @@ export function requestBytes(request: GuardRequest | ItemRequest): number {
         : request.audio.length + Buffer.byteLength(request.transcript ?? '');
     case 'response':
       return Buffer.byteLength(request.prompt ?? '') + Buffer.byteLength(request.response);
+    case 'generation':
+      return request.chunks.reduce(
+        (bytes, chunk) => bytes + Buffer.byteLength(chunk),
+        Buffer.byteLength(request.prompt),
+      );
     case 'multiturn': {
       let bytes = 0;
       for (let turn = 0; turn < request.turns; turn++) bytes += turnBytes(request.messages[turn]!);

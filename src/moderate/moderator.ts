@@ -12,7 +12,7 @@ import {
 import { settledFingerprints, type Shard, type ShardResult } from '../domain/shard.ts';
 import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
-import { isTooLong, judgeLongText } from './windows/judge-long-text.ts';
+import { isTooLong, judgeLongText, type Windowable } from './windows/judge-long-text.ts';
 
 interface ModerateOptions {
   readonly judging: Judging;
@@ -76,10 +76,11 @@ export class Moderator {
     if (answers.length !== texts.length) {
       throw new Error(`${texts.length} requests were answered by ${answers.length} outcomes`);
     }
-    const tooLong: (Placed<TextRequest> & { readonly refused: FailedJudgement })[] = [];
+    const tooLong: (Placed<Windowable> & { readonly refused: FailedJudgement })[] = [];
     for (const [at, { index, request }] of texts.entries()) {
       const answer = answers[at]!;
       outcomes[index] = answer;
+      if (request.requestType === 'generation') continue;
       if (isTooLong(request, answer)) tooLong.push({ index, request, refused: answer.failure });
     }
     if (options.judging.longText === 'error') return;

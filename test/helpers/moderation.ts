@@ -26,6 +26,7 @@ export function judgement(score: number, other: Partial<Judgement> = {}): Outcom
       cacheUsage: null,
       moderatedAt: '2026-01-01T00:00:00.000Z',
       coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
+      stream: null,
       ...other,
     },
     failure: null,

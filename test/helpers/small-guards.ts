@@ -13,6 +13,8 @@ export function textsOf(request: GuardRequest): readonly string[] {
       return history(request).map(([, content]) => content);
     case 'response':
       return request.prompt === null ? [request.response] : [request.prompt, request.response];
+    case 'generation':
+      return [request.prompt, ...request.chunks];
     case 'prompt':
       return 'text' in request ? [request.text] : [];
   }

@@ -15,6 +15,7 @@ function shown({ id, request, settled }: Item): string {
   if (request.modality !== 'text') return `${id}: <${request.modality}>`;
   if (request.requestType === 'prompt') return `${id}: ${request.text}`;
   if (request.requestType === 'response') return `${id}: ${request.prompt} -> ${request.response}`;
+  if (request.requestType === 'generation') return `${id}: ${request.prompt} -> ${request.chunks.join('|')}`;
   return `${id}: ${request.messages
     .slice(0, request.turns)
     .map(([role, content]) => `${role}=${content}`)

@@ -177,6 +177,7 @@ export function verdict(item: Item, options: VerdictOptions = {}): Outcome {
       cacheUsage: null,
       moderatedAt: '2026-11-21T02:00:03.120Z',
       coverage: wholeCoverage(item.request as TextRequest),
+      stream: null,
     },
     failure: null,
   };

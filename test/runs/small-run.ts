@@ -51,6 +51,7 @@ export function judge(
             subcategoryScores: null,
             subcategoryFlags: null,
             cacheUsage: null,
+            stream: null,
           },
           ...{ fingerprint: fingerprint.id, endpoint: 'test:', latencyMs: 1, attempts: 1, moderatedAt: now },
           coverage: wholeCoverage(request),

@@ -143,6 +143,8 @@ function emptied(requestType: RequestType, modality: Modality): ItemRequest {
       return { requestType, modality, file: { corpus: '', path: '', sha256: '', bytes: 0 }, caption: null };
     case 'response':
       return { requestType, modality: 'text', prompt: null, response: '' };
+    case 'generation':
+      return { requestType, modality: 'text', prompt: '', chunks: [], cadenceChunks: 1 };
     case 'multiturn':
       return { requestType, modality: 'text', messages: [], turns: 0, conversation: null };
   }

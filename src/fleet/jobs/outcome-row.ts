@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
-import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
+import type { FailedJudgement, GenerationVerdict, Judgement, Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { errorRow, packError, unpackError } from './error-row.ts';
 import { textAt, textAtOrNull, type StringTable } from './string-table.ts';
@@ -52,6 +52,16 @@ export const isVerdictRow = row(
   notNegative, // judged
   notNegative, // total
   nullOr(number), // worst_at
+  nullOr(
+    row(
+      count, // chunks
+      count, // judgedChunks
+      nullOr(count), // firstCautionSeq
+      nullOr(count), // firstFlaggedSeq
+      count, // lagChunks
+      notNegative, // lagMs
+    ),
+  ),
 );
 
 const isFailure = row(
@@ -105,7 +115,7 @@ function unpackFailure(
 }
 
 export function packVerdict(judgement: Judgement, names: StringTable): VerdictRow {
-  const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage } = judgement;
+  const { subcategoryScores: scores, subcategoryFlags, cacheUsage, coverage, stream } = judgement;
   return [
     KIND.verdict,
     judgement.score,
@@ -122,13 +132,14 @@ export function packVerdict(judgement: Judgement, names: StringTable): VerdictRo
     coverage.judged,
     coverage.total,
     coverage.worst_at,
+    stream && packStream(stream),
   ];
 }
 
 /** Throws when an index is not in the list. */
 export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgement {
   const [, score, flagged, scores, flags, fingerprint, endpoint, latencyMs, ...rest] = row;
-  const [attempts, cacheUsage, at, unit, judged, total, worst_at] = rest;
+  const [attempts, cacheUsage, at, unit, judged, total, worst_at, stream] = rest;
   return {
     score,
     flagged,
@@ -141,7 +152,20 @@ export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgeme
     cacheUsage,
     moderatedAt: when(list, at),
     coverage: { unit, judged, total, worst_at },
+    stream: stream && unpackStream(stream),
   };
+}
+
+type StreamColumns = NonNullable<VerdictRow[15]>;
+
+function packStream(stream: GenerationVerdict): StreamColumns {
+  const { chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs } = stream;
+  return [chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs];
+}
+
+function unpackStream(columns: StreamColumns): GenerationVerdict {
+  const [chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs] = columns;
+  return { chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs };
 }
 
 /** ISO 8601, UTC, milliseconds. */

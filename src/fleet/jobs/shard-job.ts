@@ -78,6 +78,13 @@ const REQUEST = z.union([
     response: text,
   }),
   z.object({
+    requestType: z.literal('generation'),
+    modality: z.literal('text'),
+    prompt: text,
+    chunks: z.array(text).min(1).readonly(),
+    cadenceChunks: z.int().min(1),
+  }),
+  z.object({
     requestType: z.literal('multiturn'),
     modality: z.literal('text'),
     messages: count,

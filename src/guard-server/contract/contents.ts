@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ROLES, type GuardRequest, type Role, type Turn } from '../../domain/request.ts';
+import { ROLES, type UnaryRequest, type Role, type Turn } from '../../domain/request.ts';
 import { isAudioContainer } from './audio-container.ts';
 import { decodeBase64 } from './base64.ts';
 import { tokensOf } from './context-window.ts';
@@ -7,7 +7,7 @@ import { refused } from './request-error.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
 /** What a request asks for: the artifacts' hashes, or a verdict on one content per row. */
-type Contents = 'version' | readonly GuardRequest[];
+type Contents = 'version' | readonly UnaryRequest[];
 
 /** Base64 characters of an image or a clip: five times those of 300 s of audio in normal form. */
 const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
@@ -19,7 +19,7 @@ const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
  * open.
  */
 export function readContents(request: TensorRequest, contextTokens: number): Contents {
-  const contents: GuardRequest[] = [];
+  const contents: UnaryRequest[] = [];
   let versions = 0;
   for (let row = 0; row < request.rows; row++) {
     const content = readRow(request, row);
@@ -41,7 +41,7 @@ export function readContents(request: TensorRequest, contextTokens: number): Con
   return 'version';
 }
 
-function readRow(request: TensorRequest, row: number): GuardRequest | 'version' {
+function readRow(request: TensorRequest, row: number): UnaryRequest | 'version' {
   const requestType = readString(request, 'REQUEST_TYPE', row) ?? 'prompt';
   switch (requestType) {
     case 'version':
@@ -72,7 +72,7 @@ function readRow(request: TensorRequest, row: number): GuardRequest | 'version' 
   }
 }
 
-function readPrompt(request: TensorRequest, row: number): GuardRequest {
+function readPrompt(request: TensorRequest, row: number): UnaryRequest {
   const modality = readString(request, 'MODALITY', row);
   switch (modality) {
     case null:

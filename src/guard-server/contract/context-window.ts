@@ -1,4 +1,4 @@
-import type { GuardRequest } from '../../domain/request.ts';
+import type { UnaryRequest } from '../../domain/request.ts';
 
 /** Context window in tokens; longer content is refused with SEQUENCE_OVERFLOW. */
 export const DEFAULT_CONTEXT_TOKENS = 8192;
@@ -15,7 +15,7 @@ export function tokensOfBytes(bytes: number): number {
 }
 
 /** Tokens of all texts in a request, each rounded up separately. Images and audio count as none. */
-export function tokensOf(request: GuardRequest): number {
+export function tokensOf(request: UnaryRequest): number {
   switch (request.requestType) {
     case 'prompt':
       switch (request.modality) {

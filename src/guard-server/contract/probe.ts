@@ -1,4 +1,4 @@
-import type { GuardRequest } from '../../domain/request.ts';
+import type { UnaryRequest } from '../../domain/request.ts';
 import type { ContractCode } from './request-error.ts';
 
 /** A probe's scores of one content. */
@@ -24,5 +24,5 @@ export interface ProbeRefusal {
 export interface Probe {
   /** SHA-256 in hex of each artifact the probe is made from, by name: the answer to a `version` request. */
   readonly artifacts: Readonly<Record<string, string>>;
-  judge(content: GuardRequest): Promise<ProbeScores | ProbeRefusal> | ProbeScores | ProbeRefusal;
+  judge(content: UnaryRequest): Promise<ProbeScores | ProbeRefusal> | ProbeScores | ProbeRefusal;
 }

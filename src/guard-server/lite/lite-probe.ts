@@ -1,5 +1,5 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS } from '../../domain/taxonomy.ts';
-import { history, type GuardRequest } from '../../domain/request.ts';
+import { history, type UnaryRequest } from '../../domain/request.ts';
 import { LiteModel, type TextScores } from './model.ts';
 import { ImageProbe } from '../lite-image/image-probe.ts';
 import type { SexualContent } from '../lite-image/sexual-content.ts';
@@ -29,7 +29,7 @@ export async function loadLiteProbe(): Promise<LiteProbe> {
 function judge(
   text: LiteModel,
   images: ImageProbe,
-  content: GuardRequest,
+  content: UnaryRequest,
 ): ProbeScores | ProbeRefusal | Promise<ProbeScores | ProbeRefusal> {
   switch (content.requestType) {
     case 'prompt':

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { contentSha256 } from '../../domain/content-hash.ts';
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
-import type { GuardRequest, ItemRequest } from '../../domain/request.ts';
+import type { UnaryRequest, ItemRequest } from '../../domain/request.ts';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import type { Probe, ProbeScores } from '../contract/probe.ts';
 
@@ -16,7 +16,7 @@ const FLAG_FROM = 0.5;
 export function syntheticProbe(version: number, onJudged: (contentSha256: string) => void): Probe {
   return {
     artifacts: syntheticFingerprint(version).artifacts,
-    judge(content: GuardRequest): ProbeScores {
+    judge(content: UnaryRequest): ProbeScores {
       const hash = contentSha256(asItem(content));
       onJudged(hash);
       return scoresOf(Buffer.from(hash, 'hex'));
@@ -33,7 +33,7 @@ export function syntheticFingerprint(version: number): Fingerprint {
   ])!;
 }
 
-function asItem(content: GuardRequest): ItemRequest {
+function asItem(content: UnaryRequest): ItemRequest {
   if (content.modality === 'text') return content;
   const [bytes, caption] =
     content.modality === 'image' ? [content.image, content.caption] : [content.audio, content.transcript];

@@ -26,7 +26,9 @@ const PATHS: Readonly<Record<Modality, string>> = {
 
 /** Whether a guard over REST takes such requests: the REST contract has paths for prompts only. */
 export function takenOverRest(signature: Signature): boolean {
-  return !(['response', 'response-with-prompt', 'multiturn'] as Signature[]).includes(signature);
+  return !(['response', 'response-with-prompt', 'multiturn', 'generation'] as Signature[]).includes(
+    signature,
+  );
 }
 
 /** A guard behind its REST endpoints: the managed one, or the self-hosted reference client (`guard_api.py`). */

@@ -145,6 +145,7 @@ export function notTaken(request: GuardRequest | MediaKind): string {
   const { modality } = request;
   if (requestType === 'prompt')
     return `none of the guards takes ${modality === 'image' ? 'images' : modality}`;
+  if (requestType === 'generation') return 'none of the guards takes moderation streams';
   const what = requestType === 'response' ? 'responses' : 'conversations';
   return `none of the guards takes ${what}: over REST a guard judges prompts only`;
 }

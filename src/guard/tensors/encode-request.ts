@@ -22,6 +22,7 @@ export type Signature =
   | 'response'
   | 'response-with-prompt'
   | 'multiturn'
+  | 'generation'
   | 'image'
   | 'image-with-caption'
   | 'audio'
@@ -43,7 +44,8 @@ export function signatureOfMedia({ modality, described }: MediaKind): Signature 
 export function signatureOf(request: GuardRequest): Signature {
   switch (request.requestType) {
     case 'multiturn':
-      return 'multiturn';
+    case 'generation':
+      return request.requestType;
     case 'response':
       return request.prompt === null ? 'response' : 'response-with-prompt';
     case 'prompt':
@@ -102,6 +104,8 @@ export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout)
       if (request.prompt !== null) tensors.strings(PROMPT_OF_RESPONSE_INPUT, column(rows, promptOfResponse));
       tensors.strings('RESPONSE_TEXT', column(rows, responseText));
       break;
+    case 'generation':
+      throw new Error('a generation is sent as a stream');
     case 'multiturn':
       tensors.conversation(request);
       tensors.constant('SESSION_ID', sessionId);

@@ -36,6 +36,7 @@ export class TritonConnection implements Connection {
       maxBatchSize: model.maxBatchSize,
       concurrency: instanceConcurrency(model.instances, model.maxBatchSize),
       takes: (signature) => {
+        if (signature === 'generation') return false;
         const input = mediaInputOf(signature);
         return input === null || model.mediaInputs.has(input);
       },

@@ -35,6 +35,7 @@ export function verdictOf(
       cacheUsage: answer.cacheUsage,
       moderatedAt: pending.moderatedAt,
       coverage: coverageOf(task),
+      stream: null,
     },
     failure: null,
   };

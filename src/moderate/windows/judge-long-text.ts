@@ -1,6 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { FailedJudgement, Outcome } from '../../domain/outcome.ts';
-import { requestBytes, type TextRequest } from '../../domain/request.ts';
+import { type GenerationRequest, requestBytes, type TextRequest } from '../../domain/request.ts';
 import type { Judge } from '../judge.ts';
 import { judgeParts, type Part } from '../parts/judge-parts.ts';
 import { windowedConversation } from './conversation-windows.ts';
@@ -23,6 +23,9 @@ interface LongTextOptions {
   readonly signal: AbortSignal;
 }
 
+/** A request that can be cut: a stream moderates its text from the beginning or not at all. */
+export type Windowable = Exclude<TextRequest, GenerationRequest>;
+
 /**
  * Judges a text or conversation in windows after the guard refused the whole for its length (see `isTooLong`).
  * Returns the combined outcome of the windows, or the last refusal if the guard refuses windows of every size.
@@ -33,7 +36,7 @@ interface LongTextOptions {
  * Each halving of the size costs one refused request and doubles the number of windows.
  */
 export async function judgeLongText(
-  request: TextRequest,
+  request: Windowable,
   refused: FailedJudgement,
   judge: Judge,
   options: LongTextOptions,
@@ -57,7 +60,7 @@ export async function judgeLongText(
  * name for a text that exceeds its context; it rejects conversations for their structure as well.
  */
 export function isTooLong(
-  request: TextRequest,
+  request: Windowable,
   outcome: Outcome,
   maxBytes = Number.POSITIVE_INFINITY,
 ): outcome is Outcome & { readonly judgement: null } {
@@ -75,7 +78,7 @@ export function isTooLong(
   }
 }
 
-function windowed(request: TextRequest): Windowed {
+function windowed(request: Windowable): Windowed {
   switch (request.requestType) {
     case 'prompt':
       return windowedText(request);

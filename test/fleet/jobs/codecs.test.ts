@@ -49,6 +49,13 @@ const requests: fc.Arbitrary<ItemRequest[]> = fc.oneof(
     .map((bytes): ItemRequest[] => [
       { requestType: 'prompt', modality: 'image', embedded: Buffer.from(bytes), caption: null },
     ]),
+  fc
+    .record({
+      prompt: text,
+      chunks: fc.array(text, { minLength: 1, maxLength: 4 }),
+      cadenceChunks: fc.integer({ min: 1, max: 9 }),
+    })
+    .map((generation): ItemRequest[] => [{ requestType: 'generation', modality: 'text', ...generation }]),
   // The turns of one conversation share it.
   fc.array(turn, { minLength: 1, maxLength: 6 }).map((messages) =>
     messages.map((_, index): ItemRequest => ({
@@ -96,6 +103,16 @@ const judgements: fc.Arbitrary<Judgement> = fc.record({
     total: notNegative,
     worst_at: fc.option(number),
   }),
+  stream: fc.option(
+    fc.record({
+      chunks: fc.nat(),
+      judgedChunks: fc.nat(),
+      firstCautionSeq: fc.option(fc.nat()),
+      firstFlaggedSeq: fc.option(fc.nat()),
+      lagChunks: fc.nat(),
+      lagMs: notNegative,
+    }),
+  ),
 });
 
 const errors: fc.Arbitrary<ItemError> = fc.oneof(

@@ -56,6 +56,7 @@ function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
       messages = request.messages;
       for (const [, content] of messages) contained.add(content);
     } else if (request.requestType === 'response') contained.add(request.prompt ?? '').add(request.response);
+    else if (request.requestType === 'generation') contained.add(request.prompt).add(request.chunks.join(''));
     else if (request.modality === 'text') contained.add(request.text);
   }
   if (texts.every((text) => contained.has(text))) return true;
