@@ -8,13 +8,17 @@ interface AdmissionRules {
   /** Whether the server listens on a loopback address. */
   readonly onLoopback: boolean;
   readonly maxBodyBytes: number;
+  /** Whether bodies without a declared length are admitted. */
+  readonly chunkedBodies: boolean;
+  /** Whether refusals are `{"error": "..."}`, and not a line of text. */
+  readonly jsonErrors: boolean;
 }
 
 /** The response to a request that its headers rule out. */
-interface Refusal {
+export interface Refusal {
   readonly status: number;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly text?: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
 }
 
 /**
@@ -25,19 +29,33 @@ interface Refusal {
  * be the server's own.
  */
 export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): Refusal | null {
+  const reason = reasonToRefuse(headers, rules);
+  if (reason === null) return null;
+  const [status, text] = reason;
+  const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  const type = rules.jsonErrors ? 'application/json' : 'text/plain; charset=utf-8';
+  const body = rules.jsonErrors ? JSON.stringify({ error: text }) : `${text}\n`;
+  return { status, headers: { ...challenge, 'content-type': type }, body };
+}
+
+function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [number, string] | null {
   if (rules.token !== null && !bearsToken(headers.authorization, rules.token)) {
-    return { status: 401, headers: { 'www-authenticate': 'Bearer' } };
+    return [401, 'this server needs a bearer token'];
   }
   const host = parseUrl(`http://${headers.host ?? ''}`);
   if (rules.token === null && rules.onLoopback && !isLoopback(host?.hostname ?? '')) {
-    return { status: 403, text: 'the Host header does not name this machine\n' };
+    return [403, 'the Host header does not name this machine'];
   }
   if (headers.origin !== undefined && parseUrl(headers.origin)?.host !== (host?.host ?? '')) {
-    return { status: 403, text: 'requests from other sites are refused\n' };
+    return [403, 'requests from other sites are refused'];
+  }
+  if (!rules.chunkedBodies && headers['transfer-encoding'] !== undefined) {
+    return [411, 'the length of the body must be declared'];
   }
   // This check suffices for a body of declared length: the parser enforces that length.
-  if (headers['transfer-encoding'] !== undefined) return { status: 411 };
-  if (Number(headers['content-length'] ?? 0) > rules.maxBodyBytes) return { status: 413 };
+  if (Number(headers['content-length'] ?? 0) > rules.maxBodyBytes) {
+    return [413, `the body has more than ${rules.maxBodyBytes} bytes`];
+  }
   return null;
 }
 

@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
-import { refusalOf } from './admission.ts';
+import { type Refusal, refusalOf } from './admission.ts';
+import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
-/** Answers an admitted request. If it rejects, the response is 500 with an empty body. */
+/** Answers an admitted request. If it rejects, the response is 500. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface HttpLimits {
@@ -32,12 +33,18 @@ export interface HttpServerOptions {
   readonly token: string | null;
   readonly limits: HttpLimits;
   readonly handle: Handler;
+  /** Whether bodies without a declared length are admitted, which `handle` must then bound. Default: 411. */
+  readonly chunkedBodies?: boolean;
+  /** Whether refusals are `{"error": "..."}`. Default: a line of text. */
+  readonly jsonErrors?: boolean;
+  /** Takes WebSocket handshakes, after the same checks. Default: handled as ordinary requests. */
+  readonly upgrade?: UpgradeHandler;
 }
 
 interface HttpServer {
   /** `http://127.0.0.1:9464`. */
   readonly origin: string;
-  /** Stops listening, waits up to `closeGraceMs` for open requests and drops those left. */
+  /** Stops listening, waits up to `closeGraceMs` for open requests and upgraded sockets, and drops those left. */
   close(): Promise<void>;
 }
 
@@ -49,7 +56,13 @@ const TIMEOUT_CHECK_MS = 1000;
 /** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { what, host = LOOPBACK_HOST, port, token, limits, handle } = options;
-  const rules = { token, onLoopback: isLoopback(host), maxBodyBytes: limits.maxBodyBytes };
+  const rules = {
+    token,
+    onLoopback: isLoopback(host),
+    maxBodyBytes: limits.maxBodyBytes,
+    chunkedBodies: options.chunkedBodies ?? false,
+    jsonErrors: options.jsonErrors ?? false,
+  };
   const serverOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
@@ -64,7 +77,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const refusal = refusalOf(request.headers, rules);
     if (refusal !== null) {
       // Closing the connection leaves the body unread.
-      response.writeHead(refusal.status, { ...refusal.headers, connection: 'close' }).end(refusal.text);
+      response.writeHead(refusal.status, { ...refusal.headers, connection: 'close' }).end(refusal.body);
       return;
     }
     handle(request, response).catch(() => {
@@ -72,6 +85,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       else response.writeHead(500).end();
     });
   });
+  const upgraded = new UpgradedSockets();
+  if (options.upgrade !== undefined) {
+    const refuse = (request: IncomingMessage): Refusal | null => refusalOf(request.headers, rules);
+    upgraded.serve(server, { refusalOf: refuse, handle: options.upgrade });
+  }
   server.maxConnections = limits.maxConnections;
   server.listen(port, host);
   try {
@@ -88,7 +106,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     close: async () => {
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const timer = setTimeout(() => server.closeAllConnections(), limits.closeGraceMs);
+      const timer = setTimeout(() => {
+        server.closeAllConnections();
+        upgraded.destroy();
+      }, limits.closeGraceMs);
       await closed;
       clearTimeout(timer);
     },

@@ -121,7 +121,7 @@ describe('a token', () => {
     async (given) => {
       const { port } = await started({ token: 'secret' });
       const headers = { origin: 'null', ...(given === undefined ? {} : { authorization: given }) };
-      const refused = { status: 401, body: '', connection: 'close' };
+      const refused = { status: 401, body: 'this server needs a bearer token\n', connection: 'close' };
       expect(await ask(port, { method: 'POST', headers }, 'x'.repeat(100))).toEqual(refused);
     },
   );
@@ -130,6 +130,12 @@ describe('a token', () => {
     const { port } = await started({ token: 'secret' });
     expect((await ask(port, { headers: { authorization: 'bearer secret' } })).status).toBe(200);
   });
+});
+
+it('a refusal is JSON where the server speaks JSON', async () => {
+  const { port } = await started({ jsonErrors: true });
+  const refused = await ask(port, { headers: { host: 'attacker.example' } });
+  expect(JSON.parse(refused.body)).toEqual({ error: 'the Host header does not name this machine' });
 });
 
 describe('bounds', () => {
@@ -144,6 +150,12 @@ describe('bounds', () => {
     });
     const chunked = { 'transfer-encoding': 'chunked' };
     expect((await ask(port, { ...post, headers: chunked }, 'x')).status).toBe(411);
+  });
+
+  it('leave bodies without a declared length to the handler where they are admitted', async () => {
+    const { port } = await started({ chunkedBodies: true });
+    const headers = { 'transfer-encoding': 'chunked' };
+    expect(await ask(port, { method: 'POST', headers }, 'x')).toMatchObject({ status: 200, body: 'got x' });
   });
 
   it('hold for headers', async () => {

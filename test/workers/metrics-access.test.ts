@@ -35,7 +35,7 @@ describe('metrics with a token', () => {
     'are not served to %s',
     async (authorization) => {
       const url = await served(TOKEN);
-      expect(await fetched(url, authorization)).toEqual({ status: 401, body: '' });
+      expect(await fetched(url, authorization)).toMatchObject({ status: 401 });
     },
   );
 
