@@ -114,7 +114,7 @@ export function checkModel(name: string, version: string, current: string, id: s
 }
 
 function checkParameters(request: ReceivedRequest): void {
-  for (const key of request.parameters) {
+  for (const key of request.parameters.keys()) {
     if (key.startsWith('triton_') && key !== ALLOWED_RESERVED) {
       throw invalidRequest(request.id, `parameter ${quoted(key)} is reserved`);
     }
@@ -147,7 +147,8 @@ function readRawFlag(request: ReceivedRequest): boolean {
   const raws = request.raw_input_contents.length;
   if (raws === 0) return false;
   for (const { name, contents } of request.inputs) {
-    if (contents.hasOthers || contents.booleans.length > 0 || contents.bytes.length > 0) {
+    const { booleans, bytes, longs, hasOthers } = contents;
+    if (hasOthers || booleans.length > 0 || bytes.length > 0 || longs.length > 0) {
       throw invalidRequest(request.id, `input ${quoted(name)} has typed contents in a request with raw ones`);
     }
   }

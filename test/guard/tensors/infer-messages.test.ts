@@ -62,13 +62,25 @@ describe('a message as the library writes it', () => {
       bool_contents: fc.array(fc.boolean(), { maxLength: 4 }),
       bytes_contents: fc.array(bytes, { maxLength: 4 }),
       int_contents: fc.array(fc.integer(), { maxLength: 2 }),
+      int64_contents: fc.array(fc.maxSafeInteger(), { maxLength: 4 }),
     });
     const input = fc.record({ name, datatype: name, shape, parameters, contents });
+    const values = fc.dictionary(
+      name,
+      fc.oneof(
+        fc.record({ bool_param: fc.boolean() }),
+        fc.record({ int64_param: fc.maxSafeInteger() }),
+        fc.record({ uint64_param: fc.maxSafeNat() }),
+        fc.record({ string_param: name }),
+        fc.record({ double_param: fc.double() }),
+      ),
+      { maxKeys: 3, noNullPrototype: true },
+    );
     const request = fc.record({
       model_name: name,
       model_version: name,
       id: name,
-      parameters,
+      parameters: values,
       inputs: fc.array(input, { maxLength: 4 }),
       outputs: fc.array(fc.record({ name, parameters }), { maxLength: 3 }),
       raw_input_contents: fc.array(bytes, { maxLength: 4 }),
@@ -77,13 +89,19 @@ describe('a message as the library writes it', () => {
       fc.property(request, (given) => {
         expect(decodeInferRequest(requestSerialize(given))).toEqual({
           ...given,
-          parameters: Object.keys(given.parameters),
+          parameters: new Map(
+            Object.entries(given.parameters).map(([key, value]) => [
+              key,
+              'double_param' in value ? null : Object.values(value)[0],
+            ]),
+          ),
           inputs: given.inputs.map(({ contents: typed, ...tensor }) => ({
             ...tensor,
             parameters: Object.keys(tensor.parameters),
             contents: {
               booleans: typed.bool_contents,
               bytes: typed.bytes_contents,
+              longs: typed.int64_contents,
               hasOthers: typed.int_contents.length > 0,
             },
           })),

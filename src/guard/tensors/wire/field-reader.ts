@@ -69,6 +69,12 @@ export class FieldReader {
     return new FieldReader(this.bytes(), this.#budget);
   }
 
+  /** The value of an int64 field. Values beyond 2^53 are approximate. */
+  integer(): number {
+    if (this.#wireType !== VARINT) throw new MalformedMessage('wire type');
+    return this.#signed();
+  }
+
   /** Appends the values of a repeated int64 field, packed or not. Values beyond 2^53 are approximate. */
   integers(into: number[]): void {
     if (this.#wireType === VARINT) {

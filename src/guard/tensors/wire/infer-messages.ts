@@ -13,9 +13,14 @@ export const MAX_VALUES = 65_536;
 interface ReceivedContents {
   readonly booleans: readonly boolean[];
   readonly bytes: readonly Buffer[];
+  /** INT64 values; those beyond 2^53 are approximate. */
+  readonly longs: readonly number[];
   /** Whether there are contents of a type that no tensor of the guard's contract has. */
   readonly hasOthers: boolean;
 }
+
+/** Value of a request parameter; null for a double, which no parameter of the guard's contract is, and for none. */
+export type ParameterValue = boolean | number | string | null;
 
 export interface ReceivedTensor {
   readonly name: string;
@@ -30,8 +35,7 @@ export interface ReceivedRequest {
   readonly model_name: string;
   readonly model_version: string;
   readonly id: string;
-  /** Names of its parameters. */
-  readonly parameters: readonly string[];
+  readonly parameters: ReadonlyMap<string, ParameterValue>;
   readonly inputs: readonly ReceivedTensor[];
   readonly outputs: readonly { readonly name: string; readonly parameters: readonly string[] }[];
   /** Views into the message, in the order of `inputs`; see raw.ts for the layout. */
@@ -43,7 +47,7 @@ export function decodeInferRequest(message: Buffer): ReceivedRequest {
   const fields = reader(message);
   const request = {
     ...{ model_name: '', model_version: '', id: '' },
-    parameters: [] as string[],
+    parameters: new Map<string, ParameterValue>(),
     inputs: [] as ReceivedTensor[],
     outputs: [] as { name: string; parameters: string[] }[],
     raw_input_contents: [] as Buffer[],
@@ -52,7 +56,7 @@ export function decodeInferRequest(message: Buffer): ReceivedRequest {
     if (fields.number === 1) request.model_name = fields.text();
     else if (fields.number === 2) request.model_version = fields.text();
     else if (fields.number === 3) request.id = fields.text();
-    else if (fields.number === 4) request.parameters.push(keyOf(fields.embedded()));
+    else if (fields.number === 4) readParameter(fields.embedded(), request.parameters);
     else if (fields.number === 5) request.inputs.push(tensorOf(fields.embedded()));
     else if (fields.number === 6) request.outputs.push(outputOf(fields.embedded()));
     else if (fields.number === 7) request.raw_input_contents.push(fields.bytes());
@@ -91,7 +95,12 @@ function tensorOf(fields: FieldReader): ReceivedTensor {
   let datatype = '';
   const shape: number[] = [];
   const parameters: string[] = [];
-  const contents = { booleans: [] as boolean[], bytes: [] as Buffer[], hasOthers: false };
+  const contents = {
+    booleans: [] as boolean[],
+    bytes: [] as Buffer[],
+    longs: [] as number[],
+    hasOthers: false,
+  };
   while (fields.next()) {
     if (fields.number === 1) name = fields.text();
     else if (fields.number === 2) datatype = fields.text();
@@ -105,14 +114,20 @@ function tensorOf(fields: FieldReader): ReceivedTensor {
 
 function readContents(
   fields: FieldReader,
-  into: { readonly booleans: boolean[]; readonly bytes: Buffer[]; hasOthers: boolean },
+  into: {
+    readonly booleans: boolean[];
+    readonly bytes: Buffer[];
+    readonly longs: number[];
+    hasOthers: boolean;
+  },
 ): void {
   while (fields.next()) {
     if (fields.number === 1) {
       const numbers: number[] = [];
       fields.integers(numbers);
       for (const number of numbers) into.booleans.push(number !== 0);
-    } else if (fields.number === 8) into.bytes.push(fields.bytes());
+    } else if (fields.number === 3) fields.integers(into.longs);
+    else if (fields.number === 8) into.bytes.push(fields.bytes());
     else {
       fields.skip();
       into.hasOthers = true;
@@ -129,6 +144,32 @@ function outputOf(fields: FieldReader): { name: string; parameters: string[] } {
     else fields.skip();
   }
   return { name, parameters };
+}
+
+/** Adds an entry of a map of InferParameter. */
+function readParameter(entry: FieldReader, into: Map<string, ParameterValue>): void {
+  let key = '';
+  let value: ParameterValue = null;
+  while (entry.next()) {
+    if (entry.number === 1) key = entry.text();
+    else if (entry.number === 2) value = parameterValue(entry.embedded());
+    else entry.skip();
+  }
+  into.set(key, value);
+}
+
+function parameterValue(fields: FieldReader): ParameterValue {
+  let value: ParameterValue = null;
+  while (fields.next()) {
+    if (fields.number === 1) value = fields.integer() !== 0;
+    else if (fields.number === 2 || fields.number === 5) value = fields.integer();
+    else if (fields.number === 3) value = fields.text();
+    else {
+      fields.skip();
+      value = null;
+    }
+  }
+  return value;
 }
 
 /** The key of a map entry. Its value is not read. */
