@@ -1,13 +1,14 @@
 import type { RunConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { connectGuards } from '../guard/pool/connect-guards.ts';
+import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
 /** Which guards to open, and how. */
-type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'maxWaitMs'> & {
+type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
+  readonly maxWaitMs: PoolOptions['maxWaitMs'];
   readonly startWaitMs: number;
   /** The guards that the user named, as opposed to a run directory; default: all. */
   readonly namedByUser?: readonly string[];

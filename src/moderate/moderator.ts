@@ -6,6 +6,7 @@ import {
   type EmbeddedImageRequest,
   isEmbedded,
   isMedia,
+  type ItemRequest,
   type MediaRequest,
   type TextRequest,
 } from '../domain/request.ts';
@@ -16,12 +17,12 @@ import { isTooLong, judgeLongText, type Windowable } from './windows/judge-long-
 
 interface ModerateOptions {
   readonly judging: Judging;
-  /** Prefix of the cache session ids of the shard's conversations. */
+  /** Prefix of the cache session ids of the conversations. */
   readonly session: string;
   readonly signal: AbortSignal;
 }
 
-/** Has the items of shards judged by the guards. */
+/** Has items judged by the guards. */
 export class Moderator {
   readonly #judge: Judge;
   readonly #media: MediaJudge;
@@ -36,15 +37,27 @@ export class Moderator {
    * Rejects only if no guard is available, or on abort, after all work on the shard has ended.
    */
   async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
+    const outcomes = await this.outcomesOf(
+      shard.items.map(({ request }) => request),
+      options,
+    );
+    return { shard, outcomes, fingerprints: fingerprintsOf(shard, outcomes, this.#judge.fingerprints) };
+  }
+
+  /** The outcome of each request, in order; null for null. Rejects as `moderate` does. */
+  async outcomesOf(
+    requests: readonly (ItemRequest | null)[],
+    options: ModerateOptions,
+  ): Promise<(Outcome | null)[]> {
     options.signal.throwIfAborted();
     const ending = new AbortController();
     setMaxListeners(0, ending.signal, options.signal);
     const onAbort = (): void => ending.abort(options.signal.reason);
     options.signal.addEventListener('abort', onAbort, { once: true });
-    const outcomes = new Array<Outcome | null>(shard.items.length).fill(null);
+    const outcomes = new Array<Outcome | null>(requests.length).fill(null);
     const texts: Placed<TextRequest>[] = [];
     const media: Placed<MediaRequest | EmbeddedImageRequest>[] = [];
-    for (const [index, { request }] of shard.items.entries()) {
+    for (const [index, request] of requests.entries()) {
       if (request === null) continue;
       if (isMedia(request) || isEmbedded(request)) media.push({ index, request });
       else texts.push({ index, request });
@@ -60,7 +73,7 @@ export class Moderator {
     await Promise.all(works.map((work) => work.catch((error: unknown) => ending.abort(error))));
     options.signal.removeEventListener('abort', onAbort);
     ending.signal.throwIfAborted();
-    return { shard, outcomes, fingerprints: fingerprintsOf(shard, outcomes, this.#judge.fingerprints) };
+    return outcomes;
   }
 
   async #judgeTexts(
@@ -91,7 +104,7 @@ export class Moderator {
   }
 }
 
-/** A request with the index of its item in the shard. */
+/** A request with its index among those given. */
 interface Placed<Request> {
   readonly index: number;
   readonly request: Request;

@@ -7,8 +7,11 @@ import type { GuardPool } from './pool.ts';
 export interface PoolOptions {
   /** Fingerprint id that every guard must have; null: any. A guard over REST has none. */
   readonly expectFingerprint: string | null;
-  /** How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. */
-  readonly maxWaitMs: number;
+  /**
+   * How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. Null:
+   * until they are aborted, for a server: its guards may always come back.
+   */
+  readonly maxWaitMs: number | null;
   /** How long to wait for guards when connecting, in milliseconds. Default 30,000. */
   readonly startTimeoutMs?: number;
   /** Takes one line for people when connecting takes long. */

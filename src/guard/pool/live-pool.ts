@@ -31,13 +31,14 @@ const MAX_ITEMS = 65_536;
 interface LivePoolOptions {
   readonly requestTimeoutMs: number;
   readonly expectFingerprint: string | null;
-  readonly maxWaitMs: number;
+  /** Null: the pool never fails because no endpoint is usable. */
+  readonly maxWaitMs: number | null;
 }
 
 /**
  * A pool of endpoints with one shared backlog. Tasks of an endpoint that goes out return to the backlog. The pool fails
- * for good when no endpoint becomes usable in time, when none can without a changed setting, or when a guard has another
- * fingerprint than expected.
+ * for good when no endpoint becomes usable in time, when none can without a changed setting (neither if `maxWaitMs` is
+ * null), or when a guard has another fingerprint than expected.
  */
 export class LivePool implements GuardPool {
   readonly #endpoints: readonly Endpoint[];
@@ -49,7 +50,8 @@ export class LivePool implements GuardPool {
   readonly #admission = new Admission(MAX_ITEMS, (arriving) => this.#placement.hasRoom(arriving));
   readonly #factory = new TaskFactory();
   readonly #start = new PoolStart();
-  readonly #watch: ProgressWatch;
+  /** Null: the pool waits without end. */
+  readonly #watch: ProgressWatch | null;
   /** Calls of `judge` that have no answer yet. */
   readonly #live = new Set<Judging>();
   readonly #mediaAskedFor = new Map<Signature, MediaKind>();
@@ -68,12 +70,15 @@ export class LivePool implements GuardPool {
       (target) => new Endpoint(target, endpointOptions, this.#eventsOf(target.name)),
     );
     this.#placement = new Placement(this.#backlog, this.#endpoints);
-    this.#watch = new ProgressWatch({
-      maxWaitMs,
-      usable: () => anyUsable(this.#endpoints),
-      unservedSince: () => this.#placement.unservedSince,
-      expired: () => this.#fail(noneUsable(this.#endpoints, maxWaitMs)),
-    });
+    this.#watch =
+      maxWaitMs === null
+        ? null
+        : new ProgressWatch({
+            maxWaitMs,
+            usable: () => anyUsable(this.#endpoints),
+            unservedSince: () => this.#placement.unservedSince,
+            expired: () => this.#fail(noneUsable(this.#endpoints, maxWaitMs)),
+          });
   }
 
   #eventsOf(endpoint: string): PoolEvents {
@@ -85,7 +90,7 @@ export class LivePool implements GuardPool {
       },
       out: (undone) => this.#out(undone),
       backlogTaken: () => this.#admission.admit(),
-      judged: () => this.#watch.judged(),
+      judged: () => this.#watch?.judged(),
       approveModel: (reading) => this.#approveModel(endpoint, reading),
       crashed: (error) => this.#fail(new Failure('internal', 'the guard client failed', { cause: error })),
     };
@@ -117,7 +122,7 @@ export class LivePool implements GuardPool {
       signal.throwIfAborted();
       if (this.#failure !== null) throw this.#failure;
       signal.addEventListener('abort', abort, { once: true });
-      if (this.#live.size === 0) this.#watch.start();
+      if (this.#live.size === 0) this.#watch?.start();
       this.#live.add(judging);
       const tasks = this.#factory.create(judging, requests, options.session);
       this.#placement.place(tasks, options.endpoint ?? null);
@@ -126,7 +131,7 @@ export class LivePool implements GuardPool {
     } finally {
       signal.removeEventListener('abort', abort);
       this.#live.delete(judging);
-      if (this.#live.size === 0) this.#watch.stop();
+      if (this.#live.size === 0) this.#watch?.stop();
       permit.release();
     }
   }
@@ -163,7 +168,7 @@ export class LivePool implements GuardPool {
   }
 
   #ready(): void {
-    this.#watch.returned();
+    this.#watch?.returned();
     this.#placement.serve();
     this.#admission.admit();
     this.#tellListeners();
@@ -184,7 +189,7 @@ export class LivePool implements GuardPool {
     this.#admission.admit();
     this.#tellListeners();
     const hopeless = this.#endpoints.every(({ state }) => state.name === 'out' && state.fatal);
-    if (hopeless)
+    if (hopeless && this.#watch !== null)
       this.#fail(new Failure('service', `no guard can be used: ${describeUnusable(this.#endpoints)}`));
   }
 

@@ -6,13 +6,13 @@ import type { Outcome } from '../../domain/outcome.ts';
 import {
   type EmbeddedImageRequest,
   isEmbedded,
+  type MediaFile,
   type MediaKind,
   type MediaRequest,
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
-import type { CorpusFolders } from './corpus-folders.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
 
 /** Files open (being decoded or judged) at a time, in the whole process. */
@@ -46,10 +46,16 @@ export interface MediaNormalizer {
   ): Promise<{ readonly windowSeconds: number; readonly totalSeconds: number } | ItemError>;
 }
 
+/** Where media files are. */
+export interface MediaFiles {
+  /** Opens a file for reading, or returns the item's error. The caller closes the file. */
+  open(file: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError>;
+}
+
 export interface MediaJudgeOptions {
   readonly judge: Judge;
   readonly normalizer: MediaNormalizer;
-  readonly folders: CorpusFolders;
+  readonly folders: MediaFiles;
 }
 
 interface MediaOptions {
