@@ -32,9 +32,8 @@ export function wholeCoverage(request: GuardRequest): Coverage {
 
 /** Coverage of a generation of which the first `judged` chunks were judged, in code points of the response. */
 export function chunkCoverage(chunks: readonly string[], judged: number): Coverage {
-  const sizes = chunks.map(codePoints);
-  const sum = (values: readonly number[]): number => values.reduce((total, size) => total + size, 0);
-  return { unit: 'chars', judged: sum(sizes.slice(0, judged)), total: sum(sizes), worst_at: null };
+  const points = (some: readonly string[]): number => codePoints(some.join(''));
+  return { unit: 'chars', judged: points(chunks.slice(0, judged)), total: points(chunks), worst_at: null };
 }
 
 function whole(unit: Coverage['unit'], total: number): Coverage {

@@ -1,6 +1,7 @@
 import type { ItemError, ItemErrorReason } from './item-error.ts';
 import type { CategoryKey } from './taxonomy.ts';
 import type { Coverage } from './coverage.ts';
+import type { GenerationVerdict } from './generation/generation-verdict.ts';
 import type { RoleCounts } from './original-role.ts';
 import type { RequestType } from './request.ts';
 
@@ -29,21 +30,6 @@ export interface Judgement {
   readonly coverage: Coverage;
   /** What the stream of a generation found; null for every other request. */
   readonly stream: GenerationVerdict | null;
-}
-
-/** The verdicts on one generation. A seq is the index of a chunk. */
-export interface GenerationVerdict {
-  readonly chunks: number;
-  /** The chunks up to the last `processed_until_seq`. */
-  readonly judgedChunks: number;
-  /** `processed_until_seq` of the first verdict with `needs_caution`; null without one. */
-  readonly firstCautionSeq: number | null;
-  /** `processed_until_seq` of the first verdict with `flagged`; null without one. */
-  readonly firstFlaggedSeq: number | null;
-  /** How far verdicts were behind at most: chunks that were sent but not covered when a verdict arrived. */
-  readonly lagChunks: number;
-  /** The longest time from sending a chunk to the verdict that covers it, in milliseconds. */
-  readonly lagMs: number;
 }
 
 export interface FailedJudgement {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
-import type { FailedJudgement, GenerationVerdict, Judgement, Outcome } from '../../domain/outcome.ts';
+import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
+import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { errorRow, packError, unpackError } from './error-row.ts';
 import { textAt, textAtOrNull, type StringTable } from './string-table.ts';
@@ -58,6 +59,8 @@ export const isVerdictRow = row(
       count, // judgedChunks
       nullOr(count), // firstCautionSeq
       nullOr(count), // firstFlaggedSeq
+      nullOr(share), // shareAtCaution
+      nullOr(share), // shareAtFlag
       count, // lagChunks
       notNegative, // lagMs
     ),
@@ -159,13 +162,21 @@ export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgeme
 type StreamColumns = NonNullable<VerdictRow[15]>;
 
 function packStream(stream: GenerationVerdict): StreamColumns {
-  const { chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs } = stream;
-  return [chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs];
+  const { chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq } = stream;
+  const { shareAtCaution, shareAtFlag, lagChunks, lagMs } = stream;
+  return [
+    ...([chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq] as const),
+    ...([shareAtCaution, shareAtFlag, lagChunks, lagMs] as const),
+  ];
 }
 
 function unpackStream(columns: StreamColumns): GenerationVerdict {
-  const [chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs] = columns;
-  return { chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, lagChunks, lagMs };
+  const [chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq, ...rest] = columns;
+  const [shareAtCaution, shareAtFlag, lagChunks, lagMs] = rest;
+  return {
+    ...{ chunks, judgedChunks, firstCautionSeq, firstFlaggedSeq },
+    ...{ shareAtCaution, shareAtFlag, lagChunks, lagMs },
+  };
 }
 
 /** ISO 8601, UTC, milliseconds. */

@@ -109,6 +109,8 @@ const judgements: fc.Arbitrary<Judgement> = fc.record({
       judgedChunks: fc.nat(),
       firstCautionSeq: fc.option(fc.nat()),
       firstFlaggedSeq: fc.option(fc.nat()),
+      shareAtCaution: fc.option(share),
+      shareAtFlag: fc.option(share),
       lagChunks: fc.nat(),
       lagMs: notNegative,
     }),

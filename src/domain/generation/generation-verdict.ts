@@ -1,0 +1,40 @@
+import { codePoints } from '../coverage.ts';
+
+/** What the verdicts of one stream said, and when. A seq is the index of a chunk. */
+export interface StreamFindings {
+  /** The chunks up to the last `processed_until_seq`. */
+  readonly judgedChunks: number;
+  /** `processed_until_seq` of the first verdict with `needs_caution`; null without one. */
+  readonly firstCautionSeq: number | null;
+  /** `processed_until_seq` of the first verdict with `flagged`; null without one. */
+  readonly firstFlaggedSeq: number | null;
+  /** How far verdicts were behind at most: chunks that were sent but not covered when a verdict arrived. */
+  readonly lagChunks: number;
+  /** The longest time from sending a chunk to the verdict that covers it, in milliseconds. */
+  readonly lagMs: number;
+}
+
+/** The verdicts on one generation, measured against its whole response. */
+export interface GenerationVerdict extends StreamFindings {
+  readonly chunks: number;
+  /** Share of the response's code points up to and including that chunk, 0 … 1, to four decimals; null without one. */
+  readonly shareAtCaution: number | null;
+  readonly shareAtFlag: number | null;
+}
+
+/** What a stream found, in shares of the response that was replayed. */
+export function generationVerdict(chunks: readonly string[], findings: StreamFindings): GenerationVerdict {
+  const total = codePoints(chunks.join(''));
+  const shareUpTo = (seq: number | null): number | null =>
+    seq === null ? null : toFourDecimals(codePoints(chunks.slice(0, seq + 1).join('')) / total);
+  return {
+    ...findings,
+    chunks: chunks.length,
+    shareAtCaution: shareUpTo(findings.firstCautionSeq),
+    shareAtFlag: shareUpTo(findings.firstFlaggedSeq),
+  };
+}
+
+function toFourDecimals(share: number): number {
+  return Math.round(share * 10_000) / 10_000;
+}

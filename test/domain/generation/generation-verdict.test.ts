@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { chunkCoverage } from '../../../src/domain/coverage.ts';
+import { generationVerdict } from '../../../src/domain/generation/generation-verdict.ts';
+
+const CHUNKS = ['Mix ', 'the 🧪', ' slowly'];
+const LAG = { lagChunks: 1, lagMs: 2.5 };
+
+test('shares count the code points up to and including the chunk', () => {
+  const found = { judgedChunks: 3, firstCautionSeq: 0, firstFlaggedSeq: 1, ...LAG };
+  expect(generationVerdict(CHUNKS, found)).toEqual({
+    ...found,
+    chunks: 3,
+    shareAtCaution: 0.25,
+    shareAtFlag: 0.5625,
+  });
+});
+
+test('a clean generation has no shares', () => {
+  const found = { judgedChunks: 3, firstCautionSeq: null, firstFlaggedSeq: null, ...LAG };
+  expect(generationVerdict(CHUNKS, found)).toMatchObject({ shareAtCaution: null, shareAtFlag: null });
+});
+
+test('what is flagged by the last chunk was shown in full', () => {
+  const found = { judgedChunks: 3, firstCautionSeq: null, firstFlaggedSeq: 2, ...LAG };
+  expect(generationVerdict(CHUNKS, found).shareAtFlag).toBe(1);
+});
+
+test('coverage counts the code points of the judged chunks', () => {
+  expect(chunkCoverage(CHUNKS, 2)).toEqual({ unit: 'chars', judged: 9, total: 16, worst_at: null });
+});
