@@ -246,3 +246,12 @@ export function instanceConcurrency(instances: number, maxBatchSize: number): Co
   const start = Math.min(MAX_ROWS, Math.max(MIN_ROWS, instances * step * REQUESTS_PER_INSTANCE));
   return new AdaptiveConcurrency({ start, min: start, max: Math.max(start, MAX_ROWS), step });
 }
+
+/** Requests in flight at the start where instances are not declared: one that the server works on, and the next. */
+const UNDECLARED_REQUESTS = 2;
+
+/** For a server that declares no instances: starts low, and finds what it can use. */
+export function undeclaredConcurrency(maxBatchSize: number): ConcurrencyPolicy {
+  const step = Math.max(1, maxBatchSize);
+  return new AdaptiveConcurrency({ start: UNDECLARED_REQUESTS * step, min: step, max: MAX_ROWS, step });
+}

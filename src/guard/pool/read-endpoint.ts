@@ -1,5 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { negotiate } from '../kserve/negotiate.ts';
+import { readVersion } from '../kserve/version.ts';
 import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { parseBaseAddress } from '../rest/base-address.ts';
@@ -7,7 +9,7 @@ import { RestConnection } from '../rest/rest-connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 import { loadService } from '../tensors/service.ts';
 import { GuardChannel } from '../triton/channel.ts';
-import { negotiate, readVersion } from '../triton/negotiate.ts';
+import { grpcCalls } from '../triton/grpc-calls.ts';
 
 /** What an endpoint reports about itself. */
 export type EndpointReading =
@@ -18,7 +20,8 @@ export type EndpointReading =
       readonly modelVersion: string;
       /** 0: the model does not batch. */
       readonly maxBatchSize: number;
-      readonly instances: number;
+      /** Null when the server does not declare them. */
+      readonly instances: number | null;
       readonly fingerprint: Fingerprint;
     }
   | {
@@ -78,8 +81,9 @@ async function readTriton(
 ): Promise<EndpointReading> {
   const channel = new GuardChannel(parseAddress(endpoint), loadService(), token);
   try {
-    const model = await negotiate(channel, options);
-    const { fingerprint, modelVersion } = await readVersion(channel, model, options);
+    const calls = grpcCalls(channel);
+    const model = await negotiate(calls, options);
+    const { fingerprint, modelVersion } = await readVersion(calls, model, options);
     const { maxBatchSize, instances } = model;
     return {
       name: endpoint.name,

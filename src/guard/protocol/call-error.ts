@@ -59,3 +59,6 @@ export class CallError extends Error {
     this.fault = fault;
   }
 }
+
+/** The server does not implement the call. */
+export class UnimplementedCall extends CallError {}

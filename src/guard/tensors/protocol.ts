@@ -53,6 +53,12 @@ export interface InferResponse {
   readonly raw_output_contents: readonly Buffer[];
 }
 
+/** The reply to ModelMetadata, as far as a client reads it. Shapes include the batch dimension of a model that batches. */
+export interface WireModelMetadata {
+  readonly inputs: readonly WireTensor[];
+  readonly outputs: readonly WireTensor[];
+}
+
 export interface WireModelConfig {
   readonly name: string;
   readonly backend: string;

@@ -10,12 +10,12 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { GuardAddress } from '../protocol/address.ts';
-import { CallError } from '../protocol/call-error.ts';
+import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
+import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions } from '../protocol/connection.ts';
-import type { InferRequest, InferResponse, WireModelConfig } from '../tensors/protocol.ts';
+import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';
-import { MAX_REPLY_BYTES } from './reply-bounds.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls in use, with the types of request and reply. */
@@ -24,6 +24,7 @@ interface Calls {
   ServerReady: [request: object, reply: { readonly ready: boolean }];
   ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
   ModelConfig: [request: { name: string }, reply: { readonly config: WireModelConfig | null }];
+  ModelMetadata: [request: { name: string }, reply: WireModelMetadata];
   ModelInfer: [request: InferRequest, reply: InferResponse];
 }
 
@@ -181,5 +182,6 @@ function unreadable(): CallError {
 }
 
 function failed({ code, details }: ServiceError, hasStarted: boolean): CallError {
-  return new CallError(`gRPC status ${status[code] ?? code}`, classify(code, details, hasStarted));
+  const kind = code === status.UNIMPLEMENTED ? UnimplementedCall : CallError;
+  return new kind(`gRPC status ${status[code] ?? code}`, classify(code, details, hasStarted));
 }

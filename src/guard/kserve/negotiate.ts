@@ -1,0 +1,67 @@
+import { CallError, isTimeout, UnimplementedCall } from '../protocol/call-error.ts';
+import type { CallOptions } from '../protocol/connection.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import type { TensorLayout } from '../tensors/encode-request.ts';
+import { MODEL_NAME } from '../tensors/protocol.ts';
+import type { KserveCalls } from './kserve-calls.ts';
+import { readConfig } from './model-config.ts';
+import { readMetadata } from './model-metadata.ts';
+
+/** What the model takes, from its configuration or its metadata. */
+export interface Negotiated extends TensorLayout {
+  /** Max rows per request. 0: the model does not batch, and tensors have no batch dimension. */
+  readonly maxBatchSize: number;
+  /** Model instances, 1 or more: how many executions the server can run at a time. Null when it does not declare them. */
+  readonly instances: number | null;
+  /** Which of the inputs IMAGE and AUDIO it declares. */
+  readonly mediaInputs: ReadonlySet<string>;
+}
+
+/**
+ * Asks an endpoint whether server and model are ready, and how the model declares its tensors: in its configuration, or
+ * in its metadata where the server has no configuration to give. Throws `NotUsable`: fatal when a ready server does not
+ * know the model, the key is refused, or the tensors are not declared as in the contract.
+ */
+export async function negotiate(calls: KserveCalls, options: CallOptions): Promise<Negotiated> {
+  try {
+    if (!(await calls.serverReady(options))) throw new NotUsable('not ready', false);
+    if (!(await isModelReady(calls, options))) {
+      throw new NotUsable('not ready', false, `its model ${MODEL_NAME} is not ready`);
+    }
+    const config = await calls.modelConfig(options);
+    const declared = config !== null && (config.input.length > 0 || config.output.length > 0);
+    if (declared) return readConfig(config);
+    return readMetadata(await calls.modelMetadata(options), calls.metadataCall);
+  } catch (error) {
+    throw notUsable(error, options);
+  }
+}
+
+/**
+ * Some servers answer an error for a model that they do not know, and some for one that they are still loading. The
+ * metadata, which they have for both kinds of known models, tells these apart.
+ */
+async function isModelReady(calls: KserveCalls, options: CallOptions): Promise<boolean> {
+  try {
+    return await calls.modelReady(options);
+  } catch (error) {
+    if (!(error instanceof CallError) || !mayConcernModel(error)) throw error;
+    await calls.modelMetadata(options);
+    return false;
+  }
+}
+
+/** Whether the server answered an error that may be about this model only. */
+function mayConcernModel(error: CallError): boolean {
+  const { fault } = error;
+  switch (fault.kind) {
+    case 'endpoint':
+      return fault.reason === 'unknown model';
+    case 'refused':
+      return !(error instanceof UnimplementedCall);
+    case 'attempt':
+      return !isTimeout(fault);
+    default:
+      return false;
+  }
+}

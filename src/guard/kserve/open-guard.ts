@@ -1,0 +1,57 @@
+import { instanceConcurrency, undeclaredConcurrency } from '../concurrency/concurrency.ts';
+import { tryHarmlessText } from '../protocol/canary.ts';
+import type { OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
+import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { decodeReply } from '../tensors/decode-reply.ts';
+import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
+import type { KserveCalls } from './kserve-calls.ts';
+import { negotiate } from './negotiate.ts';
+import { maxVerdictReplyBytes } from './reply-bounds.ts';
+import { readVersion } from './version.ts';
+
+/** Timeout of readiness, configuration and metadata calls, in milliseconds. */
+const PROBE_TIMEOUT_MS = 5000;
+
+/** Negotiates with a guard that speaks the KServe v2 protocol, reads its version, and proves it if asked to. */
+export async function openGuard(
+  calls: KserveCalls,
+  { requestTimeoutMs, prove, signal }: OpenOptions,
+): Promise<ReadyGuard> {
+  const model = await negotiate(calls, { timeoutMs: PROBE_TIMEOUT_MS, signal });
+  const options = { timeoutMs: requestTimeoutMs, signal };
+  let first: Reading;
+  try {
+    first = await readVersion(calls, model, options);
+  } catch (error) {
+    throw notUsable(error, options);
+  }
+  const guard: ReadyGuard = {
+    maxBatchSize: model.maxBatchSize,
+    concurrency:
+      model.instances === null
+        ? undeclaredConcurrency(model.maxBatchSize)
+        : instanceConcurrency(model.instances, model.maxBatchSize),
+    takes: (signature) => {
+      if (signature === 'generation') return false;
+      const input = mediaInputOf(signature);
+      return input === null || model.mediaInputs.has(input);
+    },
+    judge: async (rows, callOptions) => {
+      const maxBytes = maxVerdictReplyBytes(rows.length);
+      const reply = await calls.infer(encodeRequest(rows, model), maxBytes, callOptions);
+      const isConversation = rows[0]!.request.requestType === 'multiturn';
+      const answers = decodeReply(reply, rows.length, model, isConversation);
+      return { answers, modelVersion: reply.model_version };
+    },
+    version: { first, read: (callOptions) => readVersion(calls, model, callOptions) },
+  };
+  const canary = prove ? await tryHarmlessText(guard, options) : null;
+  if (canary?.kind === 'failed') throw new NotUsable(canary.reason, canary.fatal);
+  if (canary?.kind === 'shared-failure') throw new NotUsable('fails on harmless text', false);
+  return guard;
+}
+
+function mediaInputOf(signature: Signature): 'IMAGE' | 'AUDIO' | null {
+  if (signature.startsWith('image')) return 'IMAGE';
+  return signature.startsWith('audio') ? 'AUDIO' : null;
+}
