@@ -1,19 +1,16 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import { LOOPBACK_HOST } from '../domain/loopback.ts';
-import { ContractModel } from './contract/contract-model.ts';
-import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
-import { DynamicBatcher } from './batching/dynamic-batcher.ts';
 import { inferenceService } from './grpc/inference-service.ts';
-import { Lanes } from './batching/lanes.ts';
 import { Listener } from './grpc/listener.ts';
-import type { LiteProbe } from './lite/lite-probe.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
-import type { Model } from './contract/model.ts';
+import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
 import { GuardService } from './service/guard-service.ts';
+import { ModelLifecycle } from './service/model-lifecycle.ts';
+import { ModelRepository, type ModelControl } from './service/model-repository.ts';
 import { Outage } from './synthetic/outage.ts';
 import type { Fault } from './synthetic/faults.ts';
-import { SyntheticModel, type SyntheticCounts, type SyntheticOptions } from './synthetic/synthetic-model.ts';
+import type { SyntheticCounts, SyntheticOptions } from './synthetic/synthetic-model.ts';
 
 export type GuardModelName = 'lite' | 'synthetic';
 
@@ -27,6 +24,10 @@ export interface GuardServerOptions {
   readonly synthetic?: SyntheticOptions;
   /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
   readonly maxBatchSize?: number;
+  /** Default `none`. */
+  readonly modelControl?: ModelControl;
+  /** With model control `explicit`: the model to load before the server listens; default: none. */
+  readonly loadModel?: 'guard' | null;
   /** Required of every call as `authorization: Bearer <token>`; default: no token is required. */
   readonly token?: string | null;
   /** Overrides of NETWORK_LIMITS. */
@@ -83,14 +84,16 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   };
   const outage = new Outage();
   const synthetic =
-    options.model === 'synthetic' ? startSynthetic(options.synthetic ?? {}, serving, outage) : null;
-  const lite = synthetic === null ? await loadLite() : null;
-  const model: Model = synthetic?.model ?? lite!.model;
+    options.model === 'synthetic'
+      ? startSynthetic(options.synthetic ?? {}, serving, (forMs) => outage.begin(forMs))
+      : null;
+  const lifecycle = new ModelLifecycle(synthetic === null ? liteSource(serving) : syntheticSource(synthetic));
+  const { modelControl = 'none', loadModel = null } = options;
   const service = new GuardService({
-    model,
+    lifecycle,
+    repository: new ModelRepository(lifecycle, modelControl),
     serving,
-    batcher: synthetic?.batcher ?? new Lanes(model, serving),
-    isReady: () => synthetic?.model.isDown() !== true,
+    isDown: () => synthetic?.model.isDown() === true,
     isOverloaded: () => synthetic?.model.isOverloaded() === true,
   });
   const listener = new Listener({
@@ -99,48 +102,31 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     token: options.token ?? null,
     limits: { ...NETWORK_LIMITS, ...options.limits },
   });
-  const port = await listener.open(options.grpcPort);
+  if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
+  let port;
+  try {
+    port = await listener.open(options.grpcPort);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
   outage.attach(listener, port);
 
   const close = async (): Promise<void> => {
     outage.end();
     synthetic?.model.resume();
     await listener.close(CLOSE_GRACE_MS);
-    await lite?.probe.close();
+    await lifecycle.close();
   };
   let closed: Promise<void> | null = null;
   return {
     address: listener.address(port),
-    synthetic: synthetic === null ? null : control(synthetic, outage),
+    synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: () => (closed ??= close()),
   };
 }
 
-interface Lite {
-  readonly model: Model;
-  readonly probe: LiteProbe;
-}
-
-/** Loads the lite model's code and weights only when it is served. */
-async function loadLite(): Promise<Lite> {
-  const { loadLiteProbe } = await import('./lite/lite-probe.ts');
-  const probe = await loadLiteProbe();
-  const model = new ContractModel(probe, { version: '1', contextTokens: DEFAULT_CONTEXT_TOKENS });
-  return { model, probe };
-}
-
-interface Synthetic {
-  readonly model: SyntheticModel;
-  /** A single queue, as Triton has. */
-  readonly batcher: DynamicBatcher;
-}
-
-function startSynthetic(options: SyntheticOptions, serving: Serving, outage: Outage): Synthetic {
-  const model = new SyntheticModel(options, (forMs) => outage.begin(forMs));
-  return { model, batcher: new DynamicBatcher(model, serving) };
-}
-
-function control({ model, batcher }: Synthetic, outage: Outage): SyntheticControl {
+function controlOf({ model, batcher }: Synthetic, outage: Outage): SyntheticControl {
   return {
     get fingerprint() {
       return model.fingerprint;

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
+import { TestClient } from '../helpers/guard-client.ts';
 import { closeAfterEach, connect, failure, judge, prompts, verdict } from '../helpers/guard-pool.ts';
 
 closeAfterEach();
@@ -65,4 +66,33 @@ test('an item that crashes every execution it is in fails alone', async () => {
       expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_INTERNAL' }, attempts: 5 });
     else expect(verdict(outcome).attempts).toBe(1);
   });
+});
+
+test('a model that is unloaded costs time, not attempts', async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+    modelControl: 'explicit',
+    loadModel: 'guard',
+  });
+  const pool = await connect([server]);
+  const control = server.synthetic!;
+  control.pause();
+  const judged = judge(pool, prompts(1000));
+  await expect.poll(() => control.waiting).toBeGreaterThan(0);
+  const out = new Promise<void>((resolve) => {
+    pool.onStateChange(([endpoint]) => {
+      if (endpoint!.state.name === 'out') resolve();
+    });
+  });
+  const client = new TestClient(server.address);
+  const unloaded = client.call('RepositoryModelUnload', { model_name: 'guard' });
+  await expect.poll(() => client.call('ServerReady', {})).toEqual({ ready: false });
+  control.resume();
+  await unloaded;
+  await out;
+  await client.call('RepositoryModelLoad', { model_name: 'guard' });
+  client.close();
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
 });

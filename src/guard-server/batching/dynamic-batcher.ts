@@ -20,6 +20,8 @@ export interface Batcher {
    * execution has taken it yet. A full queue answers UNAVAILABLE at once.
    */
   submit(request: TensorRequest, settle: (reply: Reply) => void): () => void;
+  /** Resolves once no request is queued or running. */
+  drained(): Promise<void>;
 }
 
 /**
@@ -33,7 +35,10 @@ export class DynamicBatcher implements Batcher {
   readonly #maxRows: number;
   readonly #maxQueueSize: number;
   readonly #queue: Waiting[] = [];
+  readonly #instances: number;
   readonly #idle: number[];
+  /** Called when the batcher is drained. */
+  readonly #onDrained: (() => void)[] = [];
   #queueBytes = 0;
   #scheduled = false;
 
@@ -41,6 +46,7 @@ export class DynamicBatcher implements Batcher {
     this.#model = model;
     this.#maxRows = Math.max(1, serving.maxBatchSize);
     this.#maxQueueSize = serving.maxQueueSize;
+    this.#instances = serving.instances;
     this.#idle = Array.from({ length: serving.instances }, (_, instance) => instance);
   }
 
@@ -62,8 +68,22 @@ export class DynamicBatcher implements Batcher {
     this.#schedule();
     return () => {
       const position = this.#queue.indexOf(waiting);
-      if (position >= 0) this.#remove(position, 1);
+      if (position < 0) return;
+      this.#remove(position, 1);
+      this.#tellIfDrained();
     };
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDrained.push(resolve);
+      this.#tellIfDrained();
+    });
+  }
+
+  #tellIfDrained(): void {
+    if (this.#queue.length > 0 || this.#idle.length < this.#instances) return;
+    for (const resolve of this.#onDrained.splice(0)) resolve();
   }
 
   #remove(position: number, count: number): Waiting[] {
@@ -110,6 +130,7 @@ export class DynamicBatcher implements Batcher {
     }
     batch.forEach(({ settle }, index) => settle(replies[index]!));
     this.#idle.push(instance);
+    this.#tellIfDrained();
     this.#schedule();
   }
 }

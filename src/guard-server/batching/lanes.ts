@@ -20,4 +20,8 @@ export class Lanes implements Batcher {
     const isMedia = request.strings.has('IMAGE') || request.strings.has('AUDIO');
     return (isMedia ? this.#media : this.#texts).submit(request, settle);
   }
+
+  async drained(): Promise<void> {
+    await Promise.all([this.#texts.drained(), this.#media.drained()]);
+  }
 }

@@ -30,7 +30,11 @@ export type RequestErrorCode =
   /** Not ready, or the queue is full. May be retried. */
   | 'UNAVAILABLE'
   /** The model raised an error. */
-  | 'EXECUTION_FAILED';
+  | 'EXECUTION_FAILED'
+  /** The model could not be loaded. */
+  | 'LOAD_FAILED'
+  /** A part of the protocol that this server does not have. */
+  | 'NOT_SUPPORTED';
 
 /** An error reply to a request. The message never quotes content. */
 export class RequestError extends Error {
@@ -51,6 +55,11 @@ export function shortened(given: string): string {
   // A character is 1 or 2 UTF-16 code units.
   const characters = Array.from(given.slice(0, 2 * MAX_QUOTED + 2));
   return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}...` : given;
+}
+
+/** A client's name for a message: escaped and shortened. */
+export function quoted(name: string): string {
+  return `'${JSON.stringify(shortened(name)).slice(1, -1)}'`;
 }
 
 /** An error text with the request's id in front, as Triton writes it. */

@@ -6,7 +6,7 @@ import {
   type ReceivedTensor,
 } from '../../guard/tensors/wire/infer-messages.ts';
 import { INPUTS, OUTPUTS, wireDatatype, type TensorSpec } from './definition.ts';
-import { invalidRequest, RequestError, shortened, withRequestId } from './request-error.ts';
+import { invalidRequest, quoted, type RequestError, shortened } from './request-error.ts';
 
 /** A request whose tensors are well formed. Their contents are not validated yet. */
 export interface TensorRequest {
@@ -41,11 +41,10 @@ const EXTENSION = /^(shared_memory_|classification$)/;
 /**
  * Reads the tensors of a ModelInfer request, raw or typed, and checks names, data types, shapes and sizes as Triton
  * does before a model sees a request. `maxBatchSize` 0: tensors have no batch dimension.
- * Throws RequestError: MODEL_NOT_FOUND, or INVALID_REQUEST for everything else.
+ * Throws RequestError: INVALID_REQUEST.
  */
-export function readTensors(request: ReceivedRequest, maxBatchSize: number, version: string): TensorRequest {
+export function readTensors(request: ReceivedRequest, maxBatchSize: number): TensorRequest {
   const { id } = request;
-  checkModel(request.model_name, request.model_version, version, id);
   checkParameters(request);
   const outputs = readOutputNames(request);
   const count = request.inputs.length;
@@ -97,20 +96,6 @@ export function readTensors(request: ReceivedRequest, maxBatchSize: number, vers
   const names = [...strings.keys(), ...(cacheWrite === null ? [] : ['CACHE_WRITE'])].sort();
   const signature = `${names.join()};${turns}`;
   return { id, rows, batched, strings, turns, cacheWrite, outputs, signature, bytes };
-}
-
-/** Throws RequestError unless `name` is the model served here and `version` is empty or the current one. */
-export function checkModel(name: string, version: string, current: string, id: string): void {
-  if (version !== '' && !/^\d+$/.test(version)) {
-    throw invalidRequest(id, 'a model version is a whole number');
-  }
-  if (name !== MODEL_NAME) {
-    throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, `unknown model ${quoted(name)}`));
-  }
-  if (version !== '' && version !== current) {
-    const text = `version ${quoted(version)} of model '${MODEL_NAME}' is not served`;
-    throw new RequestError('MODEL_NOT_FOUND', withRequestId(id, text));
-  }
 }
 
 function checkParameters(request: ReceivedRequest): void {
@@ -197,9 +182,4 @@ function checkElements(tensor: ReceivedTensor, content: Buffer | null, spec: Ten
 
 function malformed(spec: TensorSpec, id: string): RequestError {
   return invalidRequest(id, `the contents of input '${spec.name}' are not well formed`);
-}
-
-/** A client's name for a message: escaped and shortened. */
-function quoted(name: string): string {
-  return `'${JSON.stringify(shortened(name)).slice(1, -1)}'`;
 }

@@ -1,16 +1,24 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { loadService } from '../../guard/tensors/service.ts';
 
+/** Their requests hold lists or maps, which can take many times the bytes of the message once decoded. */
+const UNDECODED = [
+  'ModelInfer',
+  'ModelStreamInfer',
+  'RepositoryModelLoad',
+  'RepositoryModelUnload',
+  'TraceSetting',
+  'LogSettings',
+];
+
 /**
- * The service definition with the requests of ModelInfer and ModelStreamInfer left undecoded: their handlers decode them
- * within bounds (guard/tensors/wire). The requests of the other calls hold at most two names.
+ * The service definition, with the requests of UNDECODED left to their handlers, which decode them within bounds
+ * (guard/tensors/wire). The requests of the other calls hold at most two names.
  */
 export function inferenceDefinition(): ServiceDefinition {
-  const service = loadService();
-  const undecoded = { requestDeserialize: (message: Buffer) => message };
-  return {
-    ...service,
-    ModelInfer: { ...service['ModelInfer']!, ...undecoded },
-    ModelStreamInfer: { ...service['ModelStreamInfer']!, ...undecoded },
-  };
+  const service = { ...loadService() };
+  for (const rpc of UNDECODED) {
+    service[rpc] = { ...service[rpc]!, requestDeserialize: (message: Buffer) => message };
+  }
+  return service;
 }

@@ -1,7 +1,9 @@
 import type { handleUnaryCall, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { InferResponse } from '../../guard/tensors/protocol.ts';
+import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
+import { readRepositoryRequest } from './repository-messages.ts';
 import { statusOf } from './status.ts';
 
 interface ModelRef {
@@ -9,8 +11,14 @@ interface ModelRef {
   readonly version: string;
 }
 
-/** The handlers of `inference.GRPCInferenceService`. */
+interface IndexRequest {
+  readonly repository_name: string;
+  readonly ready: boolean;
+}
+
+/** The handlers of `inference.GRPCInferenceService`. Requests of some RPCs arrive undecoded (infer-definition.ts). */
 export function inferenceService(service: GuardService): UntypedServiceImplementation {
+  const { repository } = service;
   return {
     ServerLive: unary(() => ({ live: service.isLive() })),
     ServerReady: unary(() => ({ ready: service.isReady() })),
@@ -19,22 +27,45 @@ export function inferenceService(service: GuardService): UntypedServiceImplement
     ModelMetadata: unary(({ name, version }: ModelRef) => service.modelMetadata(name, version)),
     ModelConfig: unary(({ name, version }: ModelRef) => ({ config: service.modelConfig(name, version) })),
     ModelInfer: modelInfer(service),
+    RepositoryIndex: unary(({ repository_name, ready }: IndexRequest) => ({
+      models: repository.index(repository_name, ready),
+    })),
+    RepositoryModelLoad: unary(async (message: Buffer) => {
+      await repository.load(readRepositoryRequest(message));
+      return {};
+    }),
+    RepositoryModelUnload: unary(async (message: Buffer) => {
+      await repository.unload(readRepositoryRequest(message));
+      return {};
+    }),
+    TraceSetting: unary(() => {
+      throw new RequestError('NOT_SUPPORTED', 'this server does not trace requests');
+    }),
+    LogSettings: unary(() => {
+      throw new RequestError('NOT_SUPPORTED', 'the logging of this server cannot be changed');
+    }),
   };
 }
 
 function unary<Request, Response>(
-  answer: (request: Request) => Response,
+  answer: (request: Request) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
-  return (call, callback) => {
+  const reply: (...call: Parameters<handleUnaryCall<Request, Response>>) => Promise<void> = async (
+    call,
+    callback,
+  ) => {
+    let response;
     try {
-      callback(null, answer(call.request));
+      response = await answer(call.request);
     } catch (error) {
       callback(statusOf(error));
+      return;
     }
+    if (!call.cancelled) callback(null, response);
   };
+  return (call, callback) => void reply(call, callback);
 }
 
-/** The request is the undecoded message (infer-definition.ts). */
 function modelInfer(service: GuardService): handleUnaryCall<Buffer, InferResponse> {
   return (call: ServerUnaryCall<Buffer, InferResponse>, callback) => {
     try {

@@ -22,6 +22,8 @@ const STATUS: Readonly<Record<RequestErrorCode, status>> = {
   MODEL_NOT_FOUND: status.NOT_FOUND,
   UNAVAILABLE: status.UNAVAILABLE,
   EXECUTION_FAILED: status.INTERNAL,
+  LOAD_FAILED: status.INTERNAL,
+  NOT_SUPPORTED: status.UNIMPLEMENTED,
 };
 
 /** The status of a call that failed. Only the text of a RequestError reaches the client. */

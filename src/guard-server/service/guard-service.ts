@@ -1,18 +1,20 @@
 import { createRequire } from 'node:module';
-import { MODEL_NAME, type WireModelConfig } from '../../guard/tensors/protocol.ts';
+import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import { type Batcher, queueFull } from '../batching/dynamic-batcher.ts';
+import { queueFull } from '../batching/dynamic-batcher.ts';
 import { modelConfig, modelMetadata, type ModelMetadata, type Serving } from '../contract/definition.ts';
-import type { Model, Reply } from '../contract/model.ts';
+import type { Reply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
-import { checkModel, readTensors } from '../contract/tensor-request.ts';
+import { readTensors } from '../contract/tensor-request.ts';
+import type { ModelLifecycle } from './model-lifecycle.ts';
+import type { ModelRepository } from './model-repository.ts';
 
 /** What the service serves. */
 interface Served {
-  readonly model: Model;
+  readonly lifecycle: ModelLifecycle;
+  readonly repository: ModelRepository;
   readonly serving: Serving;
-  readonly batcher: Batcher;
-  isReady(): boolean;
+  isDown(): boolean;
   /** Asked once per inference request. */
   isOverloaded(): boolean;
 }
@@ -23,16 +25,24 @@ interface ServerMetadata {
   readonly extensions: readonly string[];
 }
 
+/** Triton's names of the extensions that are served. */
+const EXTENSIONS = ['model_repository', 'model_repository(unload_dependents)', 'model_configuration'];
+
 /**
  * The inference server as every transport serves it: KServe v2 and Triton's extensions, without messages of a transport.
  * A `version` of '' means the current one. Methods throw RequestError, which each transport maps to its own statuses.
  */
 export class GuardService {
+  /** Loads and unloads the model. */
+  readonly repository: ModelRepository;
   readonly #served: Served;
+  readonly #lifecycle: ModelLifecycle;
   readonly #packageVersion: string;
 
   constructor(served: Served) {
     this.#served = served;
+    this.#lifecycle = served.lifecycle;
+    this.repository = served.repository;
     const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
     this.#packageVersion = version;
   }
@@ -41,30 +51,28 @@ export class GuardService {
     return true;
   }
 
+  /** True with no model loaded, false while the model changes and after it failed to load. */
   isReady(): boolean {
-    return this.#served.isReady();
+    return !this.#served.isDown() && this.#lifecycle.isSettled();
   }
 
   /** False, and no error, for an unknown model or version. */
   isModelReady(name: string, version: string): boolean {
-    const known = name === MODEL_NAME && (version === '' || version === this.#served.model.version);
-    return known && this.#served.isReady();
+    return !this.#served.isDown() && this.#lifecycle.isReady(name, version);
   }
 
   serverMetadata(): ServerMetadata {
-    return { name: 'guardsweep', version: this.#packageVersion, extensions: ['model_configuration'] };
+    return { name: 'guardsweep', version: this.#packageVersion, extensions: EXTENSIONS };
   }
 
   modelMetadata(name: string, version: string): ModelMetadata {
-    const { model, serving } = this.#served;
-    checkModel(name, version, model.version, '');
-    return modelMetadata(serving, model.version);
+    const { model } = this.#lifecycle.find(name, version);
+    return modelMetadata(this.#served.serving, model.version);
   }
 
   modelConfig(name: string, version: string): WireModelConfig {
-    const { model, serving } = this.#served;
-    checkModel(name, version, model.version, '');
-    return modelConfig(serving);
+    this.#lifecycle.find(name, version);
+    return modelConfig(this.#served.serving);
   }
 
   /**
@@ -72,11 +80,11 @@ export class GuardService {
    * queued are settled within this call. The returned function withdraws a request that no execution has taken yet.
    */
   infer(received: ReceivedRequest, settle: (reply: Reply) => void): () => void {
-    const { model, serving, batcher } = this.#served;
     const { id } = received;
     try {
-      if (!this.#served.isReady()) throw unavailable(id, 'server not ready');
-      const request = readTensors(received, serving.maxBatchSize, model.version);
+      if (this.#served.isDown()) throw unavailable(id, 'server not ready');
+      const { batcher } = this.#lifecycle.find(received.model_name, received.model_version);
+      const request = readTensors(received, this.#served.serving.maxBatchSize);
       if (this.#served.isOverloaded()) throw unavailable(id, queueFull());
       return batcher.submit(request, settle);
     } catch (error) {

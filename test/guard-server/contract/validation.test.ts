@@ -155,9 +155,6 @@ describe('what the protocol refuses', () => {
   const good = promptInputs([MARKER]);
   const [, , textInput] = good as [TestTensor, TestTensor, TestTensor];
   const cases: [what: string, code: status, request: TestRequest][] = [
-    ['an unknown model', status.NOT_FOUND, { model_name: 'other', tensors: good }],
-    ['an unknown version', status.NOT_FOUND, { model_version: '12', tensors: good }],
-    ['a version that is no number', status.INVALID_ARGUMENT, { model_version: 'v1', tensors: good }],
     ['no input', status.INVALID_ARGUMENT, {}],
     ['an unknown input', status.INVALID_ARGUMENT, { tensors: [...good, column('PROMPT', ['a'])] }],
     ['a repeated input', status.INVALID_ARGUMENT, { tensors: [...good, textInput] }],
@@ -266,16 +263,39 @@ describe('what the protocol refuses', () => {
     expect(error.details).toMatch(/^\[request id: q7\] /);
   });
 
+  it.each([
+    ['model', status.NOT_FOUND, /^Request for unknown model: 'other' is not found$/, { model_name: 'other' }],
+    [
+      'version',
+      status.NOT_FOUND,
+      /^Request for unknown model: 'guard' version 12 is not found$/,
+      { model_version: '12' },
+    ],
+    [
+      'version that is no number',
+      status.INVALID_ARGUMENT,
+      /^a model version is a whole number$/,
+      { model_version: 'v1' },
+    ],
+  ])('another %s', async (_what, code, text, named) => {
+    expect(await refusal({ ...named, tensors: good })).toMatchObject({
+      code,
+      details: expect.stringMatching(text) as string,
+    });
+  });
+
   it('says so when a request has no id', async () => {
-    const error = await refusal({ id: '', model_name: 'other', tensors: good });
+    const error = await refusal({ id: '', tensors: [] });
     expect(error.details).toMatch(/^\[request id: <id_unknown>\] /);
   });
 
   it('cuts what it quotes of a request, which could be longer than a client can read', async () => {
     const long = '\u{1f600}x'.repeat(50_000);
     const shown = `${'\u{1f600}x'.repeat(32)}...`;
-    const { details } = await refusal({ id: long, model_name: long, tensors: good });
-    expect(details).toBe(`[request id: ${shown}] unknown model '${shown}'`);
+    const unknown = await refusal({ model_name: long, tensors: good });
+    expect(unknown.details).toBe(`Request for unknown model: '${shown}' is not found`);
+    const { details } = await refusal({ id: long, tensors: good, parameters: { [`triton_${long}`]: {} } });
+    expect(details).toContain(`[request id: ${shown}] parameter 'triton_`);
     const shape = Array.from({ length: 50_000 }, () => 1);
     const misshapen = await refusal({ id: 'x'.repeat(64), tensors: [{ ...good[0]!, shape }] });
     expect(misshapen.details).toContain(`[request id: ${'x'.repeat(64)}]`);

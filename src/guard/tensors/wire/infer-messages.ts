@@ -173,7 +173,7 @@ function parameterValue(fields: FieldReader): ParameterValue {
 }
 
 /** The key of a map entry. Its value is not read. */
-function keyOf(entry: FieldReader): string {
+export function keyOf(entry: FieldReader): string {
   let key = '';
   while (entry.next()) {
     if (entry.number === 1) key = entry.text();

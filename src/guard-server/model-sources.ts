@@ -1,0 +1,51 @@
+import { DynamicBatcher } from './batching/dynamic-batcher.ts';
+import { Lanes } from './batching/lanes.ts';
+import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
+import { ContractModel } from './contract/contract-model.ts';
+import type { Serving } from './contract/definition.ts';
+import type { ModelSource } from './service/model-lifecycle.ts';
+import { SyntheticModel, type SyntheticOptions } from './synthetic/synthetic-model.ts';
+
+const LITE_VERSION = '1';
+
+/** The lite model. Its code and its weights are read only when it is loaded. */
+export function liteSource(serving: Serving): ModelSource {
+  return {
+    version: LITE_VERSION,
+    load: async () => {
+      const { loadLiteProbe } = await import('./lite/lite-probe.ts');
+      const probe = await loadLiteProbe();
+      const model = new ContractModel(probe, {
+        version: LITE_VERSION,
+        contextTokens: DEFAULT_CONTEXT_TOKENS,
+      });
+      return { model, batcher: new Lanes(model, serving), close: () => probe.close() };
+    },
+  };
+}
+
+export interface Synthetic {
+  readonly model: SyntheticModel;
+  /** A single queue, as Triton has. */
+  readonly batcher: DynamicBatcher;
+}
+
+/** `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
+export function startSynthetic(
+  options: SyntheticOptions,
+  serving: Serving,
+  onClosed: (forMs: number | undefined) => void,
+): Synthetic {
+  const model = new SyntheticModel(options, onClosed);
+  return { model, batcher: new DynamicBatcher(model, serving) };
+}
+
+/** The synthetic model, which outlives unloading: its fault script and its counts are the server's. */
+export function syntheticSource({ model, batcher }: Synthetic): ModelSource {
+  return {
+    get version() {
+      return model.version;
+    },
+    load: () => Promise.resolve({ model, batcher, close: () => Promise.resolve() }),
+  };
+}

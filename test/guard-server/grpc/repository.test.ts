@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+
+let server: GuardServer;
+let client: TestClient;
+
+async function start(options: { modelControl: 'explicit' | 'none'; loadModel?: 'guard' }): Promise<void> {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+    ...options,
+  });
+  client = new TestClient(server.address);
+}
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const judge = () => client.infer({ tensors: promptInputs(['a']) });
+const load = (request: object = {}) =>
+  client.call('RepositoryModelLoad', { model_name: 'guard', ...request });
+const unload = (request: object = {}) =>
+  client.call('RepositoryModelUnload', { model_name: 'guard', ...request });
+const index = async (request: object = {}): Promise<readonly object[]> =>
+  (await client.call<{ models: object[] }>('RepositoryIndex', request)).models;
+
+describe('model control explicit', () => {
+  beforeEach(() => start({ modelControl: 'explicit' }));
+
+  it('serves no model until it is loaded', async () => {
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+    expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: false });
+    const unknown = { code: status.NOT_FOUND, details: "Request for unknown model: 'guard' is not found" };
+    await expect(judge()).rejects.toMatchObject(unknown);
+    for (const rpc of ['ModelMetadata', 'ModelConfig']) {
+      await expect(client.call(rpc, { name: 'guard' })).rejects.toMatchObject(unknown);
+    }
+    expect(await index()).toEqual([{ name: 'guard', version: '', state: '', reason: '' }]);
+    expect(await index({ ready: true })).toEqual([]);
+
+    await load();
+    expect(await client.call('ModelReady', { name: 'guard', version: '1' })).toEqual({ ready: true });
+    const entry = { name: 'guard', version: '1', state: 'READY', reason: '' };
+    expect(await index({ ready: true })).toEqual([entry]);
+    expect((await judge()).outputs).toHaveLength(5);
+  });
+
+  it('unloads after the requests that run, refuses others meanwhile, and loads again', async () => {
+    await load();
+    const control = server.synthetic!;
+    control.pause();
+    const running = judge();
+    await expect.poll(() => control.counts.executions).toBe(1);
+    const unloaded = unload();
+    await expect.poll(() => index()).toMatchObject([{ state: 'UNLOADING' }]);
+    expect(await client.call('ServerReady', {})).toEqual({ ready: false });
+    await expect(judge()).rejects.toMatchObject({ code: status.UNAVAILABLE });
+    control.resume();
+    expect((await running).outputs).toHaveLength(5);
+    await unloaded;
+
+    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+    expect(await index()).toEqual([
+      { name: 'guard', version: '1', state: 'UNAVAILABLE', reason: 'unloaded' },
+    ]);
+    expect(await index({ ready: true })).toEqual([]);
+    await expect(judge()).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+      details: "Request for unknown model: 'guard' has no available versions",
+    });
+    await expect(client.call('ModelConfig', { name: 'guard', version: '1' })).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+      details: "Request for unknown model: 'guard' version 1 is not at ready state",
+    });
+    await load();
+    expect((await judge()).outputs).toHaveLength(5);
+  });
+
+  it('takes the parameter that clients send, and refuses others', async () => {
+    await load();
+    await unload({ parameters: { unload_dependents: { bool_param: false } } });
+    const refusal = { code: status.INVALID_ARGUMENT };
+    await expect(load({ parameters: { config: { string_param: '{}' } } })).rejects.toMatchObject(refusal);
+    await expect(unload({ parameters: { force: { bool_param: true } } })).rejects.toMatchObject(refusal);
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [key, {}]));
+    await expect(load({ parameters: many })).rejects.toMatchObject(refusal);
+  });
+
+  it('has no other model and no other repository', async () => {
+    await expect(load({ model_name: 'other' })).rejects.toMatchObject({
+      code: status.INTERNAL,
+      details: "failed to load 'other', failed to poll from model repository",
+    });
+    await unload({ model_name: 'other' });
+    for (const call of [load, unload, index]) {
+      await expect(call({ repository_name: 'another' })).rejects.toMatchObject({
+        code: status.UNIMPLEMENTED,
+      });
+    }
+  });
+});
+
+it('loads the model named at the start', async () => {
+  await start({ modelControl: 'explicit', loadModel: 'guard' });
+  expect((await judge()).outputs).toHaveLength(5);
+});
+
+it('loads and unloads nothing with model control none', async () => {
+  await start({ modelControl: 'none' });
+  for (const call of [load, unload]) {
+    await expect(call()).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+      details: expect.stringMatching(/^explicit model load \/ unload is not allowed/) as string,
+    });
+  }
+  expect(await index()).toEqual([{ name: 'guard', version: '1', state: 'READY', reason: '' }]);
+});
+
+it.each(['TraceSetting', 'LogSettings'])('says that %s is not served', async (rpc) => {
+  await start({ modelControl: 'none' });
+  await expect(client.call(rpc, {})).rejects.toMatchObject({
+    code: status.UNIMPLEMENTED,
+    details: expect.stringMatching(/^(this server|the logging)/) as string,
+  });
+});
