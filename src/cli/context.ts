@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { AfterFinish } from '../config/after-finish.ts';
+import type { GuardTlsFiles } from '../config/keys/guard-tls.ts';
 import type { RedisAddress } from '../config/values/redis-url.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
@@ -40,6 +41,7 @@ export interface FeedUi extends RunUi {
   readonly fleet: FleetAccess | null;
   /** Leave the feeder running in the background. */
   readonly detach: boolean;
+  readonly guardTls: GuardTlsFiles;
   /** Timeout for Redis and guards at the start, in milliseconds. */
   readonly startWaitMs: number;
   readonly afterFinish: AfterFinish;

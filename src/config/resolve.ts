@@ -4,6 +4,7 @@ import { afterFinishOf, type AfterFinish } from './after-finish.ts';
 import { deepFreeze } from './freeze.ts';
 import { isJobFile, readJobFile, type JobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
+import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
 import { mistake } from './mistake.ts';
 import { DEFAULT_LIMITS, OUTPUT_FORMATS, type RunConfig } from './run-config.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FAIL_IF, FLAGGED_RATE } from './settings/entries/gates.ts';
@@ -32,13 +33,15 @@ const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText:
 /**
  * Merges paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
  * file, the job file over the environment, the environment over defaults. Reads the job file and the policy; writes
- * nothing but an empty head file. `startWaitMs` and `afterFinish` are no part of the frozen configuration.
+ * nothing but an empty head file. The other results are no part of the frozen configuration.
  * Failure('usage') with one line that names the place of the first mistake.
  */
 export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }: Input): Promise<{
   readonly config: RunConfig;
   /** How long Redis and guards may take to be there at the start. */
   readonly startWaitMs: number;
+  /** Not read yet. */
+  readonly guardTls: GuardTlsFiles;
   readonly afterFinish: AfterFinish;
 }> {
   const file = await jobFileOf(paths, cwd);
@@ -58,7 +61,12 @@ export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }
     limits: { ...DEFAULT_LIMITS },
   });
   const startWaitMs = await startWaitOf(RUN_START_WAIT, MAX_WAIT, from);
-  return { config, startWaitMs, afterFinish: await afterFinishOf(from) };
+  return {
+    config,
+    startWaitMs,
+    guardTls: await guardTlsFilesOf(from),
+    afterFinish: await afterFinishOf(from),
+  };
 }
 
 /** The one job file among the arguments; null when they are paths. */

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/run-config.ts';
+import type { ClientTls } from '../domain/client-tls.ts';
 import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
@@ -10,6 +11,8 @@ import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
   readonly startWaitMs: number;
+  /** For the guards reached over TLS. */
+  readonly tls: ClientTls;
   /** The guards that the user named, as opposed to a run directory; default: all. */
   readonly namedByUser?: readonly string[];
 };
@@ -64,6 +67,7 @@ export async function openGuardSession(
         startTimeoutMs: config.startWaitMs,
         say,
         token: opened.token,
+        tls: config.tls,
       },
       AbortSignal.any([signal, died.signal]),
     );

@@ -1,3 +1,4 @@
+import type { ClientTls } from '../domain/client-tls.ts';
 import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';
@@ -6,6 +7,8 @@ interface ReadGuardsOptions {
   /** Every configured guard, which decides the tokens, see guardToken; default: those that are read. */
   readonly configured?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** For the guards reached over TLS. */
+  readonly tls: ClientTls;
   /** Timeout of each request, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -18,14 +21,14 @@ interface ReadGuardsOptions {
  */
 export async function readGuards(
   urls: readonly string[],
-  { configured = urls, env, timeoutMs, signal }: ReadGuardsOptions,
+  { configured = urls, env, tls, timeoutMs, signal }: ReadGuardsOptions,
 ): Promise<EndpointReading[]> {
   const guards = await openGuardEndpoints(urls, guardToken(env, configured));
   const { token } = guards;
   try {
     const readings: EndpointReading[] = [];
     for (const endpoint of guards.endpoints)
-      readings.push(await readEndpoint(endpoint, { timeoutMs, signal, token }));
+      readings.push(await readEndpoint(endpoint, { timeoutMs, signal, token, tls }));
     return readings;
   } finally {
     await guards.close();

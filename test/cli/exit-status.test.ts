@@ -23,7 +23,7 @@ describe('a command line that is wrong ends with 2 and one line', () => {
     [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
     [['resume'], "missing required argument 'run-dir'"],
     [['resume', 'a', 'b'], "too many arguments for 'resume'. Expected 1 argument but got 2."],
-    [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'"],
+    [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
     [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
     [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port of 0 to 65535'],
     [['guard', '--model', 'heavy'], '--model: "heavy" is not known; known: lite, synthetic'],

@@ -14,7 +14,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}reuse: true\n`,
-    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
+    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeCertificate } from '../helpers/certificate.ts';
+import { issueCertificate, makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
 
@@ -34,12 +34,12 @@ test('gives nothing to a guard whose certificate is not trusted', async () => {
     env: { GUARD_TOKEN: 'secret' },
   });
   expect(status).toBe(4);
-  expect(stderr).toContain('its certificate is not trusted: see NODE_EXTRA_CA_CERTS');
+  expect(stderr).toContain('its certificate is not trusted: see --guard-ca');
   expect(server.readings()).toBe(0);
   // Named at once, not waited for: only a changed setting helps.
   await expect(connect([server])).rejects.toMatchObject({
     kind: 'service',
-    message: `guard ${server.address}: its certificate is not trusted: see NODE_EXTRA_CA_CERTS`,
+    message: `guard ${server.address}: its certificate is not trusted: see --guard-ca`,
   });
 });
 
@@ -52,4 +52,32 @@ test('gives nothing to a guard with the certificate of another', async () => {
   });
   expect(status).toBe(4);
   expect(server.readings()).toBe(0);
+});
+
+test('presents a certificate, of which nothing gets into the run directory; resume names it again', async () => {
+  const folder = await temporaryFolder();
+  const authority = await makeCertificate(folder, '127.0.0.1');
+  const server = await issueCertificate(folder, 'server', authority, '127.0.0.1');
+  const client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
+  const { address } = await guard({ tls: { ...server, clientAuthority: authority.certificate } });
+  await writeFile(join(folder, 'texts.csv'), 'text\none\ntwo\n');
+  const files = ['--guard-ca', authority.path, '--guard-cert', client.path, '--guard-key', client.keyPath];
+  const { status, stdout, stderr } = await guardsweep([
+    'enqueue',
+    join(folder, 'texts.csv'),
+    '--out',
+    join(folder, 'runs'),
+    '--guard',
+    address,
+    ...files,
+  ]);
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  const dir = stdout.trimEnd().split('\n').at(-1)!;
+  expect(await readFile(join(dir, 'run.json'), 'utf8')).not.toMatch(/\.pem|\.key/);
+  expect((await guardsweep(['resume', dir, ...files])).status).toBe(0);
+  for (const command of ['fingerprint', 'doctor']) {
+    expect((await guardsweep([command, '--guard', address, ...files], { cwd: folder })).stdout).toContain(
+      'sha256:',
+    );
+  }
 });

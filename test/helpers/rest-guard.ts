@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { httpsOptions, type ServerTls } from './certificate.ts';
 import { scoreOf } from './scripted-guard.ts';
 
 /** One request to judge as the guard over REST sees it. */
@@ -45,8 +46,7 @@ export interface RestGuardOptions {
   /** 0 for a free port. */
   readonly port?: number;
   readonly script?: (request: SeenModeration) => RestScripted | Promise<RestScripted>;
-  /** PEM; serves over TLS. */
-  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  readonly tls?: ServerTls;
   /** Goes before `/v1/…`. */
   readonly path?: string;
 }
@@ -107,9 +107,7 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     // A client that goes away in the middle ends its request, not the server.
     moderate(message, response).catch(() => response.destroy());
   };
-  const server: Server = tls
-    ? createTlsServer({ key: tls.key, cert: tls.certificate }, handle)
-    : createServer(handle);
+  const server: Server = tls ? createTlsServer(httpsOptions(tls), handle) : createServer(handle);
   server.on('connection', () => connections++);
   server.listen(options.port ?? 0, '127.0.0.1');
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));

@@ -11,6 +11,7 @@ import {
   encodeStrings,
 } from '../../src/guard/tensors/raw.ts';
 import { loadService } from '../../src/guard/tensors/service.ts';
+import type { ServerTls } from './certificate.ts';
 
 /** One ModelInfer request as the scripted guard sees it. */
 export interface SeenRequest {
@@ -45,8 +46,7 @@ export interface ScriptedGuardOptions {
   readonly onVersion?: () => Scripted | Promise<Scripted>;
   readonly config?: (config: WireModelConfig) => WireModelConfig;
   readonly ready?: () => boolean;
-  /** PEM; serves over TLS. */
-  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  readonly tls?: ServerTls;
   /** Error of ModelConfig, when it is to fail. */
   readonly configError?: () => { readonly code: status; readonly details: string } | null;
 }
@@ -278,7 +278,9 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
 
 function credentialsOf({ tls }: ScriptedGuardOptions): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
-  return ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
+  const { key, certificate, clientAuthority = null } = tls;
+  const pair = { private_key: key, cert_chain: certificate };
+  return ServerCredentials.createSsl(clientAuthority, [pair], clientAuthority !== null);
 }
 
 function thirteen(score: number): number[] {

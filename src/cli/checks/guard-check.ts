@@ -1,4 +1,5 @@
 import { EMBEDDED_GUARD } from '../../config/values/guard-url.ts';
+import type { ClientTls } from '../../domain/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
 import type { Check } from './machine-checks.ts';
@@ -9,17 +10,18 @@ interface GuardCheckOptions {
   /** All configured guards, including this one. */
   readonly guards: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  readonly tls: ClientTls;
   readonly signal: AbortSignal;
 }
 
 /** Whether a guard answers, and which model it runs. Rejects only on abort. */
 export async function checkGuard(
   url: string,
-  { guards: configured, env, signal }: GuardCheckOptions,
+  { guards: configured, env, tls, signal }: GuardCheckOptions,
 ): Promise<Check> {
   const what = `guard ${url}`;
   try {
-    const options = { configured, env, timeoutMs: ANSWER_WITHIN_MS, signal };
+    const options = { configured, env, tls, timeoutMs: ANSWER_WITHIN_MS, signal };
     const [reading] = await readGuards([url], options);
     const found =
       reading!.fingerprint?.id ?? 'judges; no fingerprint: over REST it does not tell which model it runs';

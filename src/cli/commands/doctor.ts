@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_CHECKS } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
@@ -15,7 +16,7 @@ function lineOf({ what, ok, found, todo }: Check): string {
   return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}`;
 }
 
-const SETTINGS = { guard: GUARD, redis: REDIS, out: CHECKED_OUT, json: JSON_CHECKS };
+const SETTINGS = { guard: GUARD, ...GUARD_TLS_SETTINGS, redis: REDIS, out: CHECKED_OUT, json: JSON_CHECKS };
 
 /** `doctor`: is everything that a run needs on this machine there? */
 export function doctorCommand(context: CommandContext): Command {
@@ -40,6 +41,7 @@ export function doctorCommand(context: CommandContext): Command {
       const redis = await valueOf(REDIS, from);
       // On a fleet the workers name the guards; this machine may have none.
       const urls = redis === null ? await valueOf(GUARD, from) : ((await givenValueOf(GUARD, from)) ?? []);
+      const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
       const checks: Check[] = [];
       const add = (check: Check): void => {
         checks.push(check);
@@ -57,7 +59,8 @@ export function doctorCommand(context: CommandContext): Command {
         add(await checkRedis(redis, interrupts.drain));
         add(await checkFleetKey(redis, env));
       }
-      for (const url of urls) add(await checkGuard(url, { guards: urls, env, signal: interrupts.drain }));
+      for (const url of urls)
+        add(await checkGuard(url, { guards: urls, env, tls, signal: interrupts.drain }));
       if (json) context.stdout.json(checks, 2);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {

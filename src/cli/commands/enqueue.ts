@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
+import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
@@ -28,6 +29,7 @@ import { tell } from '../run/run-report.ts';
 const SETTINGS = {
   out: OUT,
   guard: GUARD,
+  ...GUARD_TLS_SETTINGS,
   policy: POLICY,
   format: FORMAT,
   textColumn: TEXT_COLUMN,
@@ -88,10 +90,10 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       const access = await fleetOf(flags, context);
       const output = await valuesOf({ json: JSON_SUMMARY, quiet: QUIET }, { flags, ...context });
       const input = { paths, flags, env, cwd, fleet: access.fleet !== null };
-      const { config, startWaitMs, afterFinish } = await resolveRunConfig(input);
-      const ui = { ...context, ...output, ...access, startWaitMs, afterFinish };
+      const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
+      const ui = { ...context, ...output, ...access, guardTls, startWaitMs, afterFinish };
       // A job file stands alone among the arguments.
-      if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, afterFinish));
+      if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       report(await runs.enqueue(config, ui));
     });
 }

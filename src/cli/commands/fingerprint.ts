@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
@@ -30,7 +31,7 @@ function linesOf(reading: EndpointReading): string[] {
   ];
 }
 
-const SETTINGS = { guard: GUARD, json: JSON_ENDPOINTS };
+const SETTINGS = { guard: GUARD, ...GUARD_TLS_SETTINGS, json: JSON_ENDPOINTS };
 
 /** `fingerprint`: which model answers at an endpoint. */
 export function fingerprintCommand(context: CommandContext): Command {
@@ -48,9 +49,16 @@ export function fingerprintCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (flags: Flags) => {
-      const { guard: urls, json } = await valuesOf(SETTINGS, { flags, ...context });
+      const from = { flags, ...context };
+      const { guard: urls, json } = await valuesOf(SETTINGS, from);
+      const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
       const { env, interrupts, stdout } = context;
-      const readings = await readGuards(urls, { env, timeoutMs: ANSWER_WITHIN_MS, signal: interrupts.drain });
+      const readings = await readGuards(urls, {
+        env,
+        tls,
+        timeoutMs: ANSWER_WITHIN_MS,
+        signal: interrupts.drain,
+      });
       if (json) stdout.json(readings, 2);
       else stdout.lines(readings.flatMap((one, at) => [...(at > 0 ? [''] : []), ...linesOf(one)]));
     });

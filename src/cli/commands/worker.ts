@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
 import { EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
 import { WORKER_MAX_WAIT, WORKER_START_WAIT } from '../../config/settings/entries/waiting.ts';
@@ -19,6 +20,7 @@ const SETTINGS = {
   redis: FLEET_REDIS,
   insecureFleet: INSECURE_FLEET,
   guard: WORKER_GUARD,
+  ...GUARD_TLS_SETTINGS,
   lanes: WORKER_LANES,
   root: CORPUS_ROOT,
   concurrency: CONCURRENCY,
@@ -58,7 +60,8 @@ export function workerCommand(context: CommandContext): Command {
       const roots = root ?? new Map<string, string>();
       const lanes = named ?? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane));
       const { expectFingerprint, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
-      const config = { guards, expectFingerprint, startWaitMs, maxWaitMs };
+      const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
+      const config = { guards, tls, expectFingerprint, startWaitMs, maxWaitMs };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(

@@ -1,4 +1,5 @@
 import { afterFinishOf } from '../../config/after-finish.ts';
+import { GUARD_TLS_SETTINGS, guardTlsFilesOf } from '../../config/keys/guard-tls.ts';
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
@@ -14,6 +15,7 @@ export const CONTINUE_SETTINGS = {
   redis: REDIS,
   insecureFleet: INSECURE_FLEET,
   detach: DETACH,
+  ...GUARD_TLS_SETTINGS,
   trustRun: TRUST_RUN,
   startWait: START_WAIT,
   headFile: HEAD_FILE,
@@ -28,6 +30,7 @@ export async function continueUiOf(flags: Flags, context: CommandContext): Promi
     ...context,
     ...(await valuesOf(OUTPUT_SETTINGS, from)),
     ...(await fleetOf(flags, context)),
+    guardTls: await guardTlsFilesOf(from),
     startWaitMs: await valueOf(START_WAIT, from),
     afterFinish: await afterFinishOf(from),
   };

@@ -1,6 +1,6 @@
-import type { AfterFinish } from '../../config/after-finish.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { shownName } from '../../domain/text/shown.ts';
+import type { FeedUi } from '../context.ts';
 
 /** Per list: corpora, guards, words of a command. */
 const MAX_NAMED = 10;
@@ -9,7 +9,11 @@ const MAX_NAMED = 10;
  * One line about what a job file and the flags make the run do. A user who meant to name a corpus (`uploads/*`) sees that
  * a job file runs instead. `path` is as the user typed it.
  */
-export function jobFileNotice(path: string, config: RunConfig, { headFile, onFinish }: AfterFinish): string {
+export function jobFileNotice(
+  path: string,
+  config: RunConfig,
+  { guardTls, afterFinish: { headFile, onFinish } }: Pick<FeedUi, 'guardTls' | 'afterFinish'>,
+): string {
   const guards = config.guards.length === 0 ? 'those of the workers' : named(config.guards, ', ');
   const parts = [
     `reads ${named(
@@ -19,6 +23,7 @@ export function jobFileNotice(path: string, config: RunConfig, { headFile, onFin
     `guards: ${guards}`,
     `run directory in ${shownName(config.output.dir)}`,
   ];
+  if (guardTls.cert !== null) parts.push(`presents the certificate in ${shownName(guardTls.cert.path)}`);
   if (headFile !== null) parts.push(`notes heads in ${shownName(headFile)}`);
   if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);
   return `job file ${shownName(path)}: ${parts.join('; ')}`;

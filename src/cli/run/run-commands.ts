@@ -1,3 +1,4 @@
+import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { givenValueOf } from '../../config/settings/given.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
@@ -15,15 +16,21 @@ import { verifyAndReport } from './verify-report.ts';
 const onFleet = () => import('../../fleet/feeder/run-on-fleet.ts');
 const inBackground = () => import('./detach-feeder.ts');
 
+/** Why no file for TLS is used where a fleet judges. */
+const WITH_REDIS =
+  'with Redis the workers judge: give it to them (guardsweep worker), or name no Redis (--redis, REDIS_URL)';
+
 /** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
   enqueue: (config, ui) =>
     shown(ui, false, async (options) => {
-      const { fleet, detach, startWaitMs, env, afterFinish } = ui;
+      const { fleet, detach, guardTls, startWaitMs, env, afterFinish } = ui;
       if (fleet === null) {
-        const guards = async () => guardOpener({ ...config, startWaitMs }, env);
+        const tls = await readGuardTls(guardTls, config.guards);
+        const guards = async () => guardOpener({ ...config, tls, startWaitMs }, env);
         return startRun(config, { ...options, guards, signingKey: afterFinish.signingKey });
       }
+      refuseGuardTls(guardTls, WITH_REDIS);
       if (!detach) return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
       const open = await prepareRun(config, options);
       return (await inBackground()).detachRun(open, false, fleet, ui, options.report);
@@ -38,16 +45,18 @@ export const runCommands: RunCommands = {
 
 function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
   return shown(ui, retry, async (common) => {
-    const { fleet, detach, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
+    const { fleet, detach, guardTls, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
     const options = { ...common, retry, trusted };
     if (fleet === null) {
       const guards: Parameters<typeof resumeRun>[1]['guards'] = async (config) => {
         // Only the environment may name guards here: another user may have written the run directory.
         const named = (await givenValueOf(GUARD, { flags: {}, env, cwd })) ?? [];
-        return guardOpener({ ...config, ...guardsOfRun(config.guards, named), startWaitMs }, env);
+        const opening = { ...config, ...guardsOfRun(config.guards, named), startWaitMs };
+        return guardOpener({ ...opening, tls: await readGuardTls(guardTls, opening.guards) }, env);
       };
       return resumeRun(dir, { ...options, guards, signingKey: afterFinish.signingKey });
     }
+    refuseGuardTls(guardTls, WITH_REDIS);
     if (!detach) return (await onFleet()).resumeRunOnFleet(dir, { ...options, ...fleet, startWaitMs });
     const run = await openTrustedRun(dir, options);
     return (await inBackground()).detachRun(async () => run, retry, fleet, ui, options.report);

@@ -1,6 +1,7 @@
 import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FLAGGED_RATE } from './entries/gates.ts';
 import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
+import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
 import { FORMAT, NAME, OUT } from './entries/output.ts';
 import { AUDIT, ENCODING, HEADER, ID_COLUMN, LAYOUT, SOURCE_PATH, TEXT_COLUMN } from './entries/sources.ts';
@@ -18,6 +19,9 @@ export const JOB_SETTINGS: readonly Setting[] = [
   LAYOUT,
   HEADER,
   GUARD,
+  GUARD_CA,
+  GUARD_CERT,
+  GUARD_KEY,
   POLICY,
   OUT,
   FORMAT,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mistake, oneOf, quoted } from '../mistake.ts';
 import { parseDuration } from '../values/duration.ts';
 import { parseRate } from '../values/rate.ts';
-import type { Kind, Text, Texts, Where } from './setting.ts';
+import type { Kind, Text, Texts, Variable, Where } from './setting.ts';
 
 const TEXT_SHAPE = z.string().min(1);
 
@@ -31,6 +31,23 @@ export const anyText = (unit: string): Kind<string> => single(unit, ({ value }) 
 /** A path, which becomes absolute. */
 export const path = (unit: string): Kind<string> =>
   single(unit, ({ value }, { folder }) => resolve(folder, value));
+
+/** A file, and what named it. */
+export interface NamedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** `--guard-key`, `GUARD_KEY_FILE`, `job.yaml:3:10: guardKey`. */
+  readonly place: string;
+  readonly fromEnvironment: boolean;
+}
+
+/** A file that is read later. `variable` is the one that may name it. */
+export const namedFile = (variable: Variable): Kind<NamedFile> =>
+  single('file', ({ value, place }, { folder }) => ({
+    path: resolve(folder, value),
+    place,
+    fromEnvironment: place === variable.name,
+  }));
 
 export const choice = <W extends string>(unit: string, words: readonly W[]): Kind<W> =>
   single(unit, (text) => oneOf(words, text), z.enum(words));

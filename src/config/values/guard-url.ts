@@ -56,6 +56,11 @@ function parseLocation(scheme: Scheme, rest: string, given: Located<string>): st
   return `${scheme}://${host.toLowerCase()}${scheme === 'https' && port === 443 ? '' : `:${port}`}${path}`;
 }
 
+/** Whether connections to this guard use TLS. */
+export function overTls(url: string): boolean {
+  return /^(grpcs|https):/.test(url);
+}
+
 /** Several endpoints in the order given. Failure('usage') also when one is named twice. */
 export function parseGuardUrls(given: readonly Located<string>[]): string[] {
   const urls: string[] = [];

@@ -1,3 +1,4 @@
+import type { ClientTls } from '../../domain/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import { endpointTargets } from './endpoint-targets.ts';
@@ -20,6 +21,8 @@ export interface PoolOptions {
   readonly requestTimeoutMs?: number;
   /** Bearer token or key to send to an endpoint; null or left out: none. */
   readonly token?: (endpoint: GuardEndpoint) => string | null;
+  /** For the endpoints reached over TLS; left out: what Node trusts, and no certificate. */
+  readonly tls?: ClientTls;
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -46,6 +49,7 @@ export async function connectGuards(
   const targets = await endpointTargets(endpoints, {
     expectFingerprint: options.expectFingerprint,
     token: options.token ?? (() => null),
+    tls: options.tls ?? {},
     lookup: { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal },
   });
   const pool = new LivePool(targets, {

@@ -1,5 +1,7 @@
+import type { ClientTls } from '../../domain/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '../protocol/address.ts';
+import type { Credentials } from '../protocol/connection.ts';
 import type { EndpointTarget } from '../endpoint/endpoint.ts';
 import { parseBaseAddress } from '../rest/base-address.ts';
 import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
@@ -10,6 +12,7 @@ interface TargetOptions {
   /** Fingerprint id that every guard must have; null: any. */
   readonly expectFingerprint: string | null;
   readonly token: (endpoint: GuardEndpoint) => string | null;
+  readonly tls: ClientTls;
   readonly lookup: LookupOptions;
 }
 
@@ -20,7 +23,7 @@ interface TargetOptions {
  */
 export async function endpointTargets(
   endpoints: readonly GuardEndpoint[],
-  { expectFingerprint, token, lookup }: TargetOptions,
+  { expectFingerprint, token, tls, lookup }: TargetOptions,
 ): Promise<EndpointTarget[]> {
   const rest = endpoints.find(isRest);
   if (expectFingerprint !== null && rest !== undefined) {
@@ -31,26 +34,29 @@ export async function endpointTargets(
   }
   const service = loadService();
   // Tokens first: an invalid one is reported before any lookup.
-  const withTokens = endpoints.map((endpoint) => ({ endpoint, token: token(endpoint) }));
-  const targets = withTokens.map(async (given): Promise<EndpointTarget[]> => {
-    if (isRest(given.endpoint)) return [restTarget(given.endpoint, given.token)];
-    const expanded = await expandEndpoint(given.endpoint, lookup);
+  const withTokens = endpoints.map((endpoint) => ({
+    endpoint,
+    credentials: { token: token(endpoint), tls },
+  }));
+  const targets = withTokens.map(async ({ endpoint, credentials }): Promise<EndpointTarget[]> => {
+    if (isRest(endpoint)) return [restTarget(endpoint, credentials)];
+    const expanded = await expandEndpoint(endpoint, lookup);
     return expanded.map(({ name, address }) => ({
       name,
       kind: 'triton',
       takes: () => true,
-      connect: () => new TritonConnection(address, service, given.token),
+      connect: () => new TritonConnection(address, service, credentials),
     }));
   });
   return (await Promise.all(targets)).flat();
 }
 
-function restTarget(endpoint: GuardEndpoint, key: string | null): EndpointTarget {
+function restTarget(endpoint: GuardEndpoint, credentials: Credentials): EndpointTarget {
   const base = parseBaseAddress(endpoint);
   return {
     name: endpoint.name,
     kind: 'rest',
     takes: takenOverRest,
-    connect: () => new RestConnection(base, key),
+    connect: () => new RestConnection(base, credentials),
   };
 }

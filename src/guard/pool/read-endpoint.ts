@@ -1,8 +1,10 @@
+import type { ClientTls } from '../../domain/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { negotiate } from '../kserve/negotiate.ts';
 import { readVersion } from '../kserve/version.ts';
 import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts';
+import type { Credentials } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { parseBaseAddress } from '../rest/base-address.ts';
 import { RestConnection } from '../rest/rest-connection.ts';
@@ -36,6 +38,8 @@ interface ReadEndpointOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly token?: (endpoint: GuardEndpoint) => string | null;
+  /** For an endpoint reached over TLS; left out: what Node trusts, and no certificate. */
+  readonly tls?: ClientTls;
 }
 
 /**
@@ -44,13 +48,13 @@ interface ReadEndpointOptions {
  */
 export async function readEndpoint(
   endpoint: GuardEndpoint,
-  { timeoutMs, signal, token }: ReadEndpointOptions,
+  { timeoutMs, signal, token, tls = {} }: ReadEndpointOptions,
 ): Promise<EndpointReading> {
-  const key = token?.(endpoint) ?? null;
+  const credentials = { token: token?.(endpoint) ?? null, tls };
   try {
     return isRest(endpoint)
-      ? await readRest(endpoint, key, { timeoutMs, signal })
-      : await readTriton(endpoint, key, { timeoutMs, signal });
+      ? await readRest(endpoint, credentials, { timeoutMs, signal })
+      : await readTriton(endpoint, credentials, { timeoutMs, signal });
   } catch (error) {
     const translated = notUsable(error, { signal });
     if (!(translated instanceof NotUsable)) throw translated;
@@ -62,10 +66,10 @@ type CallLimits = Pick<ReadEndpointOptions, 'timeoutMs' | 'signal'>;
 
 async function readRest(
   endpoint: GuardEndpoint,
-  key: string | null,
+  credentials: Credentials,
   { timeoutMs, signal }: CallLimits,
 ): Promise<EndpointReading> {
-  const connection = new RestConnection(parseBaseAddress(endpoint), key);
+  const connection = new RestConnection(parseBaseAddress(endpoint), credentials);
   try {
     await connection.open({ requestTimeoutMs: timeoutMs, prove: false, signal });
     return { name: endpoint.name, kind: 'rest', fingerprint: null };
@@ -76,10 +80,10 @@ async function readRest(
 
 async function readTriton(
   endpoint: GuardEndpoint,
-  token: string | null,
+  credentials: Credentials,
   options: CallLimits,
 ): Promise<EndpointReading> {
-  const channel = new GuardChannel(parseAddress(endpoint), loadService(), token);
+  const channel = new GuardChannel(parseAddress(endpoint), loadService(), credentials);
   try {
     const calls = grpcCalls(channel);
     const model = await negotiate(calls, options);

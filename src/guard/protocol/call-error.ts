@@ -15,6 +15,7 @@ export type OutReason =
   | 'unknown path'
   | 'redirects elsewhere'
   | 'certificate not trusted'
+  | 'certificate refused'
   | 'rate limited'
   | 'not authorised'
   | 'not a guard';

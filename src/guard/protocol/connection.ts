@@ -1,3 +1,4 @@
+import type { ClientTls } from '../../domain/client-tls.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Answer } from './answer.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
@@ -60,6 +61,14 @@ export interface ReadyGuard {
     chunks: AsyncIterable<string>,
     options: CallOptions,
   ) => AsyncIterable<StreamVerdict>;
+}
+
+/** How a connection identifies this client, and which servers it trusts. */
+export interface Credentials {
+  /** Bearer token or key; null: none. */
+  readonly token: string | null;
+  /** Used over TLS only. */
+  readonly tls: ClientTls;
 }
 
 export interface OpenOptions {

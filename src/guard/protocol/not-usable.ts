@@ -20,7 +20,8 @@ const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'unknown model': `it has no model ${MODEL_NAME}`,
   'unknown path': 'it has no such path: name the base address of the guard, before /v1',
   'redirects elsewhere': 'it redirects elsewhere, which is not followed: name the address it redirects to',
-  'certificate not trusted': 'its certificate is not trusted: see NODE_EXTRA_CA_CERTS',
+  'certificate not trusted': 'its certificate is not trusted: see --guard-ca',
+  'certificate refused': 'it requires a certificate that it trusts: see --guard-cert',
 };
 
 /** Whether a guard that has been in use may recover without a changed setting. */

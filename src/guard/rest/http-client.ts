@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { CallError } from '../protocol/call-error.ts';
-import type { CallOptions } from '../protocol/connection.ts';
+import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { BaseAddress } from './base-address.ts';
 import { connectionFault } from './http-fault.ts';
 
@@ -42,15 +42,15 @@ export class HttpClient {
   readonly #freshAgent: HttpAgent;
 
   /** Does not connect before the first request. */
-  constructor(base: BaseAddress, key: string | null, maxConnections: number) {
+  constructor(base: BaseAddress, { token, tls }: Credentials, maxConnections: number) {
     this.#base = base;
     this.#headers = {
       accept: 'application/json',
       'accept-encoding': 'identity',
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
     const agent = (options: AgentOptions): HttpAgent =>
-      base.secure ? new HttpsAgent(options) : new HttpAgent(options);
+      base.secure ? new HttpsAgent({ ...options, ...tls }) : new HttpAgent(options);
     this.#agent = agent({ keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS });
     this.#freshAgent = agent({ keepAlive: false, maxSockets: maxConnections });
   }

@@ -74,6 +74,8 @@ export function retryAfterMs(header: string | null, now: number = Date.now()): n
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
+/** Error codes of OpenSSL when the server rejects our certificate, or the lack of one. */
+const REFUSED_CERTIFICATE = /^ERR_SSL_.*ALERT_.*(CERTIFICATE|UNKNOWN_CA)/;
 /** Error codes of Node and OpenSSL for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
 /** Error codes before a connection exists. With any other code the request may have been running. */
@@ -93,6 +95,9 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 export function connectionFault(code: string): Fault {
   // Node's HTTP parser: the reply is not HTTP, or its headers are too large.
   if (code.startsWith('HPE_')) return { kind: 'refused', code: 'INVALID_REPLY', named: false };
+  if (REFUSED_CERTIFICATE.test(code)) {
+    return { kind: 'endpoint', reason: 'certificate refused', reached: false };
+  }
   if (CERTIFICATE.test(code)) {
     return { kind: 'endpoint', reason: 'certificate not trusted', reached: false };
   }

@@ -4,7 +4,13 @@ import type { Answer } from '../protocol/answer.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
 import { AdaptiveConcurrency } from '../concurrency/concurrency.ts';
-import type { CallOptions, Connection, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import type {
+  CallOptions,
+  Connection,
+  Credentials,
+  OpenOptions,
+  ReadyGuard,
+} from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 import type { BaseAddress } from './base-address.ts';
@@ -36,8 +42,8 @@ export class RestConnection implements Connection {
   readonly #client: HttpClient;
 
   /** Nothing is connected until it is opened. */
-  constructor(base: BaseAddress, key: string | null) {
-    this.#client = new HttpClient(base, key, MAX_IN_FLIGHT + 1);
+  constructor(base: BaseAddress, credentials: Credentials) {
+    this.#client = new HttpClient(base, credentials, MAX_IN_FLIGHT + 1);
   }
 
   /** REST has no readiness check: the guard must judge a harmless text. */

@@ -9,10 +9,11 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import type { ClientTls } from '../../domain/client-tls.ts';
 import type { GuardAddress } from '../protocol/address.ts';
 import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
-import type { CallOptions } from '../protocol/connection.ts';
+import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify } from './grpc-fault.ts';
@@ -51,14 +52,16 @@ export class GuardChannel {
   });
   readonly #service: ServiceDefinition;
   readonly #secure: boolean;
+  readonly #tls: ClientTls;
   readonly #metadata = new Metadata();
   #isStuck = false;
 
   /** `token` is sent as `authorization: Bearer`. Does not connect before the first call. */
-  constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
+  constructor(address: GuardAddress, service: ServiceDefinition, { token, tls }: Credentials) {
     this.#service = service;
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
     this.#secure = address.secure;
+    this.#tls = tls;
     this.#connect = (creds) =>
       new Client(address.target, creds, {
         'grpc.max_receive_message_length': MAX_REPLY_BYTES,
@@ -148,7 +151,9 @@ export class GuardChannel {
   }
 
   #credentials(): ChannelCredentials {
-    return this.#secure ? credentials.createSsl() : credentials.createInsecure();
+    if (!this.#secure) return credentials.createInsecure();
+    const { ca, key, cert } = this.#tls;
+    return credentials.createSsl(pem(ca), pem(key), pem(cert));
   }
 
   /** Any status sent by the server counts. */
@@ -171,6 +176,10 @@ export class GuardChannel {
     this.#watch.stop();
     this.#client.close();
   }
+}
+
+function pem(text: string | undefined): Buffer | null {
+  return text === undefined ? null : Buffer.from(text);
 }
 
 function stuck(): CallError {

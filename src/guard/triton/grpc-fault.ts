@@ -28,7 +28,13 @@ const TABLE: readonly Row[] = [
     out('shutting down', false),
   ],
   [status.UNAVAILABLE, /not at ready state|server not ready/i, out('not ready', false)],
-  // OpenSSL and Node rejecting the server's certificate. An alert would be the server rejecting ours.
+  // A TLS alert is the server rejecting our certificate, or the lack of one.
+  [
+    status.UNAVAILABLE,
+    /no connection established.*\balert\b.*(certificate|unknown ca)/is,
+    out('certificate refused', false),
+  ],
+  // OpenSSL and Node rejecting the server's certificate.
   [
     status.UNAVAILABLE,
     /no connection established(?!.*\balert\b).*certificate/is,

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { openGuard } from '../kserve/open-guard.ts';
 import type { GuardAddress } from '../protocol/address.ts';
-import type { Connection, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
 import { GuardChannel } from './channel.ts';
 import { grpcCalls } from './grpc-calls.ts';
 
@@ -10,8 +10,8 @@ export class TritonConnection implements Connection {
   readonly #channel: GuardChannel;
 
   /** Does not connect before `open`. */
-  constructor(address: GuardAddress, service: ServiceDefinition, token: string | null) {
-    this.#channel = new GuardChannel(address, service, token);
+  constructor(address: GuardAddress, service: ServiceDefinition, credentials: Credentials) {
+    this.#channel = new GuardChannel(address, service, credentials);
   }
 
   open(options: OpenOptions): Promise<ReadyGuard> {

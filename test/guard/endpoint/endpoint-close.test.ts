@@ -18,7 +18,8 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       name: address,
       kind: 'triton',
       takes: () => true,
-      connect: () => new TritonConnection(parseAddress({ name: address, address }), service, null),
+      connect: () =>
+        new TritonConnection(parseAddress({ name: address, address }), service, { token: null, tls: {} }),
     },
     {
       requestTimeoutMs: 60_000,

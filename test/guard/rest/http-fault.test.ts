@@ -72,6 +72,8 @@ test.each([
   ['HPE_INVALID_CONSTANT', refused('INVALID_REPLY', false)],
   ['HPE_HEADER_OVERFLOW', refused('INVALID_REPLY', false)],
   ['', out('connection lost', true)],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', out('certificate refused')],
+  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', out('certificate refused')],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', out('certificate not trusted')],
   ['ERR_TLS_CERT_ALTNAME_INVALID', out('certificate not trusted')],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', out('certificate not trusted')],

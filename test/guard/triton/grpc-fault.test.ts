@@ -41,9 +41,14 @@ const rows: [code: status, details: string, fault: Fault][] = [
     `No connection established. Last error: ${cause}. Resolution note: `,
     endpoint('certificate not trusted', false),
   ]),
+  ...['tlsv13 alert certificate required', 'tlsv1 alert unknown ca'].map((alert): [status, string, Fault] => [
+    status.UNAVAILABLE,
+    `No connection established. Last error: SSL routines:ssl3_read_bytes:${alert}:SSL alert number 1`,
+    endpoint('certificate refused', false),
+  ]),
   [
     status.UNAVAILABLE,
-    'No connection established. Last error: Error: tlsv13 alert certificate required',
+    'No connection established. Last error: SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:',
     endpoint('no connection', false),
   ],
   [

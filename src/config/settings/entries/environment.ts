@@ -15,6 +15,21 @@ const GUARD_API_KEY: Variable = {
   help: 'key for the one guard over https://',
 };
 
+export const GUARD_CA_FILE: Variable = {
+  name: 'GUARD_CA_FILE',
+  help: 'PEM file with the only authorities trusted for guards over TLS, where --guard-ca names none',
+};
+
+export const GUARD_CERT_FILE: Variable = {
+  name: 'GUARD_CERT_FILE',
+  help: 'PEM file with the certificate presented to guards over TLS, where --guard-cert names none',
+};
+
+export const GUARD_KEY_FILE: Variable = {
+  name: 'GUARD_KEY_FILE',
+  help: 'PEM file with the private key of that certificate, where --guard-key names none',
+};
+
 export const REDIS_URL: Variable = {
   name: 'REDIS_URL',
   help: 'Redis of the fleet, with its password, where --redis names none',
@@ -65,8 +80,14 @@ export const ENVIRONMENT: readonly Variable[] = [
   },
   GUARD_API_KEY,
   { name: 'GUARD_API_KEY__<HOST>', help: 'key for one host instead' },
+  GUARD_CA_FILE,
+  GUARD_CERT_FILE,
+  GUARD_KEY_FILE,
   // Read by Node.js.
-  { name: 'NODE_EXTRA_CA_CERTS', help: 'PEM file of a certificate authority of your own, for grpcs://' },
+  {
+    name: 'NODE_EXTRA_CA_CERTS',
+    help: 'PEM file of a certificate authority of your own, trusted beside those of Node.js',
+  },
   REDIS_URL,
   REDIS_PREFIX,
   FLEET_KEY,

@@ -1,0 +1,82 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { ClientTls } from '../../domain/client-tls.ts';
+import { mistake } from '../mistake.ts';
+import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard-tls.ts';
+import { valuesOf, type Sources } from '../settings/given.ts';
+import type { NamedFile } from '../settings/kinds.ts';
+import { overTls } from '../values/guard-url.ts';
+import { readKeyFile } from './key-file.ts';
+
+const MAX_BYTES = 1024 * 1024;
+const CERTIFICATE_BEGIN = '-----BEGIN CERTIFICATE-----';
+const HOW_TO_DECRYPT = 'openssl pkey -in encrypted.pem -out plain.pem decrypts one';
+
+/** The settings for TLS connections to guards. */
+export const GUARD_TLS_SETTINGS = { guardCa: GUARD_CA, guardCert: GUARD_CERT, guardKey: GUARD_KEY };
+
+/** The files that these settings name; null: none. */
+export interface GuardTlsFiles {
+  readonly ca: NamedFile | null;
+  readonly cert: NamedFile | null;
+  readonly key: NamedFile | null;
+}
+
+/** Reads no file. */
+export async function guardTlsFilesOf(from: Sources): Promise<GuardTlsFiles> {
+  const { guardCa: ca, guardCert: cert, guardKey: key } = await valuesOf(GUARD_TLS_SETTINGS, from);
+  return { ca, cert, key };
+}
+
+/**
+ * Reads and checks the files for TLS connections to `guards`. Failure('usage') when one is unreadable or not what it should
+ * be, when every user can read the key, when the key is not that of the certificate or one of the two is missing, and when a
+ * flag or a job file names a file although no guard is reached over TLS. Files that the environment names are not read in
+ * that case: it holds for all processes of a machine. Never quotes a key.
+ */
+export async function readGuardTls(
+  { ca, cert, key }: GuardTlsFiles,
+  guards: readonly string[],
+): Promise<ClientTls> {
+  if (!guards.some(overTls)) {
+    refuseGuardTls({ ca, cert, key }, 'no guard is reached over TLS, such as grpcs://host:8001');
+    return {};
+  }
+  const trusted = ca === null ? {} : { ca: await certificatesIn(ca) };
+  if (cert === null && key === null) return trusted;
+  if (cert === null) throw mistake(key!.place, 'name its certificate as well, with --guard-cert');
+  if (key === null) throw mistake(cert.place, 'name its private key as well, with --guard-key');
+  const chain = await certificatesIn(cert);
+  const pem = await readKeyFile(key.path, { place: key.place, maxBytes: MAX_BYTES, secret: true });
+  if (!new X509Certificate(chain).checkPrivateKey(privateKeyIn(pem, key))) {
+    throw mistake(key.place, `${key.path} is not the key of the certificate in ${cert.path}`);
+  }
+  return { ...trusted, cert: chain, key: pem };
+}
+
+/** Failure('usage') with this reason when a flag or a job file names one of the files. */
+export function refuseGuardTls({ ca, cert, key }: GuardTlsFiles, reason: string): void {
+  const chosen = [ca, cert, key].find((file) => file !== null && !file.fromEnvironment);
+  if (chosen) throw mistake(chosen.place, reason);
+}
+
+/** The text of a PEM file of certificates. */
+async function certificatesIn({ path, place }: NamedFile): Promise<string> {
+  const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
+  const [, ...certificates] = pem.split(CERTIFICATE_BEGIN);
+  try {
+    for (const certificate of certificates) new X509Certificate(CERTIFICATE_BEGIN + certificate);
+  } catch (cause) {
+    throw mistake(place, `${path} holds a certificate that cannot be read`, cause);
+  }
+  if (certificates.length === 0) throw mistake(place, `${path} holds no certificate in PEM`);
+  return pem;
+}
+
+function privateKeyIn(pem: string, { path, place }: NamedFile): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    // The cause may quote what is secret.
+    throw mistake(place, `${path} holds no unencrypted private key in PEM; ${HOW_TO_DECRYPT}`);
+  }
+}

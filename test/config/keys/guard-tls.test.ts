@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { guardTlsFilesOf, readGuardTls } from '../../../src/config/keys/guard-tls.ts';
+import type { Flags } from '../../../src/config/settings/given.ts';
+import { type Certificate, issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
+
+let cwd: string;
+let authority: Certificate;
+let client: Certificate;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'guard-tls-'));
+  authority = await makeCertificate(cwd, '127.0.0.1');
+  client = await issueCertificate(cwd, 'client', authority, '127.0.0.1');
+});
+
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+async function read(flags: Flags, env: NodeJS.ProcessEnv = {}, guards = ['grpcs://gpu-1:8001']) {
+  return readGuardTls(await guardTlsFilesOf({ flags, env, cwd }), guards);
+}
+
+describe('the files for TLS connections to guards', () => {
+  it('are named by flags, relative to the working directory, or by the environment', async () => {
+    const flags = { guardCa: 'certificate.pem', guardCert: 'client.pem', guardKey: 'client.key' };
+    const expected = {
+      ca: authority.certificate.toString(),
+      cert: client.certificate.toString(),
+      key: client.key.toString(),
+    };
+    expect(await read(flags)).toEqual(expected);
+    const env = {
+      GUARD_CA_FILE: authority.path,
+      GUARD_CERT_FILE: client.path,
+      GUARD_KEY_FILE: client.keyPath,
+    };
+    expect(await read({}, env)).toEqual(expected);
+    expect(await read({ guardCa: 'certificate.pem' })).toEqual({ ca: expected.ca });
+    expect(await read({})).toEqual({});
+  });
+
+  it('may hold a chain of certificates', async () => {
+    const chain = client.certificate.toString() + authority.certificate.toString();
+    await writeFile(join(cwd, 'chain.pem'), chain);
+    const flags = { guardCa: 'chain.pem', guardCert: 'chain.pem', guardKey: 'client.key' };
+    expect(await read(flags)).toMatchObject({ ca: chain, cert: chain });
+  });
+
+  it('are a mistake where no guard is reached over TLS, unless only the environment names them', async () => {
+    const guards = ['embedded:', 'grpc://gpu-1:8001', 'http://gpu-1:9000'];
+    await expect(read({ guardCa: 'certificate.pem' }, {}, guards)).rejects.toMatchObject({
+      kind: 'usage',
+      message: '--guard-ca: no guard is reached over TLS, such as grpcs://host:8001',
+    });
+    expect(await read({}, { GUARD_CA_FILE: 'nowhere.pem' }, guards)).toEqual({});
+    expect(await read({ guardCa: 'certificate.pem' }, {}, [...guards, 'https://a.example'])).toHaveProperty(
+      'ca',
+    );
+  });
+
+  it('name a certificate and its key, or neither', async () => {
+    await expect(read({ guardCert: 'client.pem' })).rejects.toThrow(
+      '--guard-cert: name its private key as well, with --guard-key',
+    );
+    await expect(read({}, { GUARD_KEY_FILE: client.keyPath })).rejects.toThrow(
+      'GUARD_KEY_FILE: name its certificate as well, with --guard-cert',
+    );
+    await expect(read({ guardCert: 'client.pem', guardKey: 'certificate.key' })).rejects.toThrow(
+      /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,
+    );
+  });
+
+  it('must hold what they are named for; a key is never quoted', async () => {
+    const pass = ['-aes128', '-passout', 'pass:x'];
+    execFileSync('openssl', ['pkey', '-in', client.keyPath, ...pass, '-out', join(cwd, 'encrypted.key')]);
+    await writeFile(join(cwd, 'broken.pem'), authority.certificate.toString().replace('MII', 'XXX'));
+    await writeFile(join(cwd, 'empty.pem'), '');
+    const mistakes: [flags: Flags, says: RegExp][] = [
+      [{ guardCa: 'nowhere.pem' }, /nowhere\.pem cannot be read \(ENOENT\)/],
+      [{ guardCa: 'empty.pem' }, /empty\.pem holds no certificate in PEM/],
+      [{ guardCa: 'client.key' }, /client\.key holds no certificate in PEM/],
+      [{ guardCa: 'broken.pem' }, /broken\.pem holds a certificate that cannot be read/],
+      [{ guardCert: 'client.pem', guardKey: 'empty.pem' }, /empty\.pem holds no unencrypted private key/],
+      [
+        { guardCert: 'client.pem', guardKey: 'encrypted.key' },
+        /encrypted\.key holds no unencrypted private key/,
+      ],
+    ];
+    await chmod(join(cwd, 'empty.pem'), 0o600);
+    for (const [flags, says] of mistakes) {
+      const error = (await read(flags).catch((reason: unknown) => reason)) as Error;
+      expect(error).toMatchObject({ kind: 'usage', message: expect.stringMatching(says) as string });
+      expect(error.message).not.toContain('-----BEGIN');
+      expect(error.message).not.toContain((await readFile(client.keyPath, 'utf8')).split('\n')[1]);
+    }
+  });
+
+  it('keep the key from other users', async () => {
+    const path = join(cwd, 'open.key');
+    await writeFile(path, client.key);
+    await chmod(path, 0o644);
+    await expect(read({ guardCert: 'client.pem', guardKey: 'open.key' })).rejects.toThrow(
+      /open to every user/,
+    );
+    await chmod(path, 0o440);
+    expect(await read({ guardCert: 'client.pem', guardKey: 'open.key' })).toHaveProperty('key');
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClientTls } from '../../src/domain/client-tls.ts';
+import {
+  type Certificate,
+  issueCertificate,
+  makeCertificate,
+  type ServerTls,
+} from '../helpers/certificate.ts';
+import { closeAfterEach, connect, guard, judge, prompt, restGuard, verdict } from '../helpers/guard-pool.ts';
+
+closeAfterEach();
+
+let folder: string;
+/** Guards that require a certificate of `authority`, and have one of it. */
+let tls: ServerTls;
+let authority: Certificate;
+let client: Certificate;
+/** An authority of somebody else, and a client's certificate of it. */
+let stranger: Certificate;
+let strangersClient: Certificate;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'client-certificates-'));
+  const elsewhere = join(folder, 'elsewhere');
+  await mkdir(elsewhere);
+  [authority, stranger] = await Promise.all([
+    makeCertificate(folder, '127.0.0.1'),
+    makeCertificate(elsewhere, '127.0.0.1'),
+  ]);
+  const server = await issueCertificate(folder, 'server', authority, '127.0.0.1');
+  client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
+  strangersClient = await issueCertificate(elsewhere, 'client', stranger, '127.0.0.1');
+  tls = { ...server, clientAuthority: authority.certificate };
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function presenting(identity: Certificate | null, trusted: Certificate = authority): ClientTls {
+  const ca = trusted.certificate.toString();
+  return identity === null
+    ? { ca }
+    : { ca, cert: identity.certificate.toString(), key: identity.key.toString() };
+}
+
+describe.each([
+  ['gRPC', guard],
+  ['REST', restGuard],
+] as const)('a guard over %s that asks for a certificate', (_, start) => {
+  it('judges for a client that presents one of its authority, with the token', async () => {
+    const server = await start({ tls });
+    const pool = await connect([server], { tls: presenting(client), token: () => 'secret' });
+    verdict((await judge(pool, [prompt('a')]))[0]);
+  });
+
+  it('is not waited for by a client without one', async () => {
+    const server = await start({ tls });
+    await expect(connect([server], { tls: presenting(null) })).rejects.toMatchObject({
+      kind: 'service',
+      message: `guard ${server.address}: it requires a certificate that it trusts: see --guard-cert`,
+    });
+    expect(server.seen).toEqual([]);
+  });
+
+  it('gets nothing from a client with the certificate of another authority', async () => {
+    const server = await start({ tls });
+    const options = { tls: presenting(strangersClient), startTimeoutMs: 300 };
+    await expect(connect([server], options)).rejects.toMatchObject({ kind: 'service' });
+    expect(server.seen).toEqual([]);
+  });
+
+  it('gets nothing from a client that trusts another authority', async () => {
+    const server = await start({ tls });
+    await expect(connect([server], { tls: presenting(client, stranger) })).rejects.toMatchObject({
+      kind: 'service',
+      message: `guard ${server.address}: its certificate is not trusted: see --guard-ca`,
+    });
+    expect(server.seen).toEqual([]);
+  });
+});
