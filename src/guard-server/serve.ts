@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { isLoopback } from '../domain/loopback.ts';
+import type { ModelControl } from './service/model-repository.ts';
 import { startGuardServer, type GuardModelName, type GuardServer } from './server.ts';
 import { parseFaults, type Fault } from './synthetic/faults.ts';
 
@@ -11,6 +12,10 @@ export interface ServeOptions {
   readonly host: string;
   /** 0: a free port. */
   readonly grpcPort: number;
+  /** Default `none`. */
+  readonly modelControl?: ModelControl;
+  /** The model to load at the start, with model control `explicit`. */
+  readonly loadModel?: 'guard' | null;
   /** A fault script for the synthetic model, read again on SIGHUP. */
   readonly faults?: string | undefined;
   /** Required of every call; optional on loopback addresses only. */
@@ -20,14 +25,15 @@ export interface ServeOptions {
 /**
  * Serves the embedded guard until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout` the address
  * and, on SIGHUP, whether the fault script was reloaded.
- * Failure('usage') for a non-loopback address without a token, a port in use, or an invalid fault script.
+ * Failure('usage') for a non-loopback address without a token, a port in use, an invalid fault script, or a model to load
+ * without explicit model control.
  */
 export async function serveGuard(
   options: ServeOptions,
   signal: AbortSignal,
   stdout: LineWriter,
 ): Promise<void> {
-  const { model, host, grpcPort } = options;
+  const { model, host, grpcPort, modelControl = 'none', loadModel = null } = options;
   const token = options.token || null;
   if (token === null && !isLoopback(host)) {
     throw new Failure('usage', `--host ${host} can be reached from outside: set GUARD_TOKEN to listen there`);
@@ -35,8 +41,17 @@ export async function serveGuard(
   if (options.faults !== undefined && model !== 'synthetic') {
     throw new Failure('usage', '--faults needs --model synthetic');
   }
+  if (loadModel !== null && modelControl !== 'explicit') {
+    throw new Failure(
+      'usage',
+      '--load-model needs --model-control explicit: with none the model is always loaded',
+    );
+  }
   const faults = options.faults === undefined ? [] : await readFaults(options.faults);
-  const server = await startGuardServer({ model, host, grpcPort, token, synthetic: { faults } });
+  const server = await startGuardServer({
+    ...{ model, host, grpcPort, token, modelControl, loadModel },
+    synthetic: { faults },
+  });
   const reload = (): void => void reloadFaults(server, options.faults!, stdout);
   if (options.faults !== undefined) process.on('SIGHUP', reload);
   try {

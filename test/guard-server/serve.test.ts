@@ -108,3 +108,16 @@ it('refuses a fault script that is wrong, or for a model that has no faults', as
   await writeFile(faults, '{"faults":[]}');
   await expect(serve({ faults, model: 'lite' })).rejects.toMatchObject({ kind: 'usage' });
 });
+
+it('loads a model by name with explicit model control only', async () => {
+  await expect(serve({ loadModel: 'guard' })).rejects.toMatchObject({
+    kind: 'usage',
+    message: expect.stringContaining('--model-control explicit') as string,
+  });
+  const served = serve({ modelControl: 'explicit' });
+  const client = new TestClient((await line()).split(' ')[3]!);
+  expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: false });
+  stop.abort();
+  await served;
+  client.close();
+});

@@ -1,12 +1,26 @@
 import type { Command } from 'commander';
 import { GUARD_TOKEN } from '../../config/settings/entries/environment.ts';
-import { FAULTS, GRPC_PORT, HOST, MODEL } from '../../config/settings/entries/services.ts';
+import {
+  FAULTS,
+  GRPC_PORT,
+  HOST,
+  LOAD_MODEL,
+  MODEL,
+  MODEL_CONTROL,
+} from '../../config/settings/entries/services.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { serveGuard } from '../../guard-server/serve.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-const SETTINGS = { model: MODEL, host: HOST, grpcPort: GRPC_PORT, faults: FAULTS };
+const SETTINGS = {
+  model: MODEL,
+  host: HOST,
+  grpcPort: GRPC_PORT,
+  modelControl: MODEL_CONTROL,
+  loadModel: LOAD_MODEL,
+  faults: FAULTS,
+};
 
 /** `guard`: the embedded guard as a server. */
 export function guardCommand(context: CommandContext): Command {

@@ -49,6 +49,22 @@ export const GRPC_PORT = setting({
   example: '9001',
 });
 
+export const MODEL_CONTROL = setting({
+  flag: '--model-control',
+  help: '`explicit`: clients load and unload the model; `none`: it is loaded from start to end',
+  kind: choice('mode', ['explicit', 'none'] as const),
+  default: 'none',
+  example: 'explicit',
+});
+
+export const LOAD_MODEL = setting({
+  flag: '--load-model',
+  help: 'model to load at the start, with --model-control explicit',
+  kind: choice('name', ['guard'] as const),
+  unset: 'none until a client loads it',
+  example: 'guard',
+});
+
 export const FAULTS = setting({
   flag: '--faults',
   help: 'fault script (JSON) of the synthetic model, read again on SIGHUP',
