@@ -16,6 +16,14 @@ export type Audit = 'final' | 'every-turn';
 
 export const AUDITS: readonly Audit[] = ['final', 'every-turn'];
 
+/** How generations are replayed as moderation streams. */
+export interface Replay {
+  /** Most characters of a chunk, where a response was not recorded in chunks. */
+  readonly chunkChars: number;
+  /** Chunks from one verdict to the next. */
+  readonly cadenceChunks: number;
+}
+
 /** One corpus: what the user named, and how to read what is found there. */
 export interface SourceConfig {
   /** Absolute path of a file or folder, or an absolute glob. */
@@ -26,6 +34,8 @@ export interface SourceConfig {
   readonly textColumns: readonly string[] | null;
   readonly idColumn: string | null;
   readonly audit: Audit;
+  /** Null: a response is judged as a whole. Runs of earlier builds do not have it. */
+  readonly asStream?: Replay | null;
   /** WHATWG encoding label; null: UTF-8, or UTF-16 or UTF-32 by byte order mark. */
   readonly encoding: string | null;
   readonly layout: Layout | null;
@@ -109,6 +119,11 @@ export const DEFAULT_LIMITS: RunConfig['limits'] = {
   mediaShardItems: 32,
   mediaShardBytes: 64 * 1024 * 1024,
 };
+
+/** Whether a run replays generations of any source. */
+export function replaysGenerations({ sources }: Pick<RunConfig, 'sources'>): boolean {
+  return sources.some(({ asStream = null }) => asStream !== null);
+}
 
 /** run.json: written first, never changed. */
 export interface RunRecord {

@@ -41,6 +41,8 @@ const CODE_OF_REASON = {
   ffmpeg_missing: 'INTERNAL',
   /** A table, or a file of records, without a column that is recognised as text. */
   no_text_column: 'UNSUPPORTED_TYPE',
+  /** In a source whose generations are replayed: anything but a prompt with its response. */
+  no_generation: 'UNSUPPORTED_TYPE',
 } as const satisfies Readonly<Record<string, ItemCode>>;
 
 export type ItemErrorReason = keyof typeof CODE_OF_REASON;

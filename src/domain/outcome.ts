@@ -50,6 +50,17 @@ export type Decision = 'allow' | 'review' | 'block';
 
 export const DECISIONS: readonly Decision[] = ['allow', 'review', 'block'];
 
+/** What the stream of a generation found, in an outcome line. */
+export interface StreamLine {
+  readonly chunks: number;
+  readonly first_caution_seq: number | null;
+  readonly first_flagged_seq: number | null;
+  readonly shown_share_at_caution: number | null;
+  readonly shown_share_at_flag: number | null;
+  readonly lag_chunks: number;
+  readonly lag_ms: number;
+}
+
 /** One line of the verdict log and of verdicts.jsonl. Keys are always present; null where not applicable. */
 export interface OutcomeLine {
   readonly schema: 1;
@@ -81,6 +92,7 @@ export interface OutcomeLine {
   readonly latency_ms: number | null;
   readonly attempts: number;
   readonly cache_usage: readonly number[] | null;
+  readonly stream: StreamLine | null;
   readonly moderated_at: string;
   readonly reused_from: string | null;
   readonly error: {

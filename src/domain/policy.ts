@@ -14,7 +14,10 @@ export interface Policy {
    * file, and the guard's own FLAGGED decides between block and allow.
    */
   readonly thresholds: Readonly<Partial<Record<CategoryKey | 'default', Thresholds>>> | null;
-  /** By default, an item that the guard flagged, overall or for a category, is at least reviewed. True disables that. */
+  /**
+   * By default, an item that the guard flagged, overall or for a category, or for which it asked for caution, is at least
+   * reviewed. True disables that.
+   */
   readonly allowFlagged: boolean;
   /** By default, an item that was judged only in part is at least reviewed. True disables that. */
   readonly allowPartial: boolean;
@@ -28,6 +31,8 @@ export interface Scored {
   readonly flagged: boolean;
   readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
   readonly subcategoryFlags: readonly string[] | null;
+  /** Whether any verdict of a stream had `needs_caution`. */
+  readonly needsCaution: boolean;
   readonly partial: boolean;
 }
 
@@ -83,6 +88,7 @@ export function decide(policy: Policy, scored: Scored): Decided {
   if (!policy.allowFlagged) {
     if (scored.flagged) consider('review', 'flagged');
     else if (flags.length > 0) consider('review', `${flags[0]} flagged`);
+    if (scored.needsCaution) consider('review', 'needs_caution');
   }
   return { decision, decidedBy, thresholdUnapplied };
 }

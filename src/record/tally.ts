@@ -3,6 +3,7 @@ import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
 import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
 
@@ -37,6 +38,10 @@ export interface Counts {
   readonly without_ffmpeg: number;
   /** Errors with the reason `no_text_column`. */
   readonly without_text_column: number;
+  /** Errors with the reason `no_generation`; absent when there are none. */
+  readonly without_generation?: number;
+  /** Absent in a run without generations. */
+  readonly streams?: StreamCounts;
 }
 
 /** Max extensions counted separately: file names can be anything. */
@@ -54,6 +59,8 @@ export class Tally {
   #thresholdsUnapplied = 0;
   #withoutFfmpeg = 0;
   #withoutTextColumn = 0;
+  #withoutGeneration = 0;
+  readonly #streams = new StreamTally();
   #unknownCategories = 0;
   readonly #decisions = new Map<string, number>();
   readonly #categories = new Map<string, number>();
@@ -76,6 +83,7 @@ export class Tally {
       this.#errors++;
       increment(this.#codes, line.error.code);
       if (line.error.reason === 'no_text_column') this.#withoutTextColumn++;
+      else if (line.error.reason === 'no_generation') this.#withoutGeneration++;
       else if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
       if (line.error.reason === 'ffmpeg_missing') this.#withoutFfmpeg++;
     }
@@ -84,12 +92,14 @@ export class Tally {
     increment(this.#decisions, line.decision);
     for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
+    if (line.stream) this.#streams.add(line.stream);
     if (decided.thresholdUnapplied) this.#thresholdsUnapplied++;
     return decided.decision === line.decision && decided.decidedBy === line.decided_by;
   }
 
   counts(): Counts {
     const decided = ordered(this.#decisions, DECISIONS);
+    const streams = this.#streams.counts();
     return {
       items: this.#items,
       verdicts: this.#items - this.#errors,
@@ -105,6 +115,8 @@ export class Tally {
       thresholds_unapplied: this.#thresholdsUnapplied,
       without_ffmpeg: this.#withoutFfmpeg,
       without_text_column: this.#withoutTextColumn,
+      ...(this.#withoutGeneration > 0 && { without_generation: this.#withoutGeneration }),
+      ...(streams && { streams }),
     };
   }
 

@@ -6,6 +6,7 @@ const clean: Scored = {
   flagged: false,
   subcategoryScores: null,
   subcategoryFlags: null,
+  needsCaution: false,
   partial: false,
 };
 const flagged: Scored = {
@@ -13,6 +14,7 @@ const flagged: Scored = {
   flagged: true,
   subcategoryScores: { hate: 0.45, violent_crimes: 0.85 },
   subcategoryFlags: ['violent_crimes'],
+  needsCaution: false,
   partial: false,
 };
 const policy: Policy = {
@@ -59,6 +61,17 @@ describe('decide', () => {
     expect(decide(policy, part)).toMatchObject({ decision: 'review', decidedBy: 'partial coverage' });
     expect(decide({ ...policy, allowPartial: true }, part).decision).toBe('allow');
     expect(decide(DEFAULT_POLICY, part).decision).toBe('review');
+  });
+
+  it('reviews what needs caution, unless flags are allowed, and names a flag first', () => {
+    const cautioned: Scored = { ...clean, needsCaution: true };
+    expect(decide(DEFAULT_POLICY, cautioned)).toMatchObject({
+      decision: 'review',
+      decidedBy: 'needs_caution',
+    });
+    expect(decide(policy, cautioned)).toMatchObject({ decision: 'review', decidedBy: 'needs_caution' });
+    expect(decide({ ...policy, allowFlagged: true }, cautioned).decision).toBe('allow');
+    expect(decide(DEFAULT_POLICY, { ...flagged, needsCaution: true }).decidedBy).toBe('flagged');
   });
 
   it('blocks what is flagged for child sexual exploitation whatever the scores', () => {

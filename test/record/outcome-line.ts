@@ -26,6 +26,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     latency_ms: 1,
     attempts: 1,
     cache_usage: null,
+    stream: null,
     moderated_at: '2026-11-21T02:00:03.120Z',
     reused_from: null,
     error: null,

@@ -16,6 +16,42 @@ it('counts flags under unknown names by name up to a bound, and the others toget
   expect(by_category).toMatchObject({ hate: 50, 'made up 0-0': 1, other_categories: 5000 - 20 });
 });
 
+const STREAM = {
+  chunks: 10,
+  first_caution_seq: null,
+  first_flagged_seq: null,
+  shown_share_at_caution: null,
+  shown_share_at_flag: null,
+  lag_chunks: 1,
+  lag_ms: 2,
+};
+
+it('says how early streams raised generations, by nearest rank', () => {
+  const tally = new Tally(DEFAULT_POLICY);
+  for (const shown_share_at_flag of [1, 0.5, 0.1, 0.2, 0.3333, null, null]) {
+    tally.add(outcomeLine({ stream: { ...STREAM, shown_share_at_flag } }));
+  }
+  tally.add(outcomeLine());
+  expect(tally.counts().streams).toEqual({
+    generations: 7,
+    caution: { generations: 0, median: null, p90: null },
+    flag: { generations: 5, median: 0.3333, p90: 1 },
+  });
+});
+
+it('says nothing of streams in a run without generations', () => {
+  const tally = new Tally(DEFAULT_POLICY);
+  tally.add(outcomeLine());
+  expect(tally.counts()).not.toHaveProperty('streams');
+});
+
+it('checks the decision on a generation that needs caution', () => {
+  const tally = new Tally(DEFAULT_POLICY);
+  const stream = { ...STREAM, first_caution_seq: 4, shown_share_at_caution: 0.5 };
+  expect(tally.add(outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' }))).toBe(true);
+  expect(tally.add(outcomeLine({ stream }))).toBe(false);
+});
+
 it('counts what has a remedy of its own by the reason, whatever the message', () => {
   const tally = new Tally(DEFAULT_POLICY);
   const failed = (error: OutcomeLine['error']): OutcomeLine =>
@@ -32,11 +68,13 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
   tally.add(failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }));
   tally.add(failed({ ...missing, message: REFUSALS.ffmpegMissing.message }));
   tally.add(failed({ ...unnamed, message: 'any', reason: 'no_text_column' }));
+  tally.add(failed({ ...unnamed, message: 'any', reason: 'no_generation' }));
   tally.add(failed({ ...unnamed, message: 'any' }));
   expect(tally.counts()).toMatchObject({
     without_ffmpeg: 1,
     without_text_column: 1,
+    without_generation: 1,
     unsupported_files: { csv: 1 },
-    by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 2 },
+    by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
   });
 });

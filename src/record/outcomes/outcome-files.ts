@@ -1,4 +1,5 @@
-import type { RunConfig } from '../../config/run-config.ts';
+import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
 import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
@@ -29,17 +30,20 @@ export class OutcomeFiles<T extends TextTarget> {
   readonly #errors: T;
   /** Null without the format `csv`. */
   readonly #tables: Tables<T> | null;
+  /** Whether the tables have columns for streams. */
+  readonly #withStreams: boolean;
 
   private constructor(
     create: (name: string) => Promise<T>,
     flaggedRows: number,
-    targets: { verdicts: T; errors: T; tables: Tables<T> | null },
+    targets: { verdicts: T; errors: T; tables: Tables<T> | null; withStreams: boolean },
   ) {
     this.#create = create;
     this.#flaggedRows = flaggedRows;
     this.#verdicts = targets.verdicts;
     this.#errors = targets.errors;
     this.#tables = targets.tables;
+    this.#withStreams = targets.withStreams;
   }
 
   /**
@@ -48,20 +52,21 @@ export class OutcomeFiles<T extends TextTarget> {
    */
   static async begin<T extends TextTarget>(
     create: (name: string) => Promise<T>,
-    formats: RunConfig['output']['formats'],
+    config: Pick<RunConfig, 'output' | 'sources'>,
     flaggedRows = MAX_FLAGGED_ROWS,
   ): Promise<OutcomeFiles<T>> {
+    const withStreams = replaysGenerations(config);
     const table = async (name: string): Promise<T> => {
       const target = await create(name);
-      await target.write(tableHead());
+      await target.write(tableHead(withStreams));
       return target;
     };
     const verdicts = await create(RUN_FILES.verdicts);
     const errors = await create(RUN_FILES.errors);
-    const tables = formats.includes('csv')
+    const tables = config.output.formats.includes('csv')
       ? { all: await table(RUN_FILES.verdictsCsv), flagged: await table(flaggedCsv(1)), rows: 0, parts: 1 }
       : null;
-    return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables });
+    return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables, withStreams });
   }
 
   /** To be called in corpus order. */
@@ -71,14 +76,18 @@ export class OutcomeFiles<T extends TextTarget> {
     for (const span of spans(errors)) await this.#errors.write(span);
     if (this.#tables === null) return;
     const lines = outcomes.map(({ line }) => line);
-    await this.#tables.all.write(lines.map(tableRow));
+    await this.#tables.all.write(this.#rows(lines));
     await this.#addFlagged(
       this.#tables,
       lines.filter(({ decision }) => decision === 'review' || decision === 'block'),
     );
   }
 
-  async #addFlagged(tables: Tables<T>, lines: readonly LoggedOutcome['line'][]): Promise<void> {
+  #rows(lines: readonly OutcomeLine[]): string[] {
+    return lines.map((line) => tableRow(line, this.#withStreams));
+  }
+
+  async #addFlagged(tables: Tables<T>, lines: readonly OutcomeLine[]): Promise<void> {
     let left = lines;
     while (left.length > 0) {
       if (tables.rows === this.#flaggedRows) {
@@ -86,10 +95,10 @@ export class OutcomeFiles<T extends TextTarget> {
         tables.parts++;
         tables.rows = 0;
         tables.flagged = await this.#create(flaggedCsv(tables.parts));
-        await tables.flagged.write(tableHead());
+        await tables.flagged.write(tableHead(this.#withStreams));
       }
       const now = left.slice(0, this.#flaggedRows - tables.rows);
-      await tables.flagged.write(now.map(tableRow));
+      await tables.flagged.write(this.#rows(now));
       tables.rows += now.length;
       left = left.slice(now.length);
     }

@@ -1,18 +1,20 @@
 import { isRetryable } from '../../domain/item-error.ts';
 import { kindOf, type Item } from '../../domain/item.ts';
-import type { FailedJudgement, Judgement, OutcomeLine } from '../../domain/outcome.ts';
+import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
+import type { FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 
 /** The line of an item with a verdict, with the policy's decision. */
 export function verdictLine(run: string, policy: Policy, item: Item, judgement: Judgement): OutcomeLine {
-  const { coverage } = judgement;
+  const { coverage, stream } = judgement;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
   const { decision, decidedBy } = decide(policy, {
     score: judgement.score,
     flagged: judgement.flagged,
     subcategoryScores: scores,
     subcategoryFlags: judgement.subcategoryFlags,
+    needsCaution: stream !== null && stream.firstCautionSeq !== null,
     partial: coverage.judged < coverage.total,
   });
   // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the sink.
@@ -42,9 +44,10 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     same_as: null,
     fingerprint: judgement.fingerprint,
     endpoint: judgement.endpoint,
-    latency_ms: Math.round(judgement.latencyMs * 100) / 100,
+    latency_ms: toHundredths(judgement.latencyMs),
     attempts: judgement.attempts,
     cache_usage: judgement.cacheUsage,
+    stream: stream && streamLine(stream),
     moderated_at: judgement.moderatedAt,
     reused_from: null,
     error: null,
@@ -79,10 +82,27 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     latency_ms: null,
     attempts: failure.attempts,
     cache_usage: null,
+    stream: null,
     moderated_at: failure.moderatedAt,
     reused_from: null,
     error: reason === undefined ? { code, message, retryable } : { code, message, retryable, reason },
   };
+}
+
+function streamLine(stream: GenerationVerdict): StreamLine {
+  return {
+    chunks: stream.chunks,
+    first_caution_seq: stream.firstCautionSeq,
+    first_flagged_seq: stream.firstFlaggedSeq,
+    shown_share_at_caution: stream.shareAtCaution,
+    shown_share_at_flag: stream.shareAtFlag,
+    lag_chunks: stream.lagChunks,
+    lag_ms: toHundredths(stream.lagMs),
+  };
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 /** The keys of a source in the order of the record format. */
@@ -104,6 +124,8 @@ export function replayDecision(policy: Policy, line: OutcomeLine): Decided | nul
     flagged: line.flagged,
     subcategoryScores: line.subcategory_scores,
     subcategoryFlags: line.subcategory_flags,
+    // A line of an earlier build has no stream.
+    needsCaution: (line.stream?.first_caution_seq ?? null) !== null,
     partial: line.coverage !== null && line.coverage.judged < line.coverage.total,
   });
 }

@@ -47,6 +47,19 @@ const OUTCOME = z.strictObject({
   latency_ms: z.number().min(0).nullable(),
   attempts: count,
   cache_usage: z.array(z.number()).nullable(),
+  // Lines of earlier builds do not have it.
+  stream: z
+    .strictObject({
+      chunks: z.int().min(1),
+      first_caution_seq: count.nullable(),
+      first_flagged_seq: count.nullable(),
+      shown_share_at_caution: score.nullable(),
+      shown_share_at_flag: score.nullable(),
+      lag_chunks: count,
+      lag_ms: z.number().min(0),
+    })
+    .nullable()
+    .default(null),
   moderated_at: z.string(),
   reused_from: z.string().nullable(),
   error: z

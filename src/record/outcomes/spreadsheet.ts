@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 const COLUMNS = [
@@ -19,6 +19,15 @@ const COLUMNS = [
   'error_message',
   'moderated_at_utc',
 ] as const;
+
+/** Behind the others, in runs that replay generations only: first column, then what a row has in it. */
+const STREAM_COLUMNS: readonly (readonly [name: string, cellOf: (stream: StreamLine) => number | null])[] = [
+  ['chunks', (stream) => stream.chunks],
+  ['first_caution_seq', (stream) => stream.first_caution_seq],
+  ['shown_share_at_caution', (stream) => stream.shown_share_at_caution],
+  ['first_flagged_seq', (stream) => stream.first_flagged_seq],
+  ['shown_share_at_flag', (stream) => stream.shown_share_at_flag],
+];
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -58,22 +67,23 @@ const LEADING_CONTROL = /^[\t\r\n]/;
 const SPECIAL = /[",\r\n]/;
 
 /** First line of a table: a byte order mark, so that spreadsheets read UTF-8, and the column names. */
-export function tableHead(): string {
-  return `${BYTE_ORDER_MARK}${COLUMNS.join(',')}\r\n`;
+export function tableHead(withStreams: boolean): string {
+  const columns = withStreams ? [...COLUMNS, ...STREAM_COLUMNS.map(([name]) => name)] : COLUMNS;
+  return `${BYTE_ORDER_MARK}${columns.join(',')}\r\n`;
 }
 
 /**
  * One row of a table for people: RFC 4180 with CRLF. No cell can begin a formula, even when it is read with a separator
  * other than the comma; numbers stay numbers.
  */
-export function tableRow(line: OutcomeLine): string {
+export function tableRow(line: OutcomeLine, withStreams: boolean): string {
   const { source, coverage, error, subcategory_scores: scores } = line;
   const judged = coverage === null ? null : `${coverage.judged} of ${coverage.total} ${coverage.unit}`;
   return (
     `${cell(line.seq)},${cell(source.path)},${cell(source.row)},${cell(source.line)},${cell(line.id)},` +
     `${cell(line.decision)},${cell(line.decided_by)},${cell(line.score)},${scores === null ? NO_SCORES : scoreCells(scores)}` +
     `${cell(judged)},${cell(line.endpoint)},${cell(line.fingerprint)},${cell(error?.code)},` +
-    `${cell(error?.message)},${cell(spreadsheetTime(line.moderated_at))}\r\n`
+    `${cell(error?.message)},${cell(spreadsheetTime(line.moderated_at))}${withStreams ? streamCells(line.stream) : ''}\r\n`
   );
 }
 
@@ -83,6 +93,10 @@ function scoreCells(scores: NonNullable<OutcomeLine['subcategory_scores']>): str
   let cells = '';
   for (const key of CATEGORY_KEYS) cells += `${cell(scores[key])},`;
   return cells;
+}
+
+function streamCells(stream: StreamLine | null): string {
+  return STREAM_COLUMNS.map(([, cellOf]) => `,${cell(stream && cellOf(stream))}`).join('');
 }
 
 /** A cell. Most texts need neither quotes nor an apostrophe, and calling the library for each would dominate the time. */

@@ -6,6 +6,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
+import type { StreamCounts } from './stream-counts.ts';
 import type { Summary } from './summary.ts';
 
 /** Max lines about guards and models, and max reasons for leaving files out. */
@@ -49,6 +50,7 @@ export function summaryLines(summary: Summary): string[] {
     ...headlines(summary),
     ...notJudged(summary),
     ...decisions(summary),
+    ...streams(summary),
     ...guards(summary),
     ...record(summary),
   ];
@@ -96,6 +98,11 @@ function notJudged(summary: Summary): string[] {
     const of = tables === 1 ? '1 of the files above has' : `${number(tables)} of the files above have`;
     lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
   }
+  if (summary.without_generation !== undefined) {
+    const items = summary.without_generation;
+    const of = `${number(items)} of the items above ${plural(items, 'has', 'have')}`;
+    lines.push(`${of} no prompt with a response to replay: judge them in a run without --as-stream`);
+  }
   if (summary.without_ffmpeg > 0) {
     const clips = `${number(summary.without_ffmpeg)} of the items above ${plural(summary.without_ffmpeg, 'is', 'are')} audio`;
     lines.push(`ffmpeg is missing: ${clips}; install it (${INSTALL_FFMPEG}), then retry`);
@@ -133,6 +140,23 @@ function decisions(summary: Summary): string[] {
     );
   }
   return lines;
+}
+
+function streams({ streams: counts }: Summary): string[] {
+  if (counts === undefined) return [];
+  const all = `${number(counts.generations)} ${plural(counts.generations, 'generation')}`;
+  const raised = ({ generations, median, p90 }: StreamCounts['flag']): string =>
+    median === null || p90 === null
+      ? `0 of ${all}`
+      : `${number(generations)} of ${all}, half of them within the first ${percent(median)} of their text, nine in ten within ${percent(p90)}`;
+  return [
+    `Flagged while streaming: ${raised(counts.flag)}`,
+    `Caution while streaming: ${raised(counts.caution)}`,
+  ];
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1).replace(/\.0$/, '')}%`;
 }
 
 function guards(summary: Summary): string[] {

@@ -229,7 +229,7 @@ async function checkOutcomeFiles(
     return file;
   };
   try {
-    const files = await OutcomeFiles.begin(open, record.config.output.formats);
+    const files = await OutcomeFiles.begin(open, record.config);
     const totals = await readRunOutcomes(input, files);
     for (const file of opened.values()) await file.complete();
     return { files: [...opened.keys()], totals };

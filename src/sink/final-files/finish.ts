@@ -96,8 +96,7 @@ class Finish {
     }
     const create = (name: string): Promise<FinalFile> => this.#create(name);
     try {
-      const { formats } = record.config.output;
-      const files = await OutcomeFiles.begin(create, formats, this.#options.flaggedRows);
+      const files = await OutcomeFiles.begin(create, record.config, this.#options.flaggedRows);
       const totals = await readRunOutcomes(outcomes, files);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());

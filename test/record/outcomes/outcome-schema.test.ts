@@ -31,3 +31,28 @@ describe('an error line', () => {
     expect(() => parseOutcomeLine(JSON.stringify(failed(error)))).toThrow();
   });
 });
+
+describe('the stream of an outcome line', () => {
+  const stream = {
+    chunks: 3,
+    first_caution_seq: 0,
+    first_flagged_seq: null,
+    shown_share_at_caution: 0.25,
+    shown_share_at_flag: null,
+    lag_chunks: 1,
+    lag_ms: 2.5,
+  };
+
+  it('has all of its keys', () => {
+    const line = outcomeLine({ request_type: 'generation', stream });
+    expect(parseOutcomeLine(JSON.stringify(line))).toEqual(line);
+    const { chunks, ...rest } = stream;
+    expect(chunks).toBe(3);
+    expect(() => parseOutcomeLine(JSON.stringify({ ...line, stream: rest }))).toThrow();
+  });
+
+  it('is null in a line of an earlier build', () => {
+    const { stream: none, ...line } = outcomeLine();
+    expect(parseOutcomeLine(JSON.stringify(line)).stream).toBe(none);
+  });
+});

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { tableHead, tableRow } from '../../../src/record/outcomes/spreadsheet.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
@@ -36,16 +37,19 @@ function cellsReadWith(delimiter: string, row: string): string[] {
 }
 
 function rowWith(text: string): string {
-  return tableRow({
-    ...LINE,
-    id: text,
-    fingerprint: text,
-    endpoint: text,
-    decided_by: text,
-    moderated_at: text,
-    source: { ...LINE.source, path: text },
-    error: { code: 'INTERNAL', message: text, retryable: true },
-  });
+  return tableRow(
+    {
+      ...LINE,
+      id: text,
+      fingerprint: text,
+      endpoint: text,
+      decided_by: text,
+      moderated_at: text,
+      source: { ...LINE.source, path: text },
+      error: { code: 'INTERNAL', message: text, retryable: true },
+    },
+    false,
+  );
 }
 
 function formulasIn(text: string): string[] {
@@ -142,13 +146,16 @@ it('a long text takes time in proportion', () => {
 });
 
 it('leaves ordinary cells as they are', () => {
-  const row = tableRow({
-    ...LINE,
-    id: '2021-11-02 a - b = c + d',
-    endpoint: 'grpc://gpu-1:8001',
-    decided_by: 'violent_crimes>=0.8',
-    source: { ...LINE.source, path: 'a/b-c (1) x+y@z.csv' },
-  });
+  const row = tableRow(
+    {
+      ...LINE,
+      id: '2021-11-02 a - b = c + d',
+      endpoint: 'grpc://gpu-1:8001',
+      decided_by: 'violent_crimes>=0.8',
+      source: { ...LINE.source, path: 'a/b-c (1) x+y@z.csv' },
+    },
+    false,
+  );
   expect(row).toContain(',a/b-c (1) x+y@z.csv,');
   expect(row).toContain(',2021-11-02 a - b = c + d,');
   expect(row).toContain(',grpc://gpu-1:8001,');
@@ -158,8 +165,35 @@ it('leaves ordinary cells as they are', () => {
 
 it('the head of a table begins no formula', () => {
   expect(
-    tableHead()
+    tableHead(true)
       .split(/[,;\t|: ]/)
       .filter((cell) => BEGINS_FORMULA.test(cell)),
   ).toEqual([]);
+});
+
+const STREAM = {
+  chunks: 12,
+  first_caution_seq: 3,
+  first_flagged_seq: null,
+  shown_share_at_caution: 0.3125,
+  shown_share_at_flag: null,
+  lag_chunks: 1,
+  lag_ms: 4.5,
+};
+
+it('a run that replays generations has columns for them behind the others', () => {
+  const parsed = (line: OutcomeLine): Record<string, string>[] =>
+    parse(tableHead(true) + tableRow(line, true), { bom: true, columns: true });
+  expect(parsed({ ...LINE, stream: STREAM })).toEqual([
+    expect.objectContaining({
+      moderated_at_utc: '2026-11-21 02:00:03',
+      chunks: '12',
+      first_caution_seq: '3',
+      shown_share_at_caution: '0.3125',
+      first_flagged_seq: '',
+      shown_share_at_flag: '',
+    }),
+  ]);
+  expect(parsed(LINE)).toEqual([expect.objectContaining({ chunks: '', first_caution_seq: '' })]);
+  expect(tableHead(true).startsWith(tableHead(false).trimEnd())).toBe(true);
 });

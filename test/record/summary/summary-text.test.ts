@@ -76,6 +76,26 @@ describe('the summary for people', () => {
     expect(summaryText(SUMMARY)).not.toContain('unsupported');
   });
 
+  it('says how early a stream raised what it flagged', () => {
+    const flag = { generations: 9, median: 0.31, p90: 0.7525 };
+    const caution = { generations: 0, median: null, p90: null };
+    const text = summaryText({ ...SUMMARY, streams: { generations: 1200, flag, caution } });
+    expect(text).toContain(
+      [
+        'Flagged while streaming: 9 of 1,200 generations, half of them within the first 31% of their text, nine in ten within 75.3%',
+        'Caution while streaming: 0 of 1,200 generations',
+      ].join('\n'),
+    );
+    expect(summaryText(SUMMARY)).not.toContain('streaming');
+  });
+
+  it('says what to do with items that cannot be replayed', () => {
+    const text = summaryText({ ...SUMMARY, by_error_code: { UNSUPPORTED_TYPE: 3 }, without_generation: 1 });
+    expect(text).toContain(
+      '1 of the items above has no prompt with a response to replay: judge them in a run without --as-stream',
+    );
+  });
+
   it('says what to install where ffmpeg was missing', () => {
     const text = summaryText({ ...SUMMARY, by_error_code: { INTERNAL: 3 }, without_ffmpeg: 2 });
     expect(text).toContain(
