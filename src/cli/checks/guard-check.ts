@@ -1,5 +1,5 @@
 import { EMBEDDED_GUARD } from '../../config/values/guard-url.ts';
-import type { ClientTls } from '../../domain/client-tls.ts';
+import type { ClientTls } from '../../config/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
 import type { Check } from './machine-checks.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { ClientTls } from '../../domain/client-tls.ts';
+import type { ClientTls } from '../client-tls.ts';
 import { mistake } from '../mistake.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard-tls.ts';
 import { valuesOf, type Sources } from '../settings/given.ts';

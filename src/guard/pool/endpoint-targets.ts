@@ -1,4 +1,4 @@
-import type { ClientTls } from '../../domain/client-tls.ts';
+import type { ClientTls } from '../../config/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';

@@ -9,7 +9,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import type { ClientTls } from '../../domain/client-tls.ts';
+import type { ClientTls } from '../../config/client-tls.ts';
 import type { GuardAddress } from '../protocol/address.ts';
 import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
