@@ -1,6 +1,7 @@
 import { DynamicBatcher } from './batching/dynamic-batcher.ts';
 import { Lanes } from './batching/lanes.ts';
 import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
+import type { ModelStatistics } from './batching/model-statistics.ts';
 import { ContractModel } from './contract/contract-model.ts';
 import type { Serving } from './contract/definition.ts';
 import type { ModelSource } from './service/model-lifecycle.ts';
@@ -9,7 +10,7 @@ import { SyntheticModel, type SyntheticOptions } from './synthetic/synthetic-mod
 const LITE_VERSION = '1';
 
 /** The lite model. Its code and its weights are read only when it is loaded. */
-export function liteSource(serving: Serving): ModelSource {
+export function liteSource(serving: Serving, statistics: ModelStatistics): ModelSource {
   return {
     version: LITE_VERSION,
     load: async () => {
@@ -19,7 +20,7 @@ export function liteSource(serving: Serving): ModelSource {
         version: LITE_VERSION,
         contextTokens: DEFAULT_CONTEXT_TOKENS,
       });
-      return { model, batcher: new Lanes(model, serving), close: () => probe.close() };
+      return { model, batcher: new Lanes(model, serving, statistics), close: () => probe.close() };
     },
   };
 }
@@ -34,10 +35,11 @@ export interface Synthetic {
 export function startSynthetic(
   options: SyntheticOptions,
   serving: Serving,
+  statistics: ModelStatistics,
   onClosed: (forMs: number | undefined) => void,
 ): Synthetic {
   const model = new SyntheticModel(options, onClosed);
-  return { model, batcher: new DynamicBatcher(model, serving) };
+  return { model, batcher: new DynamicBatcher(model, serving, statistics, () => model.isOverloaded()) };
 }
 
 /** The synthetic model, which outlives unloading: its fault script and its counts are the server's. */

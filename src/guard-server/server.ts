@@ -1,6 +1,7 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import { LOOPBACK_HOST } from '../domain/loopback.ts';
 import type { Serving } from './contract/definition.ts';
+import { ModelStatistics } from './batching/model-statistics.ts';
 import { inferenceService } from './grpc/inference-service.ts';
 import { Listener } from './grpc/listener.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
@@ -83,18 +84,21 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     maxQueueSize: options.synthetic?.maxQueueSize ?? DEFAULT_MAX_QUEUE_SIZE,
   };
   const outage = new Outage();
+  const statistics = new ModelStatistics();
   const synthetic =
     options.model === 'synthetic'
-      ? startSynthetic(options.synthetic ?? {}, serving, (forMs) => outage.begin(forMs))
+      ? startSynthetic(options.synthetic ?? {}, serving, statistics, (forMs) => outage.begin(forMs))
       : null;
-  const lifecycle = new ModelLifecycle(synthetic === null ? liteSource(serving) : syntheticSource(synthetic));
+  const lifecycle = new ModelLifecycle(
+    synthetic === null ? liteSource(serving, statistics) : syntheticSource(synthetic),
+  );
   const { modelControl = 'none', loadModel = null } = options;
   const service = new GuardService({
     lifecycle,
     repository: new ModelRepository(lifecycle, modelControl),
+    statistics,
     serving,
     isDown: () => synthetic?.model.isDown() === true,
-    isOverloaded: () => synthetic?.model.isOverloaded() === true,
   });
   const listener = new Listener({
     handlers: inferenceService(service),

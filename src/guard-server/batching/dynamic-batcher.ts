@@ -3,6 +3,7 @@ import type { Serving } from '../contract/definition.ts';
 import type { Execution, Model, Reply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
+import type { ModelStatistics } from './model-statistics.ts';
 
 /** Max bytes of queued contents, besides the max number of requests: a few large ones fill memory, too. */
 const MAX_QUEUE_BYTES = 256 * 1024 * 1024;
@@ -15,6 +16,8 @@ interface Waiting {
 
 /** The queue in front of a model. */
 export interface Batcher {
+  /** Number of queued requests. */
+  readonly waiting: number;
   /**
    * Queues a request; `settle` is called once with its reply. Calling the returned function withdraws the request if no
    * execution has taken it yet. A full queue answers UNAVAILABLE at once.
@@ -32,6 +35,8 @@ export interface Batcher {
  */
 export class DynamicBatcher implements Batcher {
   readonly #model: Model;
+  readonly #statistics: ModelStatistics;
+  readonly #isOverloaded: () => boolean;
   readonly #maxRows: number;
   readonly #maxQueueSize: number;
   readonly #queue: Waiting[] = [];
@@ -42,15 +47,22 @@ export class DynamicBatcher implements Batcher {
   #queueBytes = 0;
   #scheduled = false;
 
-  constructor(model: Model, serving: Serving) {
+  /** `isOverloaded` is asked once per request: whether to answer as if the queue were full. */
+  constructor(
+    model: Model,
+    serving: Serving,
+    statistics: ModelStatistics,
+    isOverloaded: () => boolean = () => false,
+  ) {
     this.#model = model;
+    this.#statistics = statistics;
+    this.#isOverloaded = isOverloaded;
     this.#maxRows = Math.max(1, serving.maxBatchSize);
     this.#maxQueueSize = serving.maxQueueSize;
     this.#instances = serving.instances;
     this.#idle = Array.from({ length: serving.instances }, (_, instance) => instance);
   }
 
-  /** Number of queued requests. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -58,7 +70,8 @@ export class DynamicBatcher implements Batcher {
   submit(request: TensorRequest, settle: (reply: Reply) => void): () => void {
     const tooMany = this.#queue.length >= this.#maxQueueSize;
     const tooLarge = this.#queue.length > 0 && this.#queueBytes + request.bytes > MAX_QUEUE_BYTES;
-    if (tooMany || tooLarge) {
+    if (this.#isOverloaded() || tooMany || tooLarge) {
+      this.#statistics.rejected();
       settle({ outputs: null, error: unavailable(request.id, queueFull()) });
       return () => {};
     }
@@ -70,6 +83,7 @@ export class DynamicBatcher implements Batcher {
       const position = this.#queue.indexOf(waiting);
       if (position < 0) return;
       this.#remove(position, 1);
+      this.#statistics.canceled(performance.now() - waiting.sinceMs);
       this.#tellIfDrained();
     };
   }
@@ -116,19 +130,28 @@ export class DynamicBatcher implements Batcher {
   }
 
   async #run(instance: number): Promise<void> {
+    const takenMs = performance.now();
     const batch = this.#remove(0, this.#joinable());
     const execution: Execution = {
       instance,
       requests: batch.map(({ request }) => request),
       waitingSinceMs: batch[0]!.sinceMs,
     };
+    const startedMs = performance.now();
     let replies: readonly Reply[];
     try {
       replies = await this.#model.execute(execution);
     } catch (error) {
       replies = batch.map(() => ({ outputs: null, error: executionFailed(error) }));
     }
+    const endedMs = performance.now();
     batch.forEach(({ settle }, index) => settle(replies[index]!));
+    this.#statistics.executed({
+      ...{ takenMs, startedMs, endedMs, repliedMs: performance.now() },
+      requests: batch.map(({ request, sinceMs }, index) => {
+        return { rows: request.rows, queuedMs: sinceMs, failed: replies[index]!.error !== null };
+      }),
+    });
     this.#idle.push(instance);
     this.#tellIfDrained();
     this.#schedule();
@@ -136,7 +159,7 @@ export class DynamicBatcher implements Batcher {
 }
 
 /** Triton's error text for a full queue. */
-export function queueFull(): string {
+function queueFull(): string {
   return `exceeds maximum queue size of model '${MODEL_NAME}'`;
 }
 

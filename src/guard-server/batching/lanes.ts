@@ -1,6 +1,7 @@
 import type { Serving } from '../contract/definition.ts';
 import { type Batcher, DynamicBatcher } from './dynamic-batcher.ts';
 import type { Model } from '../contract/model.ts';
+import type { ModelStatistics } from './model-statistics.ts';
 
 /**
  * Two queues in front of one model: images and clips, one per execution, and everything else. A text takes a
@@ -11,9 +12,13 @@ export class Lanes implements Batcher {
   readonly #texts: DynamicBatcher;
   readonly #media: DynamicBatcher;
 
-  constructor(model: Model, serving: Serving) {
-    this.#texts = new DynamicBatcher(model, serving);
-    this.#media = new DynamicBatcher(model, { ...serving, maxBatchSize: 1 });
+  constructor(model: Model, serving: Serving, statistics: ModelStatistics) {
+    this.#texts = new DynamicBatcher(model, serving, statistics);
+    this.#media = new DynamicBatcher(model, { ...serving, maxBatchSize: 1 }, statistics);
+  }
+
+  get waiting(): number {
+    return this.#texts.waiting + this.#media.waiting;
   }
 
   submit(...[request, settle]: Parameters<Batcher['submit']>): () => void {

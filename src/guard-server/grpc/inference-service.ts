@@ -27,6 +27,9 @@ export function inferenceService(service: GuardService): UntypedServiceImplement
     ModelMetadata: unary(({ name, version }: ModelRef) => service.modelMetadata(name, version)),
     ModelConfig: unary(({ name, version }: ModelRef) => ({ config: service.modelConfig(name, version) })),
     ModelInfer: modelInfer(service),
+    ModelStatistics: unary(({ name, version }: ModelRef) => ({
+      model_stats: service.modelStatistics(name, version),
+    })),
     RepositoryIndex: unary(({ repository_name, ready }: IndexRequest) => ({
       models: repository.index(repository_name, ready),
     })),

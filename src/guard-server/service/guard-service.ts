@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import { queueFull } from '../batching/dynamic-batcher.ts';
+import type { ModelStatistics } from '../batching/model-statistics.ts';
 import { modelConfig, modelMetadata, type ModelMetadata, type Serving } from '../contract/definition.ts';
 import type { Reply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import { readTensors } from '../contract/tensor-request.ts';
+import { statisticsEntry, type StatisticsEntry } from './statistics-entry.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
 import type { ModelRepository } from './model-repository.ts';
 
@@ -13,10 +14,9 @@ import type { ModelRepository } from './model-repository.ts';
 interface Served {
   readonly lifecycle: ModelLifecycle;
   readonly repository: ModelRepository;
+  readonly statistics: ModelStatistics;
   readonly serving: Serving;
   isDown(): boolean;
-  /** Asked once per inference request. */
-  isOverloaded(): boolean;
 }
 
 interface ServerMetadata {
@@ -26,7 +26,12 @@ interface ServerMetadata {
 }
 
 /** Triton's names of the extensions that are served. */
-const EXTENSIONS = ['model_repository', 'model_repository(unload_dependents)', 'model_configuration'];
+const EXTENSIONS = [
+  'model_repository',
+  'model_repository(unload_dependents)',
+  'model_configuration',
+  'statistics',
+];
 
 /**
  * The inference server as every transport serves it: KServe v2 and Triton's extensions, without messages of a transport.
@@ -76,6 +81,16 @@ export class GuardService {
   }
 
   /**
+   * The statistics of a model, or with name '' of all models that are ready. They count from the start of the server,
+   * whatever the version and however often the model is loaded.
+   */
+  modelStatistics(name: string, version: string): readonly StatisticsEntry[] {
+    if (name !== '') this.#lifecycle.find(name, version);
+    else if (this.#lifecycle.state.name !== 'READY') return [];
+    return [statisticsEntry(this.#lifecycle.version, this.#served.statistics)];
+  }
+
+  /**
    * Judges a request. `settle` is called once, with the tensors or the error of this request; errors found before it is
    * queued are settled within this call. The returned function withdraws a request that no execution has taken yet.
    */
@@ -85,7 +100,6 @@ export class GuardService {
       if (this.#served.isDown()) throw unavailable(id, 'server not ready');
       const { batcher } = this.#lifecycle.find(received.model_name, received.model_version);
       const request = readTensors(received, this.#served.serving.maxBatchSize);
-      if (this.#served.isOverloaded()) throw unavailable(id, queueFull());
       return batcher.submit(request, settle);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

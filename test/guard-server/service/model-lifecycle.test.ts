@@ -24,7 +24,7 @@ beforeEach(() => {
   [loads, closes] = [0, 0];
   const loaded: LoadedModel = {
     model: { version: '1', execute: () => Promise.resolve([]) },
-    batcher: { submit: () => () => {}, drained: () => draining.promise },
+    batcher: { waiting: 0, submit: () => () => {}, drained: () => draining.promise },
     close: () => Promise.resolve(void closes++),
   };
   lifecycle = new ModelLifecycle({

@@ -1,0 +1,43 @@
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import type {
+  BatchStatistics,
+  InferStatistics,
+  ModelStatistics,
+  StatisticDuration,
+} from '../batching/model-statistics.ts';
+
+/** An entry of `model_stats` in Triton's statistics extension, the same over HTTP and gRPC. */
+export interface StatisticsEntry {
+  readonly name: string;
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly last_inference: number;
+  readonly inference_count: number;
+  readonly execution_count: number;
+  readonly inference_stats: InferStatistics & {
+    readonly cache_hit: StatisticDuration;
+    readonly cache_miss: StatisticDuration;
+  };
+  /** For models that answer one request several times: none. */
+  readonly response_stats: Readonly<Record<string, never>>;
+  readonly batch_stats: readonly BatchStatistics[];
+  /** For models on GPUs: none. */
+  readonly memory_usage: readonly never[];
+}
+
+/** There is no cache of replies. */
+const NEVER: StatisticDuration = { count: 0, ns: 0 };
+
+export function statisticsEntry(version: string, statistics: ModelStatistics): StatisticsEntry {
+  return {
+    name: MODEL_NAME,
+    version,
+    last_inference: statistics.lastInferenceMs,
+    inference_count: statistics.inferenceCount,
+    execution_count: statistics.executionCount,
+    inference_stats: { ...statistics.inferStats, cache_hit: NEVER, cache_miss: NEVER },
+    response_stats: {},
+    batch_stats: statistics.batchStats,
+    memory_usage: [],
+  };
+}
