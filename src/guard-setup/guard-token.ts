@@ -2,7 +2,7 @@ import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
 import { type GuardEndpoint, isRest, parseAddress } from '../guard/protocol/address.ts';
-import { parseBaseAddress } from '../guard/rest/base-address.ts';
+import { parseBaseAddress } from '../guard/http/base-address.ts';
 
 /**
  * Returns a function that looks up the bearer token for an endpoint; null: none is sent. The embedded guard gets none.

@@ -13,7 +13,8 @@ import { hasRepeatedNames } from '../../src/formats/json/repeated-names.ts';
 import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-image.ts';
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/human-assistant.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
-import { classifyHttp, retryAfterMs } from '../../src/guard/rest/http-fault.ts';
+import { retryAfterMs } from '../../src/guard/http/retry-after.ts';
+import { classifyHttp } from '../../src/guard/rest/http-fault.ts';
 import { categoryOf } from '../../src/guard/rest/category-names.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
@@ -73,7 +74,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a version reply in JSON': (text) => decodeVersionReply(versionReply(JSON.stringify({ [text]: text }))),
   'a verdict over REST': (text) => decodeVerdict(Buffer.from(text)),
   'an error over REST': (text) =>
-    classifyHttp({ status: 400, retryAfter: text, body: text, modality: 'text' }),
+    classifyHttp({ status: 400, headers: { 'retry-after': text }, body: text, modality: 'text' }),
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryOf(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),

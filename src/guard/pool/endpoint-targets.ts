@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import type { EndpointTarget } from '../endpoint/endpoint.ts';
-import { parseBaseAddress } from '../rest/base-address.ts';
+import { parseBaseAddress } from '../http/base-address.ts';
 import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
 import { loadService } from '../tensors/service.ts';
 import { TritonConnection } from '../triton/triton-connection.ts';

@@ -6,7 +6,7 @@ import { readVersion } from '../kserve/version.ts';
 import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
-import { parseBaseAddress } from '../rest/base-address.ts';
+import { parseBaseAddress } from '../http/base-address.ts';
 import { RestConnection } from '../rest/rest-connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 import { loadService } from '../tensors/service.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
-import type { HttpBody } from './http-client.ts';
+import type { HttpBody } from '../http/http-client.ts';
 
 interface FileType {
   readonly extension: string;

@@ -13,8 +13,8 @@ import type {
 } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
-import type { BaseAddress } from './base-address.ts';
-import { type HttpBody, HttpClient } from './http-client.ts';
+import type { BaseAddress } from '../http/base-address.ts';
+import { type HttpBody, HttpClient } from '../http/http-client.ts';
 import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';
 import { decodeVerdict } from './rest-verdict.ts';
@@ -23,6 +23,9 @@ import { decodeVerdict } from './rest-verdict.ts';
 const INITIAL_IN_FLIGHT = 8;
 const MIN_IN_FLIGHT = 2;
 const MAX_IN_FLIGHT = 256;
+
+/** Max size of a reply, in bytes. A verdict has a few hundred. */
+const MAX_REPLY_BYTES = 256 * 1024;
 
 const PATHS: Readonly<Record<Modality, string>> = {
   text: '/v1/moderations/text',
@@ -108,14 +111,14 @@ export class RestConnection implements Connection {
 
   /** Null when the reply is not a verdict. */
   async #post(modality: Modality, body: HttpBody, options: CallOptions): Promise<Answer | null> {
-    const reply = await this.#client.post(PATHS[modality], body, options);
-    const { status } = reply;
+    const request = { method: 'POST', path: PATHS[modality], body, maxReplyBytes: MAX_REPLY_BYTES } as const;
+    const { status, headers, body: bytes } = await this.#client.send(request, options);
     if (status < 200 || status > 299) {
-      const text = reply.body?.toString('utf8') ?? '';
-      throw new CallError(`HTTP status ${status}`, classifyHttp({ ...reply, body: text, modality }));
+      const failure = { status, headers, body: bytes?.toString('utf8') ?? '', modality };
+      throw new CallError(`HTTP status ${status}`, classifyHttp(failure));
     }
-    if (reply.body === null || !/^application\/(\S+\+)?json\b/i.test(reply.contentType)) return null;
-    return decodeVerdict(reply.body);
+    const isJson = /^application\/(\S+\+)?json\b/i.test(headers['content-type'] ?? '');
+    return bytes === null || !isJson ? null : decodeVerdict(bytes);
   }
 }
 

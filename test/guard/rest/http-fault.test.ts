@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/guard/protocol/call-error.ts';
-import { classifyHttp, connectionFault, retryAfterMs } from '../../../src/guard/rest/http-fault.ts';
+import { classifyHttp } from '../../../src/guard/rest/http-fault.ts';
 
 const refused = (code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault => ({
   kind: 'refused',
@@ -44,39 +44,11 @@ const rows: [status: number, body: string, modality: 'text' | 'image' | 'audio',
 ];
 
 test.each(rows)('%i %s for %s', (status, body, modality, fault) => {
-  expect(classifyHttp({ status, retryAfter: '2', body, modality })).toEqual(fault);
+  expect(classifyHttp({ status, headers: { 'retry-after': '2' }, body, modality })).toEqual(fault);
 });
 
 test('503 without Retry-After is one failed request', () => {
-  const failed = { status: 503, retryAfter: null, body: '', modality: 'text' } as const;
+  const failed = { status: 503, headers: {}, body: '', modality: 'text' } as const;
   expect(classifyHttp(failed)).toEqual(attempt('GUARD_UNAVAILABLE'));
   expect(classifyHttp({ ...failed, status: 429 })).toEqual({ kind: 'rate', retryAfterMs: null });
-});
-
-test('Retry-After is seconds or a date, and honored up to a day', () => {
-  const now = Date.parse('2026-11-21T02:00:00Z');
-  expect(retryAfterMs('3', now)).toBe(3000);
-  expect(retryAfterMs(' 0 ', now)).toBe(0);
-  expect(retryAfterMs('Sat, 21 Nov 2026 02:00:05 GMT', now)).toBe(5000);
-  expect(retryAfterMs('Sat, 21 Nov 2026 01:00:00 GMT', now)).toBe(0);
-  expect(retryAfterMs('99999999999', now)).toBe(24 * 3_600_000);
-  for (const nothing of [null, '', 'soon', '-1x']) expect(retryAfterMs(nothing, now)).toBeNull();
-});
-
-test.each([
-  ['ECONNREFUSED', out('no connection')],
-  ['ENOTFOUND', out('no connection')],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', out('no connection')],
-  ['ECONNRESET', out('connection lost', true)],
-  ['EPIPE', out('connection lost', true)],
-  ['HPE_INVALID_CONSTANT', refused('INVALID_REPLY', false)],
-  ['HPE_HEADER_OVERFLOW', refused('INVALID_REPLY', false)],
-  ['', out('connection lost', true)],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', out('certificate refused')],
-  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', out('certificate refused')],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', out('certificate not trusted')],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', out('certificate not trusted')],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', out('certificate not trusted')],
-])('%s', (code, fault) => {
-  expect(connectionFault(code)).toEqual(fault);
 });

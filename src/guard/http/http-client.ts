@@ -2,6 +2,7 @@ import {
   type AgentOptions,
   type ClientRequest,
   Agent as HttpAgent,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   request as httpRequest,
 } from 'node:http';
@@ -9,10 +10,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { BaseAddress } from './base-address.ts';
-import { connectionFault } from './http-fault.ts';
+import { connectionFault } from './connection-fault.ts';
 
-/** Max size of a reply, in bytes. A verdict has a few hundred. */
-const MAX_REPLY_BYTES = 256 * 1024;
 /** Idle timeout of a kept connection, in milliseconds: shorter than that of most servers, which could hit a new request. */
 const IDLE_MS = 1500;
 
@@ -21,12 +20,21 @@ export interface HttpBody {
   readonly chunks: readonly Buffer[];
 }
 
-interface HttpReply {
+interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base URL, with a leading slash. */
+  readonly path: string;
+  /** Besides those of the connection and of the body. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: HttpBody;
+  /** A longer reply has no body. */
+  readonly maxReplyBytes: number;
+}
+
+export interface HttpReply {
   readonly status: number;
-  readonly contentType: string;
-  /** The header as received; null without one. */
-  readonly retryAfter: string | null;
-  /** Null when it exceeds MAX_REPLY_BYTES. */
+  readonly headers: IncomingHttpHeaders;
+  /** Null when it is too long. */
   readonly body: Buffer | null;
 }
 
@@ -56,16 +64,16 @@ export class HttpClient {
   }
 
   /**
-   * Posts to a path below the base URL. Retries once on a new connection when the server closed a kept one
-   * without answering. Rejects with `CallError` without a reply, and with the signal's reason when aborted.
+   * Sends a request. Retries once on a new connection when the server closed a kept one without answering. Rejects with
+   * `CallError` without a reply, and with the signal's reason when aborted.
    */
-  post(path: string, body: HttpBody, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
+  send(request: HttpRequest, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
         return;
       }
-      let request: ClientRequest;
+      let sent: ClientRequest;
       let over = false;
       const settle = (): void => {
         over = true;
@@ -76,7 +84,7 @@ export class HttpClient {
       const fail = (error: Error): void => {
         settle();
         reject(error);
-        request.destroy();
+        sent.destroy();
       };
       const abort = (): void => fail(signal.reason as Error);
       const timer = setTimeout(() => {
@@ -84,54 +92,49 @@ export class HttpClient {
       }, timeoutMs);
       signal.addEventListener('abort', abort, { once: true });
       const send = (agent: HttpAgent): void => {
-        const sent = this.#request(path, body, agent);
-        request = sent;
+        const current = this.#open(request, agent);
+        sent = current;
         let readBefore = 0;
-        sent.once('socket', (socket) => (readBefore = socket.bytesRead));
+        current.once('socket', (socket) => (readBefore = socket.bytesRead));
         const lost = (error: Error): void => {
           if (over) return;
-          const unseen = sent.reusedSocket && sent.socket?.bytesRead === readBefore;
+          const unseen = current.reusedSocket && current.socket?.bytesRead === readBefore;
           if (unseen && isClosed(error)) send(this.#freshAgent);
           else fail(connectionLost(error));
         };
-        sent.on('error', lost);
-        sent.on('response', (response) => {
+        current.on('error', lost);
+        current.on('response', (response) => {
           // A guard may answer before it has read the whole body: from here on only errors of the response count.
-          sent.off('error', lost).on('error', () => {});
-          readBody(response).then(
+          current.off('error', lost).on('error', () => {});
+          readBody(response, request.maxReplyBytes).then(
             (bytes) => {
               settle();
-              if (bytes === null || !sent.writableFinished) sent.destroy();
+              if (bytes === null || !current.writableFinished) current.destroy();
               resolve({
                 status: response.statusCode!,
-                contentType: response.headers['content-type'] ?? '',
-                retryAfter: response.headers['retry-after'] ?? null,
+                headers: response.headers,
                 body: bytes,
               });
             },
             (error: Error) => fail(connectionLost(error)),
           );
         });
-        for (const chunk of body.chunks) sent.write(chunk);
-        sent.end();
+        for (const chunk of request.body?.chunks ?? []) current.write(chunk);
+        current.end();
       };
       send(this.#agent);
     });
   }
 
-  #request(path: string, { contentType, chunks }: HttpBody, agent: HttpAgent): ClientRequest {
+  #open({ method, path, headers, body }: HttpRequest, agent: HttpAgent): ClientRequest {
     const { secure, host, port, path: base } = this.#base;
     return (secure ? httpsRequest : httpRequest)({
       host,
       port,
       path: `${base}${path}`,
-      method: 'POST',
+      method,
       agent,
-      headers: {
-        ...this.#headers,
-        'content-type': contentType,
-        'content-length': chunks.reduce((sum, chunk) => sum + chunk.length, 0),
-      },
+      headers: { ...this.#headers, ...headers, ...(body === undefined ? {} : bodyHeaders(body)) },
     });
   }
 
@@ -142,13 +145,18 @@ export class HttpClient {
   }
 }
 
+function bodyHeaders({ contentType, chunks }: HttpBody): Record<string, string | number> {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return { 'content-type': contentType, 'content-length': length };
+}
+
 /** The body; null when it is too large. Rejects when the connection ends early. */
-async function readBody(response: IncomingMessage): Promise<Buffer | null> {
+async function readBody(response: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_REPLY_BYTES) return null;
+    if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
