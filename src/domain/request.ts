@@ -131,9 +131,12 @@ export function history(request: MultiturnRequest): readonly Turn[] {
     : request.messages.slice(0, request.turns);
 }
 
+/** Memory that a chunk of a generation takes besides its text, in bytes. */
+const CHUNK_OVERHEAD_BYTES = 32;
+
 /**
  * Size of the content in a request, in bytes (text in UTF-8), as used for shard and memory bounds. For a media file by
- * reference, only its caption counts.
+ * reference, only its caption counts. A generation may have many short chunks, so each counts with its overhead.
  */
 export function requestBytes(request: GuardRequest | ItemRequest): number {
   switch (request.requestType) {
@@ -148,7 +151,7 @@ export function requestBytes(request: GuardRequest | ItemRequest): number {
       return Buffer.byteLength(request.prompt ?? '') + Buffer.byteLength(request.response);
     case 'generation':
       return request.chunks.reduce(
-        (bytes, chunk) => bytes + Buffer.byteLength(chunk),
+        (bytes, chunk) => bytes + Buffer.byteLength(chunk) + CHUNK_OVERHEAD_BYTES,
         Buffer.byteLength(request.prompt),
       );
     case 'multiturn': {

@@ -164,6 +164,20 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   ],
 ];
 
+const STREAM_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
+  [{ chunkChars: '20' }, '--chunk-chars: goes with --as-stream (asStream: true) only'],
+  [{ streamCadence: '2' }, '--stream-cadence: goes with --as-stream (asStream: true) only'],
+  [{ asStream: true, chunkChars: '0' }, '--chunk-chars: expected a whole number of 1 to 100000, found "0"'],
+  [
+    { asStream: true, textColumn: ['body'] },
+    '--text-column: a prompt and its response are found by their names when they are replayed (--as-stream): leave it out',
+  ],
+  [
+    { asStream: true, audit: 'every-turn' },
+    '--audit: of a conversation the final response is replayed (--as-stream): leave it out',
+  ],
+];
+
 const POLICY_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   [
     'thresholds:\n  default: { review: 0.9, block: 0.8 }\n',
@@ -197,7 +211,7 @@ describe('a mistake is one line that names its place', () => {
     expect(said.replaceAll(cwd, '<cwd>')).toBe(line);
   });
 
-  it.each(FLAG_MISTAKES)('in a flag: %j', async (flags, line) => {
+  it.each([...FLAG_MISTAKES, ...STREAM_MISTAKES])('in a flag: %j', async (flags, line) => {
     const cwd = await workspace({ 'a.csv': '' });
     expect((await mistakeIn({ cwd, flags })).replaceAll(cwd, '<cwd>')).toBe(line);
   });

@@ -45,6 +45,7 @@ describe('a run’s configuration', () => {
           textColumns: null,
           idColumn: null,
           audit: 'final',
+          asStream: null,
           encoding: null,
           layout: null,
           header: null,
@@ -82,6 +83,7 @@ describe('a run’s configuration', () => {
           textColumns: ['subject', 'body'],
           idColumn: 'key',
           audit: 'every-turn',
+          asStream: null,
           encoding: 'windows-1252',
           layout: 'csv',
         },
@@ -236,5 +238,24 @@ describe('a policy', () => {
       'thresholds: { default: { block: 0.9 }, privacy: { block: 0.3 } }\n',
     );
     expect(thresholds).toEqual({ default: { block: 0.9 }, privacy: { block: 0.3 } });
+  });
+
+  it('replays generations by a flag or by source', async () => {
+    const job = [
+      'sources:',
+      '  - { path: data/a.csv, asStream: true, chunkChars: 40, streamCadence: 8 }',
+      '  - { path: data, asStream: true }',
+      '  - { path: data }',
+    ].join('\n');
+    const cwd = await workspace({ ...files, 'data/a.csv': 'text\n', 'job.yaml': job });
+    const { sources } = await resolved({ cwd, paths: ['job.yaml'] });
+    expect(sources.map(({ asStream }) => asStream)).toEqual([
+      { chunkChars: 40, cadenceChunks: 8 },
+      { chunkChars: 200, cadenceChunks: 1 },
+      null,
+    ]);
+    const flags = { asStream: true, chunkChars: '40' };
+    const [source] = (await resolved({ cwd, paths: ['data'], flags })).sources;
+    expect(source!.asStream).toEqual({ chunkChars: 40, cadenceChunks: 1 });
   });
 });

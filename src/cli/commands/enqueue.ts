@@ -10,11 +10,14 @@ import { EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.t
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
 import {
+  AS_STREAM,
   AUDIT,
+  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
   LAYOUT,
+  STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
 import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
@@ -38,6 +41,9 @@ const SETTINGS = {
   layout: LAYOUT,
   header: HEADER,
   audit: AUDIT,
+  asStream: AS_STREAM,
+  chunkChars: CHUNK_CHARS,
+  streamCadence: STREAM_CADENCE,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
   longText: LONG_TEXT_MODE,

@@ -1,17 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { mistake, quoted, type Located } from '../mistake.ts';
-import type { SourceConfig } from '../run-config.ts';
+import type { Replay, SourceConfig } from '../run-config.ts';
 import {
+  AS_STREAM,
   AUDIT,
+  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
   LAYOUT,
   SOURCE_PATH,
+  STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../settings/entries/sources.ts';
-import { given, valuesOf, type Sources } from '../settings/given.ts';
+import { given, valueOf, valuesOf, type Sources } from '../settings/given.ts';
 
 /** How sources are read: by flags for all of them, in a job file for each. */
 const SOURCE_SETTINGS = {
@@ -52,7 +55,30 @@ async function sourceConfig(
   if (settings.layout === 'text' && columns !== null) {
     throw mistake(columns.texts[0].place, 'layout text has no columns to choose from');
   }
-  return { path: absolute, given: path.value, ...settings };
+  return { path: absolute, given: path.value, ...settings, asStream: await replayOf(from, item) };
+}
+
+/** Null without `--as-stream`. Failure('usage') for what does not go with it, or makes no sense without it. */
+async function replayOf(from: Sources, item: number): Promise<Replay | null> {
+  const asStream = await valueOf(AS_STREAM, from, item);
+  if (!asStream) {
+    const alone = given(CHUNK_CHARS, from, item) ?? given(STREAM_CADENCE, from, item);
+    if (alone !== null) throw mistake(alone.texts[0].place, 'goes with --as-stream (asStream: true) only');
+    return null;
+  }
+  const columns = given(TEXT_COLUMN, from, item);
+  if (columns !== null) {
+    const why = 'a prompt and its response are found by their names when they are replayed (--as-stream)';
+    throw mistake(columns.texts[0].place, `${why}: leave it out`);
+  }
+  if ((await valueOf(AUDIT, from, item)) === 'every-turn') {
+    const why = 'of a conversation the final response is replayed (--as-stream)';
+    throw mistake(given(AUDIT, from, item)!.texts[0].place, `${why}: leave it out`);
+  }
+  return {
+    chunkChars: await valueOf(CHUNK_CHARS, from, item),
+    cadenceChunks: await valueOf(STREAM_CADENCE, from, item),
+  };
 }
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;

@@ -4,7 +4,18 @@ import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
 import { FORMAT, NAME, OUT } from './entries/output.ts';
-import { AUDIT, ENCODING, HEADER, ID_COLUMN, LAYOUT, SOURCE_PATH, TEXT_COLUMN } from './entries/sources.ts';
+import {
+  AS_STREAM,
+  AUDIT,
+  CHUNK_CHARS,
+  ENCODING,
+  HEADER,
+  ID_COLUMN,
+  LAYOUT,
+  SOURCE_PATH,
+  STREAM_CADENCE,
+  TEXT_COLUMN,
+} from './entries/sources.ts';
 import { MAX_WAIT } from './entries/waiting.ts';
 import type { Setting } from './setting.ts';
 
@@ -15,6 +26,9 @@ export const JOB_SETTINGS: readonly Setting[] = [
   TEXT_COLUMN,
   ID_COLUMN,
   AUDIT,
+  AS_STREAM,
+  CHUNK_CHARS,
+  STREAM_CADENCE,
   ENCODING,
   LAYOUT,
   HEADER,

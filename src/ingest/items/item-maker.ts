@@ -1,3 +1,4 @@
+import type { Replay } from '../../config/run-config.ts';
 import { contentSha256, conversationSha256 } from '../../domain/content-hash.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Item, ItemSource, FailedItem } from '../../domain/item.ts';
@@ -13,6 +14,7 @@ import { isFields, type RecordContent, type SourceRecord } from '../../formats/r
 import type { Draft, SettledDraft } from '../../formats/transcripts/draft.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { joined, replayed } from '../../formats/transcripts/generations/replayed.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 
 /**
@@ -34,6 +36,8 @@ interface ItemMakerOptions {
   readonly firstSeq: number;
   /** Largest item in UTF-8 bytes. */
   readonly itemBytes: number;
+  /** How generations are replayed; null: their responses are judged as a whole. */
+  readonly replay: Replay | null;
 }
 
 /** The content of a file that is one item. */
@@ -57,6 +61,7 @@ export class ItemMaker {
   readonly #path: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
+  readonly #replay: Replay | null;
   #seq: number;
   /** The latest conversation that turns were made into items from. */
   #conversation: MeasuredConversation | null = null;
@@ -65,6 +70,7 @@ export class ItemMaker {
     this.#path = options.path;
     this.#idNames = options.idNames;
     this.#itemBytes = options.itemBytes;
+    this.#replay = options.replay;
     this.#seq = options.firstSeq;
   }
 
@@ -95,7 +101,8 @@ export class ItemMaker {
     return this.#failed(id ?? this.#positionOf(record), this.#sourceOf(record), settled);
   }
 
-  #item(id: string, source: ItemSource, draft: Draft, firstSeq: number): Item {
+  #item(id: string, source: ItemSource, given: Draft, firstSeq: number): Item {
+    const draft = this.#replay === null ? joined(given) : replayed(given, this.#replay);
     if (draft.error !== null) return this.#failed(id, source, draft);
     const { request } = draft;
     const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;

@@ -50,6 +50,7 @@ export async function* readSource(
     idNames: idNamesOf(config, isNamed),
     firstSeq,
     itemBytes: options.itemBytes,
+    replay: config.asStream ?? null,
   });
   let file: OpenSource;
   try {

@@ -1,3 +1,5 @@
+import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
+
 /** Part of a text, by positions in UTF-16 units. `to` is exclusive. */
 export interface Span {
   readonly from: number;
@@ -9,8 +11,6 @@ const OVERLAP_SHARE = 1 / 8;
 /** Share of a window that may be given up to end it after a sentence, or after a word. */
 const SENTENCE_SHARE = 1 / 2;
 const WORD_SHARE = 1 / 4;
-/** UTF-16 units around a cut within a word in which a grapheme boundary is searched. */
-const CHARACTER_REACH = 32;
 
 /** End of a sentence, in scripts with and without spaces, or of a line. */
 const SENTENCE_END = /(?:[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡]["'”’」』）]*|\n\s*)/gu;
@@ -68,18 +68,6 @@ function overlapStart(text: string, from: number, to: number, overlapBytes: numb
   }
   for (let word = at; word < to; word++) if (isSpace(text, word - 1)) return word;
   return at;
-}
-
-/** The last grapheme boundary up to `limit`. */
-function graphemeBoundary(text: string, from: number, limit: number): number {
-  const start = Math.max(from, limit - CHARACTER_REACH);
-  const around = text.slice(start, limit + CHARACTER_REACH);
-  let boundary = from;
-  for (const { index } of new Intl.Segmenter().segment(around)) {
-    // The first segment may be the rest of a grapheme that begins before `start`.
-    if (index > 0 && start + index <= limit) boundary = start + index;
-  }
-  return boundary > from ? boundary : limit;
 }
 
 function isSpace(text: string, at: number): boolean {

@@ -1,7 +1,7 @@
 import { mistake, type Located } from '../../mistake.ts';
 import { AUDITS, HEADERS, LAYOUTS } from '../../run-config.ts';
 import { parseEncoding } from '../../values/encoding.ts';
-import { anyText, choice, list, single } from '../kinds.ts';
+import { anyText, choice, list, single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 function parseColumn({ value, place }: Located<string>): string {
@@ -44,6 +44,33 @@ export const AUDIT = setting({
   kind: choice('mode', AUDITS),
   default: 'final',
   example: 'every-turn',
+});
+
+export const AS_STREAM = setting({
+  flag: '--as-stream',
+  key: 'sources[].asStream',
+  help: 'replay each response as a moderation stream, which shows how early it would have been stopped',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'a response is judged as a whole',
+});
+
+export const CHUNK_CHARS = setting({
+  flag: '--chunk-chars',
+  key: 'sources[].chunkChars',
+  help: 'most characters of a chunk, where a replayed response was not recorded in chunks',
+  kind: wholeNumber('count', 1, 100_000),
+  default: '200',
+  example: '40',
+});
+
+export const STREAM_CADENCE = setting({
+  flag: '--stream-cadence',
+  key: 'sources[].streamCadence',
+  help: 'chunks from one verdict of a replayed stream to the next',
+  kind: wholeNumber('chunks', 1, 100_000),
+  default: '1',
+  example: '8',
 });
 
 export const ENCODING = setting({

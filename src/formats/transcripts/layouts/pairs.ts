@@ -2,7 +2,8 @@ import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Fields } from '../../record.ts';
 import { conversationDrafts } from '../turns/conversation.ts';
-import { isBlank, promptDraft, responseDraft, settled, type Drafted } from '../draft.ts';
+import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
+import { recordedChunks } from '../generations/recorded-chunks.ts';
 import { textOf, turnsOf } from '../values.ts';
 
 /** Names of the answer to a prompt or an instruction. */
@@ -27,6 +28,20 @@ export function draftPromptResponse(fields: Fields, audit: Audit): Drafted | nul
     return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
   }
   return { drafts: [answerDraft(textOf(prompt), textOf(response))], judged };
+}
+
+/**
+ * A prompt with its answer as it was generated: `prompt` and `chunks`, a list of texts. Null for any other record, also
+ * if it has an answer other than its chunks.
+ */
+export function draftRecordedGeneration(fields: Fields): Drafted | null {
+  const chunks = recordedChunks(fields.get('chunks'));
+  const prompt = textOf(fields.get('prompt'));
+  if (chunks === null || typeof prompt !== 'string' || turnsOf(prompt)) return null;
+  const response = chunks.join('');
+  const answers = ANSWERS.filter((name) => fields.get(name) !== undefined && fields.get(name) !== null);
+  if (answers.some((name) => fields.get(name) !== response)) return null;
+  return { drafts: [generationDraft(prompt, chunks, response)], judged: ['prompt', 'chunks', ...answers] };
 }
 
 /** A prompt that is a list of turns, without an answer. Null for any other record. */
@@ -60,6 +75,13 @@ export function draftInstruction(fields: Fields): Drafted | null {
 function answerDraft(prompt: string | null | undefined, response: string | null | undefined) {
   if (prompt === null || response === null) return settled('', 'response', WRONG_TYPE);
   return responseDraft('', prompt ?? null, response ?? '');
+}
+
+function generationDraft(prompt: string, chunks: readonly string[], response: string): Draft {
+  if (isBlank(prompt) || isBlank(response)) return responseDraft('', prompt, response);
+  // The configuration of the source sets the cadence.
+  const request = { requestType: 'generation', modality: 'text', prompt, chunks, cadenceChunks: 1 } as const;
+  return { suffix: '', request, error: null };
 }
 
 function withInput(instruction: string | null, input: string | null | undefined): string | null {

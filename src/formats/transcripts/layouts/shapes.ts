@@ -3,7 +3,12 @@ import { itemError } from '../../../domain/item-error.ts';
 import { isList, type Fields } from '../../record.ts';
 import { anyConversationDrafts } from '../turns/conversation.ts';
 import { settled, type Drafted } from '../draft.ts';
-import { draftAnsweredInstruction, draftPromptResponse, draftPromptTurns } from './pairs.ts';
+import {
+  draftAnsweredInstruction,
+  draftPromptResponse,
+  draftPromptTurns,
+  draftRecordedGeneration,
+} from './pairs.ts';
 import { draftPreference } from './preference.ts';
 import { conversationOf, turnsOf } from '../values.ts';
 
@@ -38,6 +43,7 @@ export function draftShape(fields: Fields, audit: Audit): Drafted | null {
   return (
     draftPreference(fields, audit) ??
     draftConversation(fields, audit) ??
+    draftRecordedGeneration(fields) ??
     draftPromptResponse(fields, audit) ??
     draftAnsweredInstruction(fields) ??
     draftPromptTurns(fields, audit)

@@ -1,0 +1,111 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Replay } from '../../../src/config/run-config.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { corpus, readItems } from '../read-items.ts';
+
+const REPLAY: Replay = { chunkChars: 8, cadenceChunks: 2 };
+
+async function itemsOf(records: readonly unknown[], asStream: Replay | null): Promise<Item[]> {
+  const path = join(await temporaryFolder(), 'records.jsonl');
+  await writeFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  return readItems([corpus(path, { asStream })]);
+}
+
+/** What an item asks: prompt and chunks, or its code and its reason. */
+async function replayed(...records: unknown[]): Promise<unknown[]> {
+  const items = await itemsOf(records, REPLAY);
+  return items.map(({ request, settled }) => {
+    if (request === null) return settled.error?.reason ?? settled.error?.code;
+    if (request.requestType !== 'generation') throw new Error(`a ${request.requestType} is no generation`);
+    expect(request.cadenceChunks).toBe(2);
+    return [request.prompt, ...request.chunks];
+  });
+}
+
+describe('generations that are replayed', () => {
+  it('have the chunks they were recorded in', async () => {
+    const recorded = { prompt: 'How?', chunks: ['', 'Take a spoon ', 'and stir.'] };
+    const both = { ...recorded, response: 'Take a spoon and stir.' };
+    const generation = ['How?', 'Take a spoon ', 'and stir.'];
+    expect(await replayed(recorded, both)).toEqual([generation, generation]);
+  });
+
+  it('are cut where only the response was recorded', async () => {
+    const chunks = ['Take a s', 'poon and', ' stir.'];
+    expect(
+      await replayed(
+        { prompt: 'How?', response: 'Take a spoon and stir.' },
+        { instruction: 'How?', input: 'With milk.', output: 'Take a spoon and stir.' },
+      ),
+    ).toEqual([
+      ['How?', ...chunks],
+      ['How?\n\nWith milk.', ...chunks],
+    ]);
+  });
+
+  it('are the final turns of conversations, with the turns before as the prompt', async () => {
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'How?' },
+      { role: 'assistant', content: 'Stir it.' },
+    ];
+    expect(await replayed({ messages })).toEqual([['Be brief.\n\nHow?', 'Stir it.']]);
+    expect(await replayed({ messages: messages.slice(0, 2) })).toEqual(['no_generation']);
+    expect(await replayed({ messages: messages.slice(2) })).toEqual(['no_generation']);
+  });
+
+  it('are missed one by one where a record holds none', async () => {
+    expect(
+      await replayed(
+        { text: 'A text on its own.' },
+        { prompt: 'A prompt on its own.' },
+        { prompt: ' ', chunks: ['No prompt.'] },
+        { prompt: 'How?', chunks: ['', ' '] },
+        { prompt: 'How?', response: 5 },
+      ),
+    ).toEqual(['no_generation', 'no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']]);
+  });
+
+  it('are items with the hash of prompt and chunks', async () => {
+    const [one, other] = await itemsOf(
+      [
+        { prompt: 'How?', chunks: ['Stir', ' it.'] },
+        { prompt: 'How?', chunks: ['Stir ', 'it.'] },
+      ],
+      REPLAY,
+    );
+    expect(one!.contentSha256).not.toBe(other!.contentSha256);
+    expect(one!.source.row).toBe(1);
+  });
+});
+
+it('files that are no records hold no generation', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.txt'), 'A text in a file.');
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  await writeFile(join(folder, 'b.png'), Buffer.from(png, 'base64'));
+  const items = await readItems([corpus(folder, { asStream: REPLAY })]);
+  expect(items.map(({ request, settled }) => [request, settled?.error?.reason])).toEqual([
+    [null, 'no_generation'],
+    [null, 'no_generation'],
+  ]);
+});
+
+it('without a replay, recorded chunks are one response', async () => {
+  const pair = { prompt: 'How?', response: 'Stir it.' };
+  const [joined, whole, other] = await itemsOf(
+    [
+      { prompt: 'How?', chunks: ['Stir', '', ' it.'] },
+      pair,
+      { ...pair, chunks: ['Other chunks than these.'] },
+    ],
+    null,
+  );
+  expect(joined!.request).toEqual({ requestType: 'response', modality: 'text', ...pair });
+  expect(joined!.contentSha256).toBe(whole!.contentSha256);
+  expect(other!.request).toEqual(whole!.request);
+});
