@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { isLoopback } from '../domain/loopback.ts';
+import { serveMetrics, type MetricsAddress, type MetricsServer } from '../http/metrics-server.ts';
+import { guardMetrics } from './service/guard-metrics.ts';
 import type { ModelControl } from './service/model-repository.ts';
 import { startGuardServer, type GuardModelName, type GuardServer } from './server.ts';
 import { parseFaults, type Fault } from './synthetic/faults.ts';
@@ -12,19 +14,21 @@ export interface ServeOptions {
   readonly host: string;
   /** 0: a free port. */
   readonly grpcPort: number;
+  /** 0: a free port. */
+  readonly metricsPort: number;
   /** Default `none`. */
   readonly modelControl?: ModelControl;
   /** The model to load at the start, with model control `explicit`. */
   readonly loadModel?: 'guard' | null;
   /** A fault script for the synthetic model, read again on SIGHUP. */
   readonly faults?: string | undefined;
-  /** Required of every call; optional on loopback addresses only. */
+  /** Required of every call and of every request for metrics; optional on loopback addresses only. */
   readonly token?: string | null | undefined;
 }
 
 /**
- * Serves the embedded guard until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout` the address
- * and, on SIGHUP, whether the fault script was reloaded.
+ * Serves the embedded guard and its metrics until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout`
+ * the addresses and, on SIGHUP, whether the fault script was reloaded.
  * Failure('usage') for a non-loopback address without a token, a port in use, an invalid fault script, or a model to load
  * without explicit model control.
  */
@@ -33,7 +37,7 @@ export async function serveGuard(
   signal: AbortSignal,
   stdout: LineWriter,
 ): Promise<void> {
-  const { model, host, grpcPort, modelControl = 'none', loadModel = null } = options;
+  const { model, host, grpcPort, metricsPort, modelControl = 'none', loadModel = null } = options;
   const token = options.token || null;
   if (token === null && !isLoopback(host)) {
     throw new Failure('usage', `--host ${host} can be reached from outside: set GUARD_TOKEN to listen there`);
@@ -52,14 +56,26 @@ export async function serveGuard(
     ...{ model, host, grpcPort, token, modelControl, loadModel },
     synthetic: { faults },
   });
+  const metrics = await serveGuardMetrics(server, { host, port: metricsPort, token });
   const reload = (): void => void reloadFaults(server, options.faults!, stdout);
   if (options.faults !== undefined) process.on('SIGHUP', reload);
   try {
     stdout.line(`guard listening on ${server.address} (model ${model}, demonstration)`);
+    stdout.line(`metrics at ${metrics.url}`);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
     process.off('SIGHUP', reload);
+    await Promise.all([server.close(), metrics.close()]);
+  }
+}
+
+/** Closes the server when its metrics cannot be served. */
+async function serveGuardMetrics(server: GuardServer, address: MetricsAddress): Promise<MetricsServer> {
+  try {
+    return await serveMetrics(guardMetrics(server.observed), address);
+  } catch (error) {
     await server.close();
+    throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import { inferenceService } from './grpc/inference-service.ts';
 import { Listener } from './grpc/listener.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
+import type { Observed } from './service/guard-metrics.ts';
 import { GuardService } from './service/guard-service.ts';
 import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
@@ -38,6 +39,8 @@ export interface GuardServerOptions {
 export interface GuardServer {
   /** `grpc://127.0.0.1:8001`. */
   readonly address: string;
+  /** What its metrics are read from. */
+  readonly observed: Observed;
   /** Null unless the model is `synthetic`. */
   readonly synthetic: SyntheticControl | null;
   /** Waits up to 10 s for open calls and stops. May be called again. */
@@ -125,6 +128,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   let closed: Promise<void> | null = null;
   return {
     address: listener.address(port),
+    observed: { lifecycle, statistics },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: () => (closed ??= close()),
   };

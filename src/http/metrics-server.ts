@@ -18,7 +18,7 @@ const LIMITS: HttpLimits = {
   closeGraceMs: 1000,
 };
 
-interface MetricsServer {
+export interface MetricsServer {
   /** `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
   close(): Promise<void>;

@@ -72,7 +72,7 @@ describe('guard', () => {
   it('serves until interrupted, and says where', async () => {
     const interrupt = new AbortController();
     const stdout = output();
-    const ended = typed(['guard', '--model', 'synthetic', '--grpc-port', '0'], {
+    const ended = typed(['guard', '--model', 'synthetic', '--grpc-port', '0', '--metrics-port', '0'], {
       context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
     });
     await stdout.begun;

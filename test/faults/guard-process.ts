@@ -43,9 +43,12 @@ export class GuardProcess {
   /** Starts the process anew, without faults. */
   start(): Cli {
     const script = ['--faults', this.#script];
-    this.#cli = new Cli(['guard', '--model', 'synthetic', '--grpc-port', String(this.port), ...script], {
-      env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_RECORD: this.#record },
-    });
+    this.#cli = new Cli(
+      ['guard', '--model', 'synthetic', '--grpc-port', String(this.port), '--metrics-port', '0', ...script],
+      {
+        env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_RECORD: this.#record },
+      },
+    );
     return this.#cli;
   }
 

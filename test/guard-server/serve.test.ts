@@ -28,7 +28,7 @@ const line = async (): Promise<string> => ((await once(stdout, 'data')) as [stri
 
 const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
   serveGuard(
-    { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, ...options },
+    { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, metricsPort: 0, ...options },
     stop.signal,
     new LineWriter(stdout),
   );
@@ -73,10 +73,28 @@ it('serves only those who have the token, where there is one', async () => {
   client.close();
 });
 
+it('serves metrics to those who have the token, and no others', async () => {
+  const said: string[] = [];
+  stdout.on('data', (line: string) => said.push(line));
+  const served = serve({ token: 'opensesame' });
+  await expect.poll(() => said.length).toBe(2);
+  const url = /^metrics at (http:\/\/127\.0\.0\.1:\d+\/metrics)\n$/.exec(said[1]!)![1]!;
+  expect((await fetch(url)).status).toBe(401);
+  const reply = await fetch(url, { headers: { authorization: 'Bearer opensesame' } });
+  expect(await reply.text()).toContain('nv_inference_request_success{model="guard",version="1"} 0');
+  stop.abort();
+  await served;
+  await expect(fetch(url)).rejects.toThrow();
+});
+
 it('says that a port is taken', async () => {
   const other = await startGuardServer({ model: 'synthetic', grpcPort: 0 });
   const port = Number(new URL(other.address).port);
   await expect(serve({ grpcPort: port })).rejects.toMatchObject({ kind: 'usage' });
+  await expect(serve({ metricsPort: port })).rejects.toMatchObject({
+    kind: 'usage',
+    message: expect.stringContaining('cannot serve metrics') as string,
+  });
   await other.close();
 });
 

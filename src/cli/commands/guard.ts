@@ -3,6 +3,7 @@ import { GUARD_TOKEN } from '../../config/settings/entries/environment.ts';
 import {
   FAULTS,
   GRPC_PORT,
+  GUARD_METRICS_PORT,
   HOST,
   LOAD_MODEL,
   MODEL,
@@ -17,6 +18,7 @@ const SETTINGS = {
   model: MODEL,
   host: HOST,
   grpcPort: GRPC_PORT,
+  metricsPort: GUARD_METRICS_PORT,
   modelControl: MODEL_CONTROL,
   loadModel: LOAD_MODEL,
   faults: FAULTS,
@@ -33,8 +35,11 @@ export function guardCommand(context: CommandContext): Command {
     .addHelpText(
       'after',
       examples([
-        ['guardsweep guard', 'listen on 127.0.0.1:8001'],
-        ['guardsweep guard --model synthetic --grpc-port 0', 'a guard for load tests on a free port'],
+        ['guardsweep guard', 'listen on 127.0.0.1:8001, with metrics on port 8002'],
+        [
+          'guardsweep guard --model synthetic --grpc-port 0 --metrics-port 0',
+          'a guard for load tests on free ports',
+        ],
       ]),
     )
     .action(async (flags: Flags) => {

@@ -49,6 +49,14 @@ export const GRPC_PORT = setting({
   example: '9001',
 });
 
+export const GUARD_METRICS_PORT = setting({
+  flag: '--metrics-port',
+  help: 'port for Prometheus metrics of the guard under /metrics, 0 to 65535; 0: a free one, which is printed',
+  kind: PORT,
+  default: '8002',
+  example: '9002',
+});
+
 export const MODEL_CONTROL = setting({
   flag: '--model-control',
   help: '`explicit`: clients load and unload the model; `none`: it is loaded from start to end',

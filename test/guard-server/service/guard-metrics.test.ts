@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { guardMetrics } from '../../../src/guard-server/service/guard-metrics.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { settled } from '../../helpers/settled.ts';
+
+let server: GuardServer;
+let client: TestClient;
+
+beforeEach(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero', maxQueueSize: 1 },
+    modelControl: 'explicit',
+    loadModel: 'guard',
+  });
+  client = new TestClient(server.address);
+});
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+/** Values by name and labels. */
+async function metrics(): Promise<Record<string, number>> {
+  const text = await guardMetrics(server.observed).metrics();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [series, value] = line.split(/ (?=\d)/) as [string, string];
+      return [series, Number(value)];
+    }),
+  );
+}
+
+const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
+const LABELS = 'model="guard",version="1"';
+
+it('has the names and labels of Triton', async () => {
+  const control = server.synthetic!;
+  control.pause();
+  const running = judge('a', 'b');
+  await settled(() => control.counts.executions === 1);
+  const queued = judge(' ').catch(() => {});
+  await settled(() => control.waiting === 1);
+  await expect(judge('refused')).rejects.toThrow('exceeds maximum queue size');
+  expect(await metrics()).toMatchObject({ [`nv_inference_pending_request_count{${LABELS}}`]: 1 });
+  control.resume();
+  await Promise.all([running, queued]);
+
+  const values = await metrics();
+  expect(values).toMatchObject({
+    [`nv_inference_request_success{${LABELS}}`]: 1,
+    [`nv_inference_request_failure{${LABELS},reason="REJECTED"}`]: 1,
+    [`nv_inference_request_failure{${LABELS},reason="CANCELED"}`]: 0,
+    [`nv_inference_request_failure{${LABELS},reason="BACKEND"}`]: 1,
+    [`nv_inference_request_failure{${LABELS},reason="OTHER"}`]: 0,
+    [`nv_inference_count{${LABELS}}`]: 2,
+    [`nv_inference_exec_count{${LABELS}}`]: 1,
+    [`nv_inference_pending_request_count{${LABELS}}`]: 0,
+  });
+  const durations = ['request', 'queue', 'compute_input', 'compute_infer', 'compute_output'].map(
+    (step) => values[`nv_inference_${step}_duration_us{${LABELS}}`]!,
+  );
+  const [whole, ...steps] = durations as [number, ...number[]];
+  // Each is rounded to a microsecond.
+  expect(Math.abs(whole - steps.reduce((sum, step) => sum + step))).toBeLessThan(5);
+});
+
+it('is empty while no model is loaded', async () => {
+  await judge('a');
+  await client.call('RepositoryModelUnload', { model_name: 'guard' });
+  expect(await metrics()).toEqual({});
+});
