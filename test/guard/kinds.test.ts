@@ -1,8 +1,10 @@
+import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
 import { gate } from '../helpers/gate.ts';
 import { closeAfterEach } from '../helpers/guard-pool.ts';
+import { type Scripted, startKserveServer } from '../helpers/kserve-server.ts';
 import { type RestScripted, startRestGuard } from '../helpers/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
 
@@ -30,40 +32,109 @@ function asFault(trouble: Trouble): Fault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
 }
 
-guardConformance('REST', async (): Promise<TroubledGuard> => {
-  let troubles: (Trouble & { left: number })[] = [];
-  let answering = gate();
-  answering.open();
-  const script = async ({ content }: { readonly content: string }): Promise<RestScripted> => {
-    await answering.opened;
-    const trouble = troubles.find(
-      (it) => it.left > 0 && (it.kind === 'overload' || content.includes(it.containing)),
+/** What a scripted server does of its troubles, and when it answers. */
+class Troubles {
+  #troubles: (Trouble & { left: number })[] = [];
+  #answering = gate();
+
+  constructor() {
+    this.#answering.open();
+  }
+
+  set(troubles: readonly Trouble[]): void {
+    this.#troubles = troubles.map((it) => ({
+      ...it,
+      left: 'times' in it && it.times !== undefined ? it.times : Number.POSITIVE_INFINITY,
+    }));
+  }
+
+  pause(): void {
+    this.#answering = gate();
+  }
+
+  resume(): void {
+    this.#answering.open();
+  }
+
+  /** The trouble that a request with these contents meets, once requests are answered. */
+  async next(contents: readonly string[]): Promise<Trouble | undefined> {
+    await this.#answering.opened;
+    const trouble = this.#troubles.find(
+      (it) =>
+        it.left > 0 &&
+        (it.kind === 'overload' || contents.some((content) => content.includes(it.containing))),
     );
-    if (trouble === undefined) return;
-    trouble.left--;
-    return asReply(trouble);
-  };
-  let server = await startRestGuard({ script });
+    if (trouble !== undefined) trouble.left--;
+    return trouble;
+  }
+}
+
+interface Scriptable {
+  readonly address: string;
+  readonly port: number;
+  kill(): void;
+}
+
+/** `start` starts a server on a port, 0 for a free one, that asks the troubles what to do. */
+async function troubled(
+  troubles: Troubles,
+  start: (port: number) => Promise<Scriptable>,
+): Promise<TroubledGuard> {
+  let server = await start(0);
   const { address, port } = server;
   onTestFinished(() => {
-    answering.open();
+    troubles.resume();
     server.kill();
   });
   return {
     address,
-    setTroubles: (next) => {
-      troubles = next.map((it) => ({
-        ...it,
-        left: 'times' in it && it.times !== undefined ? it.times : Number.POSITIVE_INFINITY,
-      }));
-    },
-    pause: () => (answering = gate()),
-    resume: () => answering.open(),
+    setTroubles: (next) => troubles.set(next),
+    pause: () => troubles.pause(),
+    resume: () => troubles.resume(),
     stopListening: () => server.kill(),
     listenAgain: async () => {
-      server = await startRestGuard({ script, port });
+      server = await start(port);
     },
   };
+}
+
+guardConformance('KServe without ModelConfig', () => {
+  const troubles = new Troubles();
+  const script = async (contents: readonly string[]): Promise<Scripted> =>
+    asTyped(await troubles.next(contents));
+  return troubled(troubles, (port) => startKserveServer({ port, script }));
+});
+
+function asTyped(trouble: Trouble | undefined): Scripted {
+  switch (trouble?.kind) {
+    case 'refuse':
+      return {
+        code: status.INVALID_ARGUMENT,
+        details: `mlserver.errors.InferenceError: ${trouble.code}: as scripted`,
+      };
+    case 'crash':
+      return { code: status.UNKNOWN, details: "Unexpected <class 'ValueError'>: as scripted" };
+    case 'malformed':
+      return {
+        reply: (reply) => ({
+          ...reply,
+          outputs: reply.outputs.map((output) => ({ ...output, contents: { fp32_contents: [0.5] } })),
+        }),
+      };
+    case 'overload':
+      return { code: status.RESOURCE_EXHAUSTED, details: 'as scripted' };
+    case undefined:
+      return;
+  }
+}
+
+guardConformance('REST', () => {
+  const troubles = new Troubles();
+  const script = async ({ content }: { readonly content: string }): Promise<RestScripted> => {
+    const trouble = await troubles.next([content]);
+    return trouble === undefined ? undefined : asReply(trouble);
+  };
+  return troubled(troubles, (port) => startRestGuard({ script, port }));
 });
 
 function asReply(trouble: Trouble): RestScripted {

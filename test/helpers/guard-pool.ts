@@ -3,6 +3,7 @@ import type { FailedJudgement, Judgement, Outcome } from '../../src/domain/outco
 import type { AudioRequest, GuardRequest, ImageRequest, PromptRequest } from '../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import { type KserveServer, type KserveServerOptions, startKserveServer } from './kserve-server.ts';
 import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
 
@@ -23,6 +24,12 @@ export async function guard(options?: ScriptedGuardOptions): Promise<ScriptedGua
 
 export async function restGuard(options?: RestGuardOptions): Promise<RestGuard> {
   const started = await startRestGuard(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function kserveServer(options?: KserveServerOptions): Promise<KserveServer> {
+  const started = await startKserveServer(options);
   open.push(() => started.kill());
   return started;
 }

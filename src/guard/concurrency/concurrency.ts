@@ -250,8 +250,9 @@ export function instanceConcurrency(instances: number, maxBatchSize: number): Co
 /** Requests in flight at the start where instances are not declared: one that the server works on, and the next. */
 const UNDECLARED_REQUESTS = 2;
 
-/** For a server that declares no instances: starts low, and finds what it can use. */
+/** For a server that declares no instances: starts low, finds what it can use, and never goes below the start except after overloads. */
 export function undeclaredConcurrency(maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
-  return new AdaptiveConcurrency({ start: UNDECLARED_REQUESTS * step, min: step, max: MAX_ROWS, step });
+  const start = UNDECLARED_REQUESTS * step;
+  return new AdaptiveConcurrency({ start, min: start, max: MAX_ROWS, step });
 }

@@ -15,11 +15,19 @@ const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
 ];
 
 /**
- * The failure named at the start of a message; null when there is none. In a JSON message first the code counts, then
- * the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"detail"}`.
+ * The class of the exception that a server puts before its text: `mlserver.errors.InferenceError: ` by the workers of
+ * MLServer, `Unexpected <class 'mlserver.errors.InferenceError'>: ` by gRPC for Python.
+ */
+const CLASS_PREFIX = /^(?:Unexpected <class '[\w.]+'>|[a-z_]\w*(?:\.\w+)+): /i;
+
+/**
+ * The failure named at the start of a message, or after the class of an exception there; null when there is none. In a
+ * JSON message first the code counts, then the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"error"}`,
+ * `{"detail"}`.
  */
 export function namedError(message: string): ItemCode | null {
-  for (const text of message.startsWith('{') ? textsOf(message) : [message]) {
+  const start = message.replace(CLASS_PREFIX, '');
+  for (const text of start.startsWith('{') ? textsOf(start) : [start]) {
     const named = NAMED_ERRORS.find(([pattern]) => pattern.test(text));
     if (named !== undefined) return named[1];
   }
@@ -29,10 +37,12 @@ export function namedError(message: string): ItemCode | null {
 function textsOf(json: string): string[] {
   type Body = { readonly code?: unknown; readonly message?: unknown; readonly detail?: unknown };
   try {
-    const body = JSON.parse(json) as Body & { readonly error?: Body | null };
-    return [body.code, body.error?.code, body.message, body.error?.message, body.detail].filter(
-      (value) => typeof value === 'string',
-    );
+    const body = JSON.parse(json) as Body & { readonly error?: Body | string | null };
+    const { error } = body;
+    const inner: Body = typeof error === 'string' ? { message: error } : (error ?? {});
+    return [body.code, inner.code, body.message, inner.message, body.detail]
+      .filter((value) => typeof value === 'string')
+      .map((text) => text.replace(CLASS_PREFIX, ''));
   } catch {
     return [];
   }

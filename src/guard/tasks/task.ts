@@ -170,7 +170,7 @@ export function messageOf(code: ItemCode): string {
     case 'PROBE_NOT_LOADED':
       return 'the guard has no probe loaded for this kind of item';
     case 'ITEM_TOO_LARGE':
-      return 'the item exceeds the message limit of the guard';
+      return "the item exceeds the message size limit of the guard's server, where it can be raised";
     case 'INVALID_REPLY':
       return 'the reply of the guard is not a verdict';
     case 'GUARD_UNAVAILABLE':

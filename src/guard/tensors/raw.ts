@@ -17,6 +17,18 @@ export function encodeStrings(values: readonly string[]): Buffer {
   return raw;
 }
 
+/** A BYTES tensor of these elements. */
+export function encodeByteStrings(elements: readonly Buffer[]): Buffer {
+  const raw = Buffer.allocUnsafe(elements.reduce((size, element) => size + 4 + element.length, 0));
+  let at = 0;
+  for (const element of elements) {
+    raw.writeUInt32LE(element.length, at);
+    element.copy(raw, at + 4);
+    at += 4 + element.length;
+  }
+  return raw;
+}
+
 /** A BYTES tensor of one element: the bytes in base64 (RFC 4648, padded, without line breaks). */
 export function encodeBase64(bytes: Buffer): Buffer {
   const length = base64Length(bytes.length);

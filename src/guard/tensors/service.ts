@@ -7,7 +7,7 @@ import { decodeInferResponse } from './wire/infer-messages.ts';
 /**
  * The definition of the service `inference.GRPCInferenceService` of KServe v2, for a client or a server. Reads the proto
  * files of this package. Not cached, since each process needs it once. A ModelInfer reply is decoded within bounds
- * (wire/infer-messages.ts): of its contents only the raw ones, and no parameters.
+ * (wire/infer-messages.ts): its contents in raw form, and no parameters.
  */
 export function loadService(): ServiceDefinition {
   const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');

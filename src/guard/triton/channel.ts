@@ -16,7 +16,7 @@ import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
-import { classify } from './grpc-fault.ts';
+import { classify, classifyProbe } from './grpc-fault.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls in use, with the types of request and reply. */
@@ -105,7 +105,7 @@ export class GuardChannel {
         this.#watch.ended(error === null || !UNANSWERED.has(error.code));
         signal.removeEventListener('abort', abort);
         if (signal.aborted) reject(signal.reason as Error);
-        else if (error !== null) reject(this.#isStuck ? stuck() : failed(error, hasStarted));
+        else if (error !== null) reject(this.#isStuck ? stuck() : failed(method, error, hasStarted));
         else {
           const reply = message!.length > maxReplyBytes ? null : this.#decode(method, message!);
           if (reply === null) reject(unreadable());
@@ -190,7 +190,8 @@ function unreadable(): CallError {
   return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }
 
-function failed({ code, details }: ServiceError, hasStarted: boolean): CallError {
+function failed(method: keyof Calls, { code, details }: ServiceError, hasStarted: boolean): CallError {
+  const fault = method === 'ModelInfer' ? classify(code, details, hasStarted) : classifyProbe(code, details);
   const kind = code === status.UNIMPLEMENTED ? UnimplementedCall : CallError;
-  return new kind(`gRPC status ${status[code] ?? code}`, classify(code, details, hasStarted));
+  return new kind(`gRPC status ${status[code] ?? code}`, fault);
 }

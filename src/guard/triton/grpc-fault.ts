@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Fault, OutReason } from '../protocol/call-error.ts';
 import { namedError } from '../protocol/named-errors.ts';
+import { MODEL_NAME } from '../tensors/protocol.ts';
 
 /** Prefix of an error of one request, by Triton and its Python backend. */
 const REQUEST_ID_PREFIX = /^\[request id: [^\]]*\]\s*/;
@@ -99,4 +100,23 @@ export function classify(code: number, details: string, hasStarted = false): Fau
     if (rowStatus === code && (text === null || text.test(details))) return fault;
   }
   return GUARD_FAILED;
+}
+
+/**
+ * How servers that have no status for it say that they do not know the model: MLServer, and the KServe SDK where an
+ * exception reaches gRPC, which puts its class before the text.
+ */
+const UNKNOWN_MODEL = new RegExp(
+  String.raw`^(?:Unexpected <class '[\w.]+'>: )?Model (?:with name )?${MODEL_NAME}\b.*(?:not found|does not exist)`,
+);
+const UNKNOWN_MODEL_STATUSES: ReadonlySet<number> = new Set([
+  status.UNKNOWN,
+  status.INVALID_ARGUMENT,
+  status.INTERNAL,
+]);
+
+/** Classifies the status of a call about the model, which carries no content that its message could quote. */
+export function classifyProbe(code: number, details: string): Fault {
+  if (UNKNOWN_MODEL_STATUSES.has(code) && UNKNOWN_MODEL.test(details)) return out('unknown model', false);
+  return classify(code, details);
 }

@@ -24,7 +24,8 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
     'a type of file, content or column that is not supported; convert it, name the column (--text-column) or review it by hand',
   MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
   INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
-  ITEM_TOO_LARGE: 'larger than the limit for one item; split it',
+  ITEM_TOO_LARGE:
+    "larger than the limit for one item, or than the message size limit of the guard's server (errors.jsonl says which); split it, or raise that limit",
   CORRUPT_MEDIA: 'cannot be decoded; get the original again',
   MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
   UNREADABLE_SOURCE:

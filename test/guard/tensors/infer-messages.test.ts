@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { MalformedMessage } from '../../../src/guard/tensors/wire/field-reader.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
+import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../../../src/guard/tensors/raw.ts';
 import {
   decodeInferRequest,
   decodeInferResponse,
@@ -125,6 +126,106 @@ describe('a message as the library writes it', () => {
         expect(decodeInferResponse(written)).toEqual(given);
       }),
     );
+  });
+});
+
+describe('typed contents of a response', () => {
+  const tensor = fc.oneof(
+    fc.array(fc.float({ noDefaultInfinity: true }), { maxLength: 20 }).map((values) => ({
+      datatype: 'FP32',
+      contents: { fp32_contents: values },
+      raw: encodeFloats(values),
+    })),
+    fc.array(fc.boolean(), { maxLength: 20 }).map((values) => ({
+      datatype: 'BOOL',
+      contents: { bool_contents: values },
+      raw: encodeBooleans(values),
+    })),
+    fc.array(fc.integer(), { maxLength: 20 }).map((values) => ({
+      datatype: 'INT32',
+      contents: { int_contents: values },
+      raw: encodeInts(values),
+    })),
+    fc.array(fc.string(), { maxLength: 20 }).map((values) => ({
+      datatype: 'BYTES',
+      contents: { bytes_contents: values.map((value) => Buffer.from(value)) },
+      raw: encodeStrings(values),
+    })),
+    fc.array(fc.double(), { maxLength: 20 }).map((values) => ({
+      datatype: 'FP64',
+      contents: { fp64_contents: values },
+      raw: Buffer.alloc(0),
+    })),
+  );
+
+  const withTensors = (
+    tensors: readonly { datatype: string; contents: object; raw?: Buffer }[],
+    raw: readonly Buffer[] = [],
+  ): Buffer =>
+    responseSerialize({
+      outputs: tensors.map(({ datatype, contents }) => ({ name: 'A', datatype, shape: [1], contents })),
+      raw_output_contents: raw,
+    });
+
+  it('are read in raw form', () => {
+    fc.assert(
+      fc.property(fc.array(tensor, { maxLength: 6 }), (tensors) => {
+        const { outputs, raw_output_contents: raw } = decodeInferResponse(withTensors(tensors));
+        expect(outputs.map(({ datatype }) => datatype)).toEqual(tensors.map(({ datatype }) => datatype));
+        const isTyped = tensors.some(({ contents }) =>
+          Object.values(contents).some(({ length }) => length > 0),
+        );
+        expect(raw).toEqual(isTyped ? tensors.map((given) => given.raw) : []);
+      }),
+    );
+  });
+
+  it('may come in pieces, unpacked, and before the data type', () => {
+    const packed = embedded(6, Buffer.from([0, 0, 128, 63]));
+    const single = Buffer.concat([field(6, 5), Buffer.from([0, 0, 0, 64])]);
+    const output = Buffer.concat([
+      embedded(5, packed),
+      embedded(5, single),
+      embedded(2, Buffer.from('FP32')),
+    ]);
+    const { raw_output_contents: raw } = decodeInferResponse(embedded(5, output));
+    expect(raw).toEqual([encodeFloats([1, 2])]);
+  });
+
+  test.each<[what: string, message: Buffer]>([
+    [
+      'together with raw ones',
+      withTensors([{ datatype: 'FP32', contents: { fp32_contents: [1] } }], [encodeFloats([1])]),
+    ],
+    ['of another type', withTensors([{ datatype: 'FP32', contents: { int_contents: [1] } }])],
+    [
+      'of two types',
+      withTensors([{ datatype: 'BOOL', contents: { bool_contents: [true], int_contents: [1] } }]),
+    ],
+    [
+      'with half a float',
+      embedded(
+        5,
+        Buffer.concat([embedded(2, Buffer.from('FP32')), embedded(5, embedded(6, Buffer.alloc(6)))]),
+      ),
+    ],
+    [
+      'with an integer of 33 bits',
+      embedded(
+        5,
+        Buffer.concat([
+          embedded(2, Buffer.from('INT32')),
+          embedded(5, field(2, 0, 0x80, 0x80, 0x80, 0x80, 0x10)),
+        ]),
+      ),
+    ],
+  ])('%s are no message', (_, message) => {
+    expect(() => decodeInferResponse(message)).toThrow(MalformedMessage);
+  });
+
+  it('that are empty may come with raw ones', () => {
+    const message = withTensors([{ datatype: 'FP32', contents: {} }], [encodeFloats([1])]);
+    expect(decodeInferResponse(message).raw_output_contents).toEqual([encodeFloats([1])]);
   });
 });
 

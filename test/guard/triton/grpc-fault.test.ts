@@ -90,6 +90,22 @@ const rows: [code: status, details: string, fault: Fault][] = [
   [status.INVALID_ARGUMENT, '{"error":{"code":"EMPTY_CONTENT"}}', refused('EMPTY_CONTENT', true)],
   [status.INVALID_ARGUMENT, '{"code":', refused('GUARD_REJECTED', false)],
   [status.INVALID_ARGUMENT, 'the text says EMPTY_CONTENT', refused('GUARD_REJECTED', false)],
+  [
+    status.INVALID_ARGUMENT,
+    'mlserver.errors.InferenceError: SEQUENCE_OVERFLOW: too long',
+    refused('SEQUENCE_OVERFLOW', true),
+  ],
+  [
+    status.UNKNOWN,
+    "Unexpected <class 'mlserver.errors.InferenceError'>: SEQUENCE_OVERFLOW: too long",
+    refused('SEQUENCE_OVERFLOW', true),
+  ],
+  [status.INTERNAL, 'builtins.ValueError: {"code":"INVALID_ROLE"}', refused('INVALID_ROLE', true)],
+  [status.INVALID_ARGUMENT, 'a.b: said SEQUENCE_OVERFLOW: x', refused('GUARD_REJECTED', false)],
+  [status.INVALID_ARGUMENT, 'not a class: SEQUENCE_OVERFLOW: x', refused('GUARD_REJECTED', false)],
+  // Of a request with content, which a message may quote.
+  [status.INVALID_ARGUMENT, 'Model guard not found', refused('GUARD_REJECTED', false)],
+  [status.RESOURCE_EXHAUSTED, 'SERVER: Received message larger than max (5 vs. 4)', { kind: 'too-large' }],
   [status.RESOURCE_EXHAUSTED, 'Received message larger than max (5 vs. 4)', { kind: 'too-large' }],
   [status.RESOURCE_EXHAUSTED, 'rate limit', { kind: 'overload' }],
   [status.DEADLINE_EXCEEDED, '', { kind: 'attempt', code: 'TIMEOUT' }],

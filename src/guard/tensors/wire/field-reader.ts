@@ -4,7 +4,7 @@ export class MalformedMessage extends Error {
 }
 
 /** How many more fields and packed numbers a message may hold, including all embedded messages. */
-interface ValueBudget {
+export interface ValueBudget {
   left: number;
 }
 
@@ -86,6 +86,17 @@ export class FieldReader {
       this.#spend(1);
       into.push(packed.#signed());
     }
+  }
+
+  /** The values of a repeated float field, packed or not: 4 bytes each, little-endian, as a view. */
+  floats(): Buffer {
+    if (this.#wireType === FIXED32) {
+      this.#advance(4);
+      return this.#bytes.subarray(this.#at - 4, this.#at);
+    }
+    const packed = this.bytes();
+    if (packed.length % 4 !== 0) throw new MalformedMessage('length of floats');
+    return packed;
   }
 
   skip(): void {

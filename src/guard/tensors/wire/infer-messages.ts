@@ -1,5 +1,6 @@
 import type { InferResponse, WireTensor } from '../protocol.ts';
-import { FieldReader } from './field-reader.ts';
+import { FieldReader, MalformedMessage, type ValueBudget } from './field-reader.ts';
+import { rawOfTyped } from './typed-contents.ts';
 
 /**
  * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto, as received. Decoded here and not by the library,
@@ -65,25 +66,57 @@ export function decodeInferRequest(message: Buffer): ReceivedRequest {
   return request;
 }
 
-/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
+/**
+ * Contents that a server sends typed are returned raw, so that readers see one form. Throws MalformedMessage for a
+ * malformed message, for one with more than MAX_VALUES values, and for one with both raw and typed contents.
+ */
 export function decodeInferResponse(message: Buffer): InferResponse {
-  const fields = reader(message);
-  const response = {
-    ...{ model_name: '', model_version: '', id: '' },
-    outputs: [] as WireTensor[],
-    raw_output_contents: [] as Buffer[],
-  };
+  const budget: ValueBudget = { left: MAX_VALUES };
+  const fields = new FieldReader(message, budget);
+  const texts = { model_name: '', model_version: '', id: '' };
+  const outputs: OutputTensor[] = [];
+  const raw: Buffer[] = [];
   while (fields.next()) {
-    if (fields.number === 1) response.model_name = fields.text();
-    else if (fields.number === 2) response.model_version = fields.text();
-    else if (fields.number === 3) response.id = fields.text();
-    else if (fields.number === 5) {
-      const { name, datatype, shape } = tensorOf(fields.embedded());
-      response.outputs.push({ name, datatype, shape });
-    } else if (fields.number === 6) response.raw_output_contents.push(fields.bytes());
+    if (fields.number === 1) texts.model_name = fields.text();
+    else if (fields.number === 2) texts.model_version = fields.text();
+    else if (fields.number === 3) texts.id = fields.text();
+    else if (fields.number === 5) outputs.push(outputTensorOf(fields.embedded()));
+    else if (fields.number === 6) raw.push(fields.bytes());
     else fields.skip();
   }
-  return response;
+  const isTyped = outputs.some(({ typed }) => typed.length > 0);
+  if (isTyped && raw.length > 0) throw new MalformedMessage('raw and typed contents');
+  return {
+    ...texts,
+    outputs: outputs.map(({ tensor }) => tensor),
+    raw_output_contents: isTyped
+      ? outputs.map(({ tensor, typed }) => rawOfTyped(tensor.datatype, typed, budget))
+      : raw,
+  };
+}
+
+/** A tensor of a reply, and its typed contents, undecoded: its data type may come after them. */
+interface OutputTensor {
+  readonly tensor: WireTensor;
+  readonly typed: readonly Buffer[];
+}
+
+function outputTensorOf(fields: FieldReader): OutputTensor {
+  let name = '';
+  let datatype = '';
+  const shape: number[] = [];
+  const typed: Buffer[] = [];
+  while (fields.next()) {
+    if (fields.number === 1) name = fields.text();
+    else if (fields.number === 2) datatype = fields.text();
+    else if (fields.number === 3) fields.integers(shape);
+    else if (fields.number === 5) {
+      // MLServer sends empty contents along with raw ones.
+      const contents = fields.bytes();
+      if (contents.length > 0) typed.push(contents);
+    } else fields.skip();
+  }
+  return { tensor: { name, datatype, shape }, typed };
 }
 
 function reader(message: Buffer): FieldReader {
