@@ -26,6 +26,7 @@ export const ROOMS = [
   'http',
   'guard-server',
   'guard-setup',
+  'gateway',
   'cli',
 ];
 

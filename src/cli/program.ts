@@ -5,6 +5,7 @@ import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
+import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
 import { statusCommand } from './commands/status.ts';
 import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
@@ -45,6 +46,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(sinkCommand(context))
     .addCommand(normalizeCommand(context))
     .addCommand(guardCommand(context))
+    .addCommand(serveCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))
     .addHelpText(

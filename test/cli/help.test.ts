@@ -15,6 +15,7 @@ const COMMANDS = [
   'sink',
   'normalize',
   'guard',
+  'serve',
   'fingerprint',
   'doctor',
 ];

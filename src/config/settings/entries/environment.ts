@@ -65,6 +65,11 @@ export const METRICS_TOKEN: Variable = {
   help: 'bearer token that requests for metrics must carry; needed to serve them beyond this machine',
 };
 
+export const GATEWAY_TOKEN: Variable = {
+  name: 'GUARDSWEEP_GATEWAY_TOKEN',
+  help: 'bearer token that requests to the gateway must carry; needed to serve it beyond this machine',
+};
+
 export const DEBUG: Variable = {
   name: 'GUARDSWEEP_DEBUG',
   help: '1: show where an unexpected error happened',
@@ -95,6 +100,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   SIGNING_KEY,
   SIGNING_KEY_FILE,
   METRICS_TOKEN,
+  GATEWAY_TOKEN,
   {
     name: 'XDG_STATE_HOME',
     help: 'folder of the key that seals the runs created here; ~/.local/state when not set',

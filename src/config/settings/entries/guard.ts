@@ -26,6 +26,13 @@ export const WORKER_GUARD = setting({
   example: 'grpc://127.0.0.1:8001',
 });
 
+/** The guard of the gateway, for which the same holds. */
+export const GATEWAY_GUARD = setting({
+  ...guard,
+  required: 'the gateway needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
+  example: 'grpc://127.0.0.1:8001',
+});
+
 export const EXPECT_FINGERPRINT = setting({
   flag: '--expect-fingerprint',
   key: 'expectFingerprint',

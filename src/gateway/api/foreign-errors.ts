@@ -1,0 +1,47 @@
+import { Failure } from '../../domain/failure.ts';
+import { ApiError } from './errors.ts';
+
+export const WRONG_TYPE = new ApiError(
+  'UNSUPPORTED_TYPE',
+  'the content type must be application/json for a text, and multipart/form-data for a file',
+);
+
+/** Errors of Fastify and its multipart plugin, by their codes. All others are bugs of ours. */
+const BY_CODE: Readonly<Record<string, ApiError>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_TYPE,
+  FST_ERR_CTP_EMPTY_JSON_BODY: new ApiError('MISSING_PAYLOAD', 'the request has no body'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError('INVALID_REQUEST', 'the body is not as long as declared'),
+  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError('ITEM_TOO_LARGE', 'the body is too large for a text'),
+  FST_ERR_BAD_URL: new ApiError('NOT_FOUND', 'there is no such path'),
+  FST_ERR_ASYNC_CONSTRAINT: new ApiError('NOT_FOUND', 'there is no such path'),
+  FST_REQ_FILE_TOO_LARGE: new ApiError('MEDIA_TOO_LARGE', 'the file is too large'),
+  FST_PROTO_VIOLATION: new ApiError('INVALID_REQUEST', 'the form has a field with an unknown name'),
+  FST_INVALID_JSON_FIELD_ERROR: new ApiError('INVALID_REQUEST', 'a field of the form is not plain text'),
+  FST_MP_PREMATURE_CLOSE: new ApiError('INVALID_REQUEST', 'the body ends before the form does'),
+};
+
+const TOO_MANY_PARTS = new ApiError('INVALID_REQUEST', 'the form has more than one file and one text');
+const MALFORMED_FORM = new ApiError('INVALID_REQUEST', 'the body is not a well-formed multipart form');
+const BUG = new ApiError('INTERNAL', 'the gateway failed');
+const UNAVAILABLE = new ApiError('GUARD_UNAVAILABLE', 'the guards cannot be reached through this gateway');
+
+/** The answer to any error. A foreign error's own message may quote the request, and goes nowhere. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Failure) return error.kind === 'internal' ? BUG : UNAVAILABLE;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (/^FST_(PARTS|FILES|FIELDS)_LIMIT$/.test(code)) return TOO_MANY_PARTS;
+  return BY_CODE[code] ?? BUG;
+}
+
+/** The failure of this process, not of a guard or a request, that an error is; null if it is none. */
+export function internalFailure(error: unknown): Failure | null {
+  return error instanceof Failure && error.kind === 'internal' ? error : null;
+}
+
+/** The answer to an error met while a form was read: the parser of forms gives its errors no code. */
+export function formErrorOf(error: unknown): ApiError {
+  const known = apiErrorOf(error);
+  const fromParser = known === BUG && error instanceof Error && !('syscall' in error);
+  return fromParser ? MALFORMED_FORM : known;
+}

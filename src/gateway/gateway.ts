@@ -1,0 +1,90 @@
+import type { Judging } from '../config/run-config.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { GuardPool } from '../guard/pool/pool.ts';
+import { startHttpServer } from '../http/http-server.ts';
+import { Moderator } from '../moderate/moderator.ts';
+import { Normalizer } from '../normalize/normalizer.ts';
+import { createApp } from './app.ts';
+import { ApiError } from './api/errors.ts';
+import { GuardWatch } from './guard-watch.ts';
+import { GUARD_GRACE_MS, httpLimits } from './limits.ts';
+import { gatewayMetrics } from './metrics.ts';
+import { Moderation } from './moderation.ts';
+import { Intake } from './requests/intake.ts';
+import { OpenRequests } from './requests/open-requests.ts';
+import { Uploads } from './requests/uploads.ts';
+
+export interface GatewayOptions {
+  readonly pool: GuardPool;
+  readonly host: string;
+  /** 0: a free port. */
+  readonly port: number;
+  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  readonly token: string | null;
+  readonly judging: Judging;
+  /** Requests worked on at a time. */
+  readonly maxConcurrency: number;
+  /** From the headers of a request to its reply, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How long requests wait for a guard to come back, in milliseconds. Default 5000. */
+  readonly guardGraceMs?: number;
+  /** Takes a failure after which no request can succeed any more. */
+  readonly onFailure: (failure: Failure) => void;
+}
+
+export interface Gateway {
+  /** `http://127.0.0.1:9000`. */
+  readonly origin: string;
+  /** Stops listening and waits for open requests, which end at once when `stop` aborts. Leaves the pool open. */
+  close(stop: AbortSignal): Promise<void>;
+}
+
+/** Serves the REST API of the guard's contract in front of a pool. Failure('usage') when the port cannot be bound. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { pool, host, port, token, judging, maxConcurrency, timeoutMs, onFailure } = options;
+  const uploads = await Uploads.create();
+  const normalizer = Normalizer.open();
+  const openRequests = new OpenRequests(timeoutMs);
+  const intake = new Intake(maxConcurrency);
+  const guardWatch = new GuardWatch(pool, {
+    graceMs: options.guardGraceMs ?? GUARD_GRACE_MS,
+    down: (answer) => openRequests.abortAll(answer),
+  });
+  const metrics = gatewayMetrics({ pool, open: () => openRequests.size, waiting: () => intake.waiting });
+  const moderator = new Moderator({ judge: pool, normalizer, folders: uploads });
+  const moderation = new Moderation(moderator, judging);
+  const app = await createApp({
+    ...{ moderation, uploads, intake, openRequests, guardWatch, metrics, onFailure },
+    needsToken: token !== null,
+  });
+  const closeParts = async (): Promise<void> => {
+    guardWatch.close();
+    await app.close();
+    await normalizer.close();
+    await uploads.close();
+  };
+  try {
+    const server = await startHttpServer({
+      ...{ what: 'the gateway', host, port, token },
+      limits: httpLimits(maxConcurrency),
+      chunkedBodies: true,
+      jsonErrors: true,
+      handle: async (request, response) => app.routing(request, response),
+    });
+    return {
+      origin: server.origin,
+      close: async (stop) => {
+        const end = (): void =>
+          openRequests.abortAll(new ApiError('GUARD_UNAVAILABLE', 'the gateway is shutting down'));
+        if (stop.aborted) end();
+        else stop.addEventListener('abort', end, { once: true });
+        await server.close();
+        stop.removeEventListener('abort', end);
+        await closeParts();
+      },
+    };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { DEFAULT_LIMITS } from '../config/run-config.ts';
+import type { HttpLimits } from '../http/http-server.ts';
+
+/** The limits of an item of a run hold here, too. */
+export const MAX_TEXT_BODY_BYTES = DEFAULT_LIMITS.itemBytes;
+
+/** Of a caption or transcript. */
+const MAX_DESCRIPTION_BYTES = 64 * 1024;
+
+/** Boundaries and headers of a form. */
+const FORM_OVERHEAD_BYTES = 64 * 1024;
+
+export const FORM_LIMITS = {
+  fileSize: DEFAULT_LIMITS.mediaBytes,
+  files: 1,
+  fields: 1,
+  parts: 2,
+  fieldSize: MAX_DESCRIPTION_BYTES,
+  fieldNameSize: 64,
+  headerPairs: 16,
+} as const;
+
+export const MAX_FORM_BYTES = DEFAULT_LIMITS.mediaBytes + MAX_DESCRIPTION_BYTES + FORM_OVERHEAD_BYTES;
+
+/** Bodies of texts at a time; each is held about three times, as bytes, as JSON and as its text. */
+export const MAX_TEXT_BYTES_IN_MEMORY = 64 * 1024 * 1024;
+/** Files of requests at a time, in the system's folder for temporary files. */
+export const MAX_UPLOAD_BYTES_ON_DISK = 1024 * 1024 * 1024;
+
+/** How long a request waits for others to end before it is refused. */
+export const QUEUE_TIMEOUT_MS = 5000;
+
+/** How long requests wait for a guard to come back before they are refused. */
+export const GUARD_GRACE_MS = 5000;
+
+/** Connections without a request, or with one that is refused, besides those that are worked on or wait. */
+const SPARE_CONNECTIONS = 256;
+
+export function httpLimits(maxConcurrency: number): HttpLimits {
+  return {
+    maxConnections: 2 * maxConcurrency + SPARE_CONNECTIONS,
+    maxBodyBytes: MAX_FORM_BYTES,
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 60_000,
+    // Open requests are ended before that, when the command is to stop.
+    closeGraceMs: 12_000,
+  };
+}

@@ -1,0 +1,62 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { GuardPool } from '../guard/pool/pool.ts';
+import { addPoolMetrics } from '../guard/pool/pool-metrics.ts';
+
+/** From the fastest text to the default time limit, in seconds. */
+const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50];
+
+interface Observed {
+  readonly pool: GuardPool;
+  /** Requests without a reply, and those of them that wait to be let in. */
+  readonly open: () => number;
+  readonly waiting: () => number;
+}
+
+export interface GatewayMetrics {
+  readonly registry: Registry;
+  /** `status`: the status of the response, or `aborted` if the client did not take it. */
+  answered(route: string, status: string, seconds: number): void;
+}
+
+/** The gateway's metrics: requests by route and status, their time, those open, and the state of the guards. */
+export function gatewayMetrics({ pool, open, waiting }: Observed): GatewayMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'guardsweep_gateway_requests_total',
+    help: 'Requests answered, by route and status',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'guardsweep_gateway_request_seconds',
+    help: 'Time from the headers of a request to the end of its response',
+    labelNames: ['route'],
+    buckets: SECONDS_BUCKETS,
+    registers,
+  });
+  new Gauge({
+    name: 'guardsweep_gateway_requests_open',
+    help: 'Requests for moderation without a reply',
+    registers,
+    collect() {
+      this.set(open());
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_gateway_requests_waiting',
+    help: 'Requests for moderation that wait to be let in',
+    registers,
+    collect() {
+      this.set(waiting());
+    },
+  });
+  addPoolMetrics(registry, pool);
+  return {
+    registry,
+    answered: (route, status, took) => {
+      requests.inc({ route, status });
+      seconds.observe({ route }, took);
+    },
+  };
+}

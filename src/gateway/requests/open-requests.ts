@@ -1,0 +1,52 @@
+import { setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { ApiError } from '../api/errors.ts';
+
+/** A request that has no reply yet. */
+export interface OpenRequest {
+  /** Aborts when the client goes away, with an ApiError in time, or as `abortAll` says. */
+  readonly signal: AbortSignal;
+  /** Calls a function once, when the response is over or the client is gone; at once if that was before. */
+  onEnd(end: () => void): void;
+}
+
+/** The requests that have no reply yet, each with its time limit. */
+export class OpenRequests {
+  readonly #timeoutMs: number;
+  readonly #open = new Set<AbortController>();
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Follows a request from its headers to the end of its response. */
+  open(response: ServerResponse): OpenRequest {
+    const ending = new AbortController();
+    setMaxListeners(0, ending.signal);
+    const { signal } = ending;
+    const late = (): void => ending.abort(new ApiError('TIMEOUT', 'the request took too long'));
+    const timer = setTimeout(late, this.#timeoutMs);
+    this.#open.add(ending);
+    let isOver = false;
+    response.once('close', () => {
+      isOver = true;
+      clearTimeout(timer);
+      this.#open.delete(ending);
+      ending.abort(new ApiError('INTERNAL', 'the client is gone'));
+    });
+    const onEnd = (end: () => void): void => {
+      if (isOver) end();
+      else response.once('close', end);
+    };
+    return { signal, onEnd };
+  }
+
+  /** Ends all requests with this answer. */
+  abortAll(answer: ApiError): void {
+    for (const ending of this.#open) ending.abort(answer);
+  }
+}

@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Judgement } from '../../domain/outcome.ts';
+import { ApiError } from '../api/errors.ts';
+import { WRONG_TYPE } from '../api/foreign-errors.ts';
+import { partialCoverage, verdictOf } from '../api/verdict.ts';
+import type { GuardWatch } from '../guard-watch.ts';
+import { MAX_FORM_BYTES, MAX_TEXT_BODY_BYTES } from '../limits.ts';
+import type { Moderation } from '../moderation.ts';
+import type { Arriving, Intake } from '../requests/intake.ts';
+import { readMediaForm } from '../requests/media-form.ts';
+import type { OpenRequest, OpenRequests } from '../requests/open-requests.ts';
+import { textOf } from '../requests/text-body.ts';
+import type { Uploads } from '../requests/uploads.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a request for moderation, from the time that it is let in. */
+    admitted: OpenRequest | null;
+  }
+}
+
+export interface ModerationParts {
+  readonly moderation: Moderation;
+  readonly uploads: Uploads;
+  readonly intake: Intake;
+  readonly openRequests: OpenRequests;
+  readonly guardWatch: GuardWatch;
+}
+
+/** `POST /v1/moderations/{text,image,audio}`: the REST API of the guard's contract. */
+export function addModerationRoutes(app: FastifyInstance, parts: ModerationParts): void {
+  const { moderation, uploads } = parts;
+  app.decorateRequest('admitted', null);
+
+  app.post<{ Body: Buffer | undefined }>(
+    '/v1/moderations/text',
+    { onRequest: (request, reply) => admit(request, reply, 'text', parts) },
+    async ({ body, admitted, headers }, reply) => {
+      const startedAt = performance.now();
+      if (!Buffer.isBuffer(body)) throw wrongType(headers['content-type']);
+      const text = textOf(body);
+      const request = { requestType: 'prompt', modality: 'text', text } as const;
+      return answer(reply, await moderation.judge(request, admitted!.signal), startedAt);
+    },
+  );
+
+  for (const modality of ['image', 'audio'] as const) {
+    app.post(
+      `/v1/moderations/${modality}`,
+      { onRequest: (request, reply) => admit(request, reply, 'media', parts) },
+      async (request, reply) => {
+        const { signal } = request.admitted!;
+        if (!request.isMultipart()) throw wrongType(request.headers['content-type']);
+        const { file, text = null } = await readMediaForm(request, uploads, signal);
+        const startedAt = performance.now();
+        try {
+          const media = { requestType: 'prompt', modality, file: file.file, caption: text } as const;
+          return answer(reply, await moderation.judge(media, signal), startedAt);
+        } finally {
+          await file.discard();
+        }
+      },
+    );
+  }
+}
+
+/** Lets a request in, or refuses it, before its body is read. */
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kind: Arriving['kind'],
+  { guardWatch, openRequests, intake }: ModerationParts,
+): Promise<void> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new ApiError('UNSUPPORTED_TYPE', 'the body must not be compressed');
+  const { refusal } = guardWatch;
+  if (refusal !== null) throw refusal;
+  const open = openRequests.open(reply.raw);
+  const limit = kind === 'text' ? MAX_TEXT_BODY_BYTES : MAX_FORM_BYTES;
+  const bytes = Math.min(Number(request.headers['content-length'] ?? limit), limit);
+  open.onEnd(await intake.enter({ kind, bytes }, open.signal));
+  request.admitted = open;
+}
+
+/** A body of another type than the route takes. Without a type there is no body either. */
+function wrongType(given: string | undefined): ApiError {
+  return given === undefined ? new ApiError('MISSING_PAYLOAD', 'the request has no body') : WRONG_TYPE;
+}
+
+function answer(reply: FastifyReply, judgement: Judgement, startedAt: number): FastifyReply {
+  const partial = partialCoverage(judgement);
+  if (partial !== null) reply.header('guardsweep-coverage', partial);
+  return reply.send(verdictOf(judgement, performance.now() - startedAt));
+}

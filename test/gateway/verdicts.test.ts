@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { closeAfterEach, connect, guard, judge, prompt, restGuard, verdict } from '../helpers/guard-pool.ts';
+import { send, sendFile, sendText, serve } from './serve.ts';
+
+closeAfterEach();
+
+const clip = new Uint8Array(await readFile(new URL('../fixtures/audio/cover.m4a', import.meta.url)));
+
+it('a text gets the verdict of the guard, as the contract has it over REST', async () => {
+  const pool = await connect([await guard()]);
+  const { origin } = await serve(pool);
+  const reply = await sendText(origin, 'text 1');
+  const judged = verdict((await judge(pool, [prompt('text 1')]))[0]);
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toContain('application/json');
+  expect(Object.keys(reply.body as object)).toEqual(['flagged', 'score', 'subcategory_flags', 'latency_ms']);
+  expect(reply.body).toMatchObject({ flagged: judged.flagged, score: judged.score });
+});
+
+it('a flagged text names the categories that were judged, one that is not names none', async () => {
+  const flags = { violent_crimes: true, hate: false };
+  const server = await restGuard({
+    script: ({ content }) => ({
+      body: content.startsWith('bad')
+        ? { flagged: true, score: 0.9, subcategory_flags: flags, latency_ms: 1 }
+        : { flagged: false, score: 0.1, subcategory_flags: {}, latency_ms: 1 },
+    }),
+  });
+  const { origin } = await serve(await connect([server]));
+  const bad = await sendText(origin, 'bad');
+  expect(bad.body).toMatchObject({ flagged: true, score: 0.9, subcategory_flags: { violent_crimes: true } });
+  const good = await sendText(origin, 'good');
+  expect(good.body).toMatchObject({ flagged: false, subcategory_flags: {} });
+});
+
+it('texts of separate requests go to the guard together', async () => {
+  const batching = await guard({ maxBatchSize: 8, script: () => undefined });
+  const { origin } = await serve(await connect([batching]));
+  const texts = Array.from({ length: 64 }, (_, index) => `text ${index}`);
+  const replies = await Promise.all(texts.map((text) => sendText(origin, text)));
+  expect(replies.every(({ status }) => status === 200)).toBe(true);
+  expect(Math.max(...batching.seen.map(({ rows }) => rows))).toBeGreaterThan(1);
+});
+
+it('a text beyond the context of the guard is judged in windows, as in a run', async () => {
+  const small = await guard({
+    script: ({ inputs }) =>
+      inputs['TEXT']!.some((text) => text.length > 5000)
+        ? { code: 3, details: 'SEQUENCE_OVERFLOW: too long' }
+        : undefined,
+  });
+  const { origin } = await serve(await connect([small]));
+  const long = 'One sentence of many. '.repeat(600);
+  expect((await sendText(origin, long)).status).toBe(200);
+  const { origin: strict } = await serve(await connect([small]), {
+    judging: { frames: 1, longAudio: 'windows', longText: 'error' },
+  });
+  expect((await sendText(strict, long)).body).toMatchObject({ error: { code: 'SEQUENCE_OVERFLOW' } });
+});
+
+it('a clip is brought into normal form, and judged together with its transcript', async () => {
+  const listening = await guard();
+  const { origin } = await serve(await connect([listening]));
+  expect((await sendFile(origin, 'audio', clip)).status).toBe(200);
+  const plain = listening.seen.at(-1)!.inputs;
+  expect((await sendFile(origin, 'audio', clip, { text: 'what is said' })).status).toBe(200);
+  const described = listening.seen.at(-1)!.inputs;
+  const wav = Buffer.from(plain['AUDIO']![0]!, 'base64');
+  expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
+  expect(plain['TEXT']).toBeUndefined();
+  expect(described['TEXT']).toEqual(['what is said']);
+  expect(described['AUDIO']).toEqual(plain['AUDIO']);
+});
+
+it('says with a header when only a part was judged', async () => {
+  const { origin } = await serve(await connect([await guard()]), {
+    judging: { frames: 1, longAudio: 'truncate', longText: 'windows' },
+  });
+  const whole = await sendFile(origin, 'audio', clip);
+  expect(whole.headers.get('guardsweep-coverage')).toBeNull();
+  const long = await sendFile(origin, 'audio', silence(301));
+  expect(long.headers.get('guardsweep-coverage')).toBe('300/301 seconds');
+});
+
+it('answers with the request id of the client, or one of its own', async () => {
+  const { origin } = await serve(await connect([await guard()]));
+  const given = await sendText(origin, 'text', { 'x-request-id': 'job-7:42' });
+  expect(given.headers.get('x-request-id')).toBe('job-7:42');
+  const odd = await sendText(origin, 'text', { 'x-request-id': 'two words' });
+  expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+});
+
+it('tells how it is, and what it did', async () => {
+  const { origin } = await serve(await connect([await guard()]));
+  await sendText(origin, 'text');
+  expect(await send(`${origin}/healthz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await send(`${origin}/readyz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  expect(metrics).toContain('guardsweep_gateway_requests_total{route="/v1/moderations/text",status="200"} 1');
+  expect(metrics).toMatch(/guardsweep_guard_ready\{endpoint="grpc:[^"]+"\} 1/);
+});
+
+/** A WAV file at 8 kHz, mono, 8 bits. */
+function silence(seconds: number): Uint8Array<ArrayBuffer> {
+  const rate = 8000;
+  const file = Buffer.alloc(44 + seconds * rate, 0x80);
+  file.write('RIFF', 0, 'latin1');
+  file.writeUInt32LE(file.length - 8, 4);
+  file.write('WAVEfmt ', 8, 'latin1');
+  file.writeUInt32LE(16, 16);
+  file.writeUInt16LE(1, 20);
+  file.writeUInt16LE(1, 22);
+  file.writeUInt32LE(rate, 24);
+  file.writeUInt32LE(rate, 28);
+  file.writeUInt16LE(1, 32);
+  file.writeUInt16LE(8, 34);
+  file.write('data', 36, 'latin1');
+  file.writeUInt32LE(file.length - 44, 40);
+  return new Uint8Array(file);
+}
