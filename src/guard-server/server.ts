@@ -2,7 +2,7 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import { LOOPBACK_HOST } from '../domain/loopback.ts';
 import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
-import { inferenceService } from './grpc/inference-service.ts';
+import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
@@ -104,7 +104,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     isDown: () => synthetic?.model.isDown() === true,
   });
   const listener = new Listener({
-    handlers: inferenceService(service),
+    services: grpcServices(service),
     host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
     limits: { ...NETWORK_LIMITS, ...options.limits },

@@ -1,14 +1,14 @@
-import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Failure } from '../../domain/failure.ts';
 import { urlHost } from '../../http/url-host.ts';
-import { inferenceDefinition } from './infer-definition.ts';
 import { admission } from './admission.ts';
 import { CallMemory } from './call-memory.ts';
 import { Connections } from './connections.ts';
 import type { NetworkLimits } from './limits.ts';
+import type { ServedService } from './services.ts';
 
 interface ListenerOptions {
-  readonly handlers: UntypedServiceImplementation;
+  readonly services: readonly ServedService[];
   readonly host: string;
   /** Required of every call; null: no token is required. */
   readonly token: string | null;
@@ -20,9 +20,8 @@ interface Open {
   readonly connections: Connections;
 }
 
-/** Serves the inference service on a port, which it can release and bind again. */
+/** Serves gRPC services on a port, which it can release and bind again. */
 export class Listener {
-  readonly #service = inferenceDefinition();
   readonly #options: ListenerOptions;
   readonly #room: CallMemory;
   #open: Open | null = null;
@@ -73,7 +72,7 @@ export class Listener {
 
   /** A server that gets its connections injected, so that they are counted before it reads from them. */
   #serve(): Open {
-    const { handlers, token, limits } = this.#options;
+    const { services, token, limits } = this.#options;
     const server = new Server({
       'grpc.max_receive_message_length': limits.messageBytes,
       'grpc.max_send_message_length': -1,
@@ -89,7 +88,7 @@ export class Listener {
         }),
       ],
     });
-    server.addService(this.#service, handlers);
+    for (const { definition, handlers } of services) server.addService(definition, handlers);
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const connections = new Connections({
       maxConnections: limits.connections,

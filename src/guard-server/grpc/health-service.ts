@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module';
+import {
+  loadPackageDefinition,
+  status,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import type { GuardService } from '../service/guard-service.ts';
+import type { CallStatus } from './status.ts';
+
+/** The definition of `grpc.health.v1.Health`. Reads the proto file of this package. */
+export function healthDefinition(): ServiceDefinition {
+  const path = createRequire(import.meta.url).resolve('#proto/health.proto');
+  const definition = loadSync(path, { enums: String, defaults: true });
+  const loaded = loadPackageDefinition(definition) as unknown as {
+    grpc: { health: { v1: { Health: { service: ServiceDefinition } } } };
+  };
+  return loaded.grpc.health.v1.Health.service;
+}
+
+interface HealthCheckRequest {
+  readonly service: string;
+}
+
+interface HealthCheckResponse {
+  readonly status: 'SERVING' | 'NOT_SERVING';
+}
+
+/**
+ * The handlers of `grpc.health.v1.Health`: the readiness of the server ('' or the name of its inference service) or of
+ * the model. NOT_FOUND for other names. As in Triton, Watch is not served.
+ */
+export function healthService(service: GuardService): UntypedServiceImplementation {
+  return {
+    Check: (
+      call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
+      callback: sendUnaryData<HealthCheckResponse>,
+    ) => {
+      const ready = isReady(service, call.request.service);
+      if (ready === null) callback(UNKNOWN_SERVICE);
+      else callback(null, { status: ready ? 'SERVING' : 'NOT_SERVING' });
+    },
+    Watch: (call: ServerWritableStream<HealthCheckRequest, HealthCheckResponse>) => {
+      call.emit('error', NO_WATCH);
+    },
+  };
+}
+
+const UNKNOWN_SERVICE: CallStatus = { code: status.NOT_FOUND, details: 'this server has no such service' };
+const NO_WATCH: CallStatus = {
+  code: status.UNIMPLEMENTED,
+  details: 'this server does not watch its health: call Check',
+};
+
+function isReady(service: GuardService, name: string): boolean | null {
+  if (name === '' || name === 'inference.GRPCInferenceService') return service.isReady();
+  return name === MODEL_NAME ? service.isModelReady(MODEL_NAME, '') : null;
+}

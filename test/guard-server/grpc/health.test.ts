@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { healthDefinition } from '../../../src/guard-server/grpc/health-service.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { TestClient } from '../../helpers/guard-client.ts';
+
+let server: GuardServer;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    token: 'opensesame',
+    modelControl: 'explicit',
+  });
+  client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+const { Check, Watch } = healthDefinition();
+
+function check(service: string, token = 'opensesame'): Promise<unknown> {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  const { path, requestSerialize, responseDeserialize } = Check!;
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      { service },
+      metadata,
+      (error, reply) => {
+        if (error === null) resolve(reply);
+        else reject(error);
+      },
+    );
+  });
+}
+
+it.each(['', 'inference.GRPCInferenceService'])(
+  'tells of service %j whether the server is ready',
+  async (service) => {
+    expect(await check(service)).toEqual({ status: 'SERVING' });
+    server.synthetic!.setFaults([{ kind: 'down', how: 'not-ready' }]);
+    expect(await check(service)).toEqual({ status: 'NOT_SERVING' });
+    server.synthetic!.setFaults([]);
+  },
+);
+
+it('tells of the model whether it is loaded', async () => {
+  expect(await check('guard')).toEqual({ status: 'NOT_SERVING' });
+  const inference = new TestClient(server.address);
+  await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token: 'opensesame' });
+  inference.close();
+  expect(await check('guard')).toEqual({ status: 'SERVING' });
+});
+
+it('knows no other service, and nobody without the token', async () => {
+  await expect(check('guards')).rejects.toMatchObject({ code: status.NOT_FOUND });
+  await expect(check('', 'opensesam')).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+});
+
+it('says that it does not watch', async () => {
+  const metadata = new Metadata();
+  metadata.set('authorization', 'Bearer opensesame');
+  const { path, requestSerialize, responseDeserialize } = Watch!;
+  const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {}, metadata);
+  call.resume();
+  const error = await new Promise((resolve) => call.once('error', resolve));
+  expect(error).toMatchObject({
+    code: status.UNIMPLEMENTED,
+    details: expect.stringContaining('Check') as string,
+  });
+});
