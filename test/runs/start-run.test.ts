@@ -20,6 +20,7 @@ function sessionOf(by: Judge, state: EndpointStatus['state']): GuardSession & { 
   const pool: GuardPool = {
     judge: async (requests, options) => [...(await by.judge(requests, options))],
     notJudged: async () => null,
+    openStream: () => Promise.reject(new Error('not asked for')),
     fingerprints: by.fingerprints,
     status: () => status,
     waiting: 0,

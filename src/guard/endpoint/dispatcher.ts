@@ -2,6 +2,9 @@ import type { Answer } from '../protocol/answer.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from '../protocol/call-error.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
+import type { StreamStart } from '../streams/generation-stream.ts';
+import type { ModerationStream } from '../streams/moderation-stream.ts';
+import { StreamSlots } from '../streams/stream-slots.ts';
 import type { Task } from '../tasks/task.ts';
 import type { TaskQueue } from '../tasks/task-queue.ts';
 import type { Signature } from '../tensors/encode-request.ts';
@@ -13,6 +16,7 @@ import type { EndpointEvents, Outage } from './events.ts';
 import { FaultResponses } from './fault-responses.ts';
 import type { Flight } from './flight.ts';
 import { GuardHealth } from './guard-health.ts';
+import { InteractiveStreams } from './interactive-streams.ts';
 import { Liveness } from './liveness.ts';
 import { OwnedTasks } from './owned-tasks.ts';
 import { Sender } from './sender.ts';
@@ -53,6 +57,8 @@ export class Dispatcher {
   readonly #ownedTasks: OwnedTasks;
   readonly #faults: FaultResponses;
   readonly #health: GuardHealth;
+  readonly #slots: StreamSlots;
+  readonly #interactive: InteractiveStreams;
   readonly #readingFailures = new ReadingFailures();
   /** Aborts version readings and harmless texts. */
   readonly #controller = new AbortController();
@@ -62,14 +68,16 @@ export class Dispatcher {
     this.#guard = guard;
     this.#options = options;
     this.#events = events;
-    const { maxBatchSize, concurrency } = guard;
+    const { maxBatchSize, concurrency, streams } = guard;
+    const slots = new StreamSlots(streams?.concurrency ?? null);
+    this.#slots = slots;
     const liveness = new Liveness(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
-    this.#health = new GuardHealth(liveness, concurrency, events);
+    this.#health = new GuardHealth(liveness, events);
     this.#stamping = this.#makeStamping();
     const { endpoint, requestTimeoutMs, backlog, isOneOfMany } = options;
     const takes = (signature: Signature): boolean => guard.takes(signature);
     const sender = new Sender(
-      { maxBatchSize, concurrency, backlog, isOneOfMany, takes },
+      { maxBatchSize, concurrency, slots, backlog, isOneOfMany, takes },
       {
         open: () => !this.#stamping.suspected && !liveness.doubted,
         stamp: () => ({ epoch: this.#stamping.epoch, successes: liveness.successes }),
@@ -83,9 +91,16 @@ export class Dispatcher {
       events,
     );
     this.#sender = sender;
+    this.#interactive = new InteractiveStreams({
+      streams,
+      slots,
+      requestTimeoutMs,
+      health: this.#health,
+      events,
+      released: () => sender.wake(),
+    });
     this.#ownedTasks = new OwnedTasks({ endpoint, sender, events });
     this.#faults = new FaultResponses({
-      concurrency,
       requestTimeoutMs,
       sender,
       ownedTasks: this.#ownedTasks,
@@ -141,6 +156,21 @@ export class Dispatcher {
     return this.#sender.sent;
   }
 
+  /** Streams open, replayed and interactive ones. */
+  get openStreams(): number {
+    return this.#slots.open;
+  }
+
+  /** Whether another stream may be opened now. */
+  get hasFreeStream(): boolean {
+    return this.#slots.isFree;
+  }
+
+  /** Opens a stream for a text that is still being generated; see `hasFreeStream`. It fails when the endpoint goes out. */
+  openStream(start: StreamStart, signal: AbortSignal): ModerationStream {
+    return this.#interactive.open(start, signal);
+  }
+
   /** Adds a task to be judged by this endpoint and no other, as long as the endpoint is in use. */
   assign(task: Task): void {
     this.#ownedTasks.assign(task);
@@ -167,6 +197,7 @@ export class Dispatcher {
     this.#stamping.stop();
     this.#controller.abort();
     this.#sender.stop();
+    this.#interactive.stop();
     if (outage?.reached === true) this.#noteOutage(outage.reason);
     return this.#ownedTasks.giveBack();
   }
@@ -218,7 +249,7 @@ export class Dispatcher {
     }
     if (!current) tasks.forEach((task) => this.#ownedTasks.judgeAgain(task));
     else if (tasks.length > 0) this.#keep(tasks, valid, flight);
-    if (tasks.length > 0) this.#health.answered(flight, this.#sender.supplied);
+    if (tasks.length > 0) this.#health.answered(flight, this.#sender.isSupplied(flight));
     // Before any await: the answered tasks must not wait for the invalid ones.
     this.#stamping.consider();
     if (invalid.length > 0) await this.#faults.invalid(flight, invalid);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MediaKind } from '../../domain/request.ts';
 import { backoffMs } from '../../flow/backoff.ts';
 import type { OutReason } from '../protocol/call-error.ts';
 import type { Connection } from '../protocol/connection.ts';
 import { mayReturn, NotUsable } from '../protocol/not-usable.ts';
 import type { Task } from '../tasks/task.ts';
-import { type Signature, signatureOfMedia } from '../tensors/encode-request.ts';
+import type { Signature } from '../tensors/encode-request.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { EndpointKind, EndpointState, EndpointStatus } from './endpoint-status.ts';
 import type { EndpointEvents, Outage, PoolEvents, RetryCause } from './events.ts';
@@ -28,8 +27,8 @@ export interface EndpointTarget {
 }
 
 interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint'> {
-  /** Kinds of media that the pool was asked about. */
-  readonly mediaAskedFor: ReadonlyMap<Signature, MediaKind>;
+  /** Kinds of requests that the pool was asked about. */
+  readonly askedFor: ReadonlySet<Signature>;
 }
 
 /**
@@ -91,10 +90,10 @@ export class Endpoint {
     return (this.#guard ?? this.#target).takes(signature);
   }
 
-  /** Whether the guard judges media of a kind, as far as can be found out now. */
-  async judges(kind: MediaKind): Promise<Judges> {
-    if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(kind);
-    return this.takes(signatureOfMedia(kind)) ? 'maybe' : 'not taken';
+  /** Whether the guard judges requests of a kind, as far as can be found out now. */
+  async judges(signature: Signature): Promise<Judges> {
+    if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(signature);
+    return this.takes(signature) ? 'maybe' : 'not taken';
   }
 
   /** Max rows in flight, and rows of a full request. Zero while the endpoint is out. */
@@ -145,11 +144,11 @@ export class Endpoint {
     while (!signal.aborted) {
       const connection = this.#target.connect();
       try {
-        const { requestTimeoutMs, mediaAskedFor } = this.#options;
+        const { requestTimeoutMs, askedFor } = this.#options;
         const ready = await connection.open({ requestTimeoutMs, prove: !first, signal });
         const guard = new KnownProbes(ready, { timeoutMs: requestTimeoutMs, signal });
-        // Before any waiting media can be sent to a guard that has no probe for them.
-        await Promise.all([...mediaAskedFor.values()].map((kind) => guard.judges(kind)));
+        // Before any waiting request can be sent to a guard that does not judge its kind.
+        await Promise.all([...askedFor].map((signature) => guard.judges(signature)));
         // `close` may have come after the last reply, when there was no call left to abort.
         signal.throwIfAborted();
         this.#use(connection, guard);

@@ -1,7 +1,6 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 import { backoffMs, retryMs } from '../../flow/backoff.ts';
 import { type Fault, isTimeout } from '../protocol/call-error.ts';
-import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { OwnedTasks } from './owned-tasks.ts';
 import type { EndpointEvents } from './events.ts';
 import type { Flight } from './flight.ts';
@@ -14,7 +13,6 @@ import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
 const MAX_PAUSE_MS = 10_000;
 
 interface FaultResponsesOptions {
-  readonly concurrency: ConcurrencyPolicy;
   readonly requestTimeoutMs: number;
   readonly sender: Sender;
   readonly ownedTasks: OwnedTasks;
@@ -73,7 +71,7 @@ export class FaultResponses {
         this.#rateLimited(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
-        if (fault.named) health.answered(flight, sender.supplied);
+        if (fault.named) health.answered(flight, sender.isSupplied(flight));
         if (!single) this.#sendAsSingles(tasks, fault.code, 0);
         else if (fault.named) this.#settleErrors(tasks, fault.code, true);
         else await this.#refused(flight, fault.code);
@@ -125,11 +123,11 @@ export class FaultResponses {
    * item that was alone in flight.
    */
   async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { health, sender, concurrency, ownedTasks, requestTimeoutMs } = this.#options;
+    const { health, sender, ownedTasks, requestTimeoutMs } = this.#options;
     const { liveness } = health;
     const alone = sender.isExclusive(flight);
     const overtaken = liveness.overtook(flight.sentAt);
-    if (!alone && !overtaken && !liveness.doubted) concurrency.overloaded();
+    if (!alone && !overtaken && !liveness.doubted) flight.concurrency.overloaded();
     liveness.timedOut();
     const judges = await this.#judgesOthers(flight, liveness.successes);
     if (judges === 'no') return;
@@ -168,9 +166,9 @@ export class FaultResponses {
 
   /** Lowers the limit, and pauses for at least `atLeastMs`. */
   #slowDown(flight: Flight, atLeastMs: number): void {
-    const { health, concurrency, sender } = this.#options;
+    const { health, sender } = this.#options;
     const inRow = health.overloads.count(flight.sentAt);
-    if (inRow !== null) concurrency.overloaded();
+    if (inRow !== null) flight.concurrency.overloaded();
     if (inRow !== null || atLeastMs > 0) sender.pause(atLeastMs + (inRow === null ? 0 : retryMs(inRow)));
   }
 

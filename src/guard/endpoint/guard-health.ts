@@ -1,4 +1,3 @@
-import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import { Overloads } from '../concurrency/overloads.ts';
 import type { EndpointEvents } from './events.ts';
 import type { Flight } from './flight.ts';
@@ -8,12 +7,10 @@ import type { Liveness } from './liveness.ts';
 export class GuardHealth {
   readonly liveness: Liveness;
   readonly overloads = new Overloads();
-  readonly #concurrency: ConcurrencyPolicy;
   readonly #events: Pick<EndpointEvents, 'judged'>;
 
-  constructor(liveness: Liveness, concurrency: ConcurrencyPolicy, events: Pick<EndpointEvents, 'judged'>) {
+  constructor(liveness: Liveness, events: Pick<EndpointEvents, 'judged'>) {
     this.liveness = liveness;
-    this.#concurrency = concurrency;
     this.#events = events;
   }
 
@@ -21,8 +18,8 @@ export class GuardHealth {
    * A flight was answered, with verdicts or with a refusal that names its reason. `supplied`: whether more was waiting
    * than the limit allowed.
    */
-  answered({ rows, sentAt }: Flight, supplied: boolean): void {
-    this.#concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
+  answered({ rows, concurrency, sentAt }: Flight, supplied: boolean): void {
+    concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
     this.judged(sentAt);
   }
 

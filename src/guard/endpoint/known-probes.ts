@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MediaKind } from '../../domain/request.ts';
 import { retryMs } from '../../flow/backoff.ts';
 import { CallError } from '../protocol/call-error.ts';
-import { silentClip } from '../protocol/canary.ts';
+import { HARMLESS_GENERATION, silentClip } from '../protocol/canary.ts';
 import type { CallOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
-import { type RequestRow, type Signature, signatureOfMedia } from '../tensors/encode-request.ts';
+import type { GuardStreams } from '../streams/guard-streams.ts';
+import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 
-/** Whether a guard judges media of a kind. `maybe`: it has not answered that it has no probe for them. */
+/** Whether a guard judges requests of a kind. `maybe`: it has not answered that it does not. */
 export type Judges = 'maybe' | 'no probe' | 'not taken';
 
 /** Max attempts with a guard that is too busy to answer. */
@@ -16,7 +16,8 @@ const MAX_ATTEMPTS = 5;
 /**
  * A guard in use, with what is known about its probes and its version. A guard may declare the AUDIO tensor and have no
  * probe for audio loaded. It is asked once for all clips, with a silent one, because normalizing a clip takes longer than
- * judging it. It is not asked about images, which cost little.
+ * judging it. Whether a guard serves moderation streams is not declared at all: it is asked once, with a harmless one. It
+ * is not asked about images, which cost little.
  */
 export class KnownProbes implements ReadyGuard {
   readonly #guard: ReadyGuard;
@@ -53,17 +54,21 @@ export class KnownProbes implements ReadyGuard {
     return this.#guard.concurrency;
   }
 
+  get streams(): GuardStreams | null {
+    return this.#guard.streams;
+  }
+
   takes(signature: Signature): boolean {
     return this.#guard.takes(signature) && !this.#absent.has(signature);
   }
 
-  async judges(kind: MediaKind): Promise<Judges> {
-    const signature = signatureOfMedia(kind);
+  async judges(signature: Signature): Promise<Judges> {
     if (!this.#guard.takes(signature)) return 'not taken';
-    if (kind.modality === 'image') return 'maybe';
+    const sample = sampleOf(signature);
+    if (sample === null) return 'maybe';
     let asked = this.#asked.get(signature);
     if (asked === undefined) {
-      asked = this.#ask(kind.described, signature);
+      asked = this.#ask(sample, signature);
       this.#asked.set(signature, asked);
     }
     return asked;
@@ -79,18 +84,28 @@ export class KnownProbes implements ReadyGuard {
     return reading;
   }
 
-  async #ask(described: boolean, signature: Signature): Promise<Judges> {
+  async #ask(sample: RequestRow, signature: Signature): Promise<Judges> {
     const [asked, absent] = [this.#asked, this.#absent];
-    const answer = await askForProbe(
-      this.#guard,
-      { request: silentClip(described), sessionId: '' },
-      this.#options,
-    );
+    const answer = await askForProbe(this.#guard, sample, this.#options);
     // Asked again for the next item.
     if (answer === 'unknown') asked.delete(signature);
     if (answer !== 'absent') return 'maybe';
     absent.add(signature);
     return 'no probe';
+  }
+}
+
+/** What a guard is asked with; null for a kind that it is not asked about. */
+function sampleOf(signature: Signature): RequestRow | null {
+  switch (signature) {
+    case 'audio':
+      return { request: silentClip(false), sessionId: '' };
+    case 'audio-with-transcript':
+      return { request: silentClip(true), sessionId: '' };
+    case 'generation':
+      return HARMLESS_GENERATION;
+    default:
+      return null;
   }
 }
 
@@ -107,7 +122,11 @@ async function askForProbe(
     } catch (error) {
       if (!(error instanceof CallError)) return 'unknown';
       const { fault } = error;
-      if (fault.kind === 'refused') return fault.code === 'PROBE_NOT_LOADED' ? 'absent' : 'present';
+      if (fault.kind === 'refused') {
+        // A guard without streams says so in many ways: no such RPC, unknown tensors, a reply of another kind.
+        const isAbsent = fault.code === 'PROBE_NOT_LOADED' || row.request.requestType === 'generation';
+        return isAbsent ? 'absent' : 'present';
+      }
       const isBusy = fault.kind === 'overload' || fault.kind === 'rate' || fault.kind === 'execution';
       if (!isBusy) return 'unknown';
       await sleep(retryMs(attempt), undefined, { signal: options.signal }).catch(() => {});

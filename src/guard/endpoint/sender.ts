@@ -1,4 +1,5 @@
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
+import type { StreamSlots } from '../streams/stream-slots.ts';
 import type { Task } from '../tasks/task.ts';
 import { type Demand, type Offer, TaskQueue } from '../tasks/task-queue.ts';
 import type { Signature } from '../tensors/encode-request.ts';
@@ -12,12 +13,27 @@ const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 
 interface SenderOptions {
   readonly maxBatchSize: number;
+  /** The limit of requests. */
   readonly concurrency: ConcurrencyPolicy;
+  /** The limit of streams, which a generation takes one of. */
+  readonly slots: StreamSlots;
   /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
   readonly takes: (signature: Signature) => boolean;
   /** Whether other endpoints take from the backlog as well. */
   readonly isOneOfMany: () => boolean;
+}
+
+/** Streams and other requests have limits of their own. */
+type RequestKind = (signature: Signature) => boolean;
+
+const isGeneration: RequestKind = (signature) => signature === 'generation';
+const STREAMS = isGeneration;
+const REQUESTS: RequestKind = (signature) => !isGeneration(signature);
+
+interface OfferOfKind extends Offer {
+  readonly kind: RequestKind;
+  readonly shared: boolean;
 }
 
 /** What a sender needs from its dispatcher. */
@@ -36,7 +52,7 @@ interface SenderHooks {
 
 /**
  * Sends tasks to one endpoint, from its own queue and from the shared backlog: forms batches, holds to the limits of
- * rows and bytes in flight, and pauses. Its own queue goes first. From the backlog it takes only what it can send at
+ * rows, streams and bytes in flight, and pauses. Its own queue goes first. From the backlog it takes only what it can send at
  * once, so the next batch goes to whichever endpoint has room, and a slow endpoint holds nothing up.
  *
  *              wake()                   nothing due, limit reached, paused, or not open
@@ -92,9 +108,9 @@ export class Sender {
     return this.#flights.size > 0 || waiting ? 'starved' : 'idle';
   }
 
-  /** Whether a request could be sent now if the limit allowed it. */
-  get supplied(): boolean {
-    return this.#offer(false) !== null;
+  /** Whether another request of this kind, streams or not, could be sent now if the limit allowed it. */
+  isSupplied(flight: Flight): boolean {
+    return (isStream(flight) ? this.#offerOf(STREAMS, false) : this.#offerOf(REQUESTS, false)) !== null;
   }
 
   isExclusive(flight: Flight): boolean {
@@ -135,7 +151,8 @@ export class Sender {
   land(flight: Flight): void {
     if (!this.#flights.delete(flight)) return;
     this.#clockIdle();
-    this.#rowsInFlight -= flight.rows;
+    if (isStream(flight)) this.#options.slots.release();
+    else this.#rowsInFlight -= flight.rows;
     this.#bytesInFlight -= flight.bytes;
   }
 
@@ -166,7 +183,8 @@ export class Sender {
       const offer = this.#offer(this.#underused);
       if (offer === null) break;
       const { rows } = offer;
-      if (this.#flights.size > 0 && this.#rowsInFlight + rows > this.#options.concurrency.limit) break;
+      const isLimited = offer.kind === REQUESTS && this.#rowsInFlight > 0;
+      if (isLimited && this.#rowsInFlight + rows > this.#options.concurrency.limit) break;
       const tasks = offer.take().filter((task) => !task.abandoned);
       if (tasks.length === 0) continue;
       if (offer.shared) this.#hooks.taken(tasks);
@@ -181,14 +199,21 @@ export class Sender {
     this.#hooks.sent();
   }
 
-  #offer(partial: boolean): (Offer & { readonly shared: boolean }) | null {
-    const { maxBatchSize, backlog, takes } = this.#options;
+  /** Streams first: they have a limit of their own, so that they hold up no requests, nor the other way round. */
+  #offer(partial: boolean): OfferOfKind | null {
+    const stream = this.#options.slots.isFree ? this.#offerOf(STREAMS, partial) : null;
+    return stream ?? this.#offerOf(REQUESTS, partial);
+  }
+
+  #offerOf(kind: RequestKind, partial: boolean): OfferOfKind | null {
+    const { maxBatchSize, backlog } = this.#options;
+    const takes = (signature: Signature): boolean => kind(signature) && this.#options.takes(signature);
     const demand: Demand = { maxRows: Math.max(1, maxBatchSize), partial, takes };
     // No other endpoint takes from the own queue, and few tasks arrive there: batches do not wait to fill up.
     const own = this.#queue.next({ ...demand, partial: true });
-    if (own !== null) return { ...own, shared: false };
+    if (own !== null) return { ...own, kind, shared: false };
     const shared = backlog.next(demand);
-    return shared && { ...shared, shared: true };
+    return shared && { ...shared, kind, shared: true };
   }
 
   /** Less than half of the limit is in flight: instances of the model may be idle. */
@@ -201,7 +226,7 @@ export class Sender {
   }
 
   #clockIdle(): void {
-    this.#meter.clock(this.#underused && !this.#waits());
+    this.#meter.clock(this.#underused && this.#options.slots.open === 0 && !this.#waits());
   }
 
   #maySend(): boolean {
@@ -214,9 +239,11 @@ export class Sender {
   }
 
   #send(tasks: readonly Task[], rows: number, exclusive: boolean): void {
+    const { concurrency, slots } = this.#options;
     const flight: Flight = {
       tasks,
       rows,
+      concurrency: isGeneration(tasks[0]!.signature) ? slots.concurrency! : concurrency,
       bytes: tasks.reduce((sum, task) => sum + task.bytes, 0),
       ...this.#hooks.stamp(),
       sentAt: performance.now(),
@@ -224,7 +251,8 @@ export class Sender {
     };
     this.#flights.add(flight);
     this.#meter.sent(tasks.length, rows);
-    this.#rowsInFlight += rows;
+    if (isStream(flight)) slots.take();
+    else this.#rowsInFlight += rows;
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;
     this.#unresolved++;
@@ -246,4 +274,8 @@ export class Sender {
     }, ms);
     this.#timers.add(timer);
   }
+}
+
+function isStream({ tasks }: Flight): boolean {
+  return isGeneration(tasks[0]!.signature);
 }

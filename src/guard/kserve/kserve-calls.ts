@@ -1,4 +1,6 @@
 import type { CallOptions } from '../protocol/connection.ts';
+import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
+import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 
 /**
@@ -15,4 +17,6 @@ export interface KserveCalls {
   modelMetadata(options: CallOptions): Promise<WireModelMetadata>;
   /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
   infer(request: InferRequest, maxReplyBytes: number, options: CallOptions): Promise<InferResponse>;
+  /** Starts a moderation stream. Null: the transport has none. */
+  readonly stream: ((layout: TensorLayout, events: StreamEvents) => StreamTransport) | null;
 }

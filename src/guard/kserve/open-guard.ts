@@ -2,6 +2,7 @@ import { instanceConcurrency, undeclaredConcurrency } from '../concurrency/concu
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { GuardStreams } from '../streams/guard-streams.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
 import type { KserveCalls } from './kserve-calls.ts';
@@ -25,6 +26,9 @@ export async function openGuard(
   } catch (error) {
     throw notUsable(error, options);
   }
+  const { stream } = calls;
+  const streams =
+    stream === null ? null : new GuardStreams((events) => stream(model, events), requestTimeoutMs);
   const guard: ReadyGuard = {
     maxBatchSize: model.maxBatchSize,
     concurrency:
@@ -32,18 +36,21 @@ export async function openGuard(
         ? undeclaredConcurrency(model.maxBatchSize)
         : instanceConcurrency(model.instances, model.maxBatchSize),
     takes: (signature) => {
-      if (signature === 'generation') return false;
+      if (signature === 'generation') return streams !== null;
       const input = mediaInputOf(signature);
       return input === null || model.mediaInputs.has(input);
     },
     judge: async (rows, callOptions) => {
+      const { request } = rows[0]!;
+      if (request.requestType === 'generation') return streams!.replay(request, callOptions);
       const maxBytes = maxVerdictReplyBytes(rows.length);
       const reply = await calls.infer(encodeRequest(rows, model), maxBytes, callOptions);
-      const isConversation = rows[0]!.request.requestType === 'multiturn';
+      const isConversation = request.requestType === 'multiturn';
       const answers = decodeReply(reply, rows.length, model, isConversation);
       return { answers, modelVersion: reply.model_version };
     },
     version: { first, read: (callOptions) => readVersion(calls, model, callOptions) },
+    streams,
   };
   const canary = prove ? await tryHarmlessText(guard, options) : null;
   if (canary?.kind === 'failed') throw new NotUsable(canary.reason, canary.fatal);

@@ -8,6 +8,7 @@ import { abortable } from '../../flow/abortable.ts';
 import { Admission } from '../../flow/admission.ts';
 import { Endpoint, type EndpointTarget } from '../endpoint/endpoint.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
+import type { Judges } from '../endpoint/known-probes.ts';
 import type { PoolEvents } from '../endpoint/events.ts';
 import type { Reading } from '../protocol/connection.ts';
 import type { Conversation } from '../tasks/conversation.ts';
@@ -16,8 +17,9 @@ import { messageOf, notTaken, type Task } from '../tasks/task.ts';
 import { TaskFactory } from '../tasks/task-factory.ts';
 import { TaskQueue } from '../tasks/task-queue.ts';
 import { type Signature, signatureOfMedia } from '../tensors/encode-request.ts';
-import { Placement } from './placement.ts';
-import type { GuardPool, JudgeOptions } from './pool.ts';
+import type { ModerationStream } from '../streams/moderation-stream.ts';
+import { Placement, dispatcherForStream } from './placement.ts';
+import type { GuardPool, JudgeOptions, OpenStreamOptions } from './pool.ts';
 import { PoolStart, type StartOptions } from './pool-start.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import { anyUsable, describeUnusable, noneUsable } from './usability.ts';
@@ -54,7 +56,7 @@ export class LivePool implements GuardPool {
   readonly #watch: ProgressWatch | null;
   /** Calls of `judge` that have no answer yet. */
   readonly #live = new Set<Judging>();
-  readonly #mediaAskedFor = new Map<Signature, MediaKind>();
+  readonly #askedFor = new Set<Signature>();
   #failure: Failure | null = null;
 
   constructor(targets: readonly EndpointTarget[], options: LivePoolOptions) {
@@ -64,7 +66,7 @@ export class LivePool implements GuardPool {
       requestTimeoutMs,
       backlog: this.#backlog,
       isOneOfMany: () => this.#inUse > 1,
-      mediaAskedFor: this.#mediaAskedFor,
+      askedFor: this.#askedFor,
     };
     this.#endpoints = targets.map(
       (target) => new Endpoint(target, endpointOptions, this.#eventsOf(target.name)),
@@ -111,6 +113,10 @@ export class LivePool implements GuardPool {
     if (requests.length === 0) return [];
     // Many shards are judged at a time under one signal.
     setMaxListeners(0, signal);
+    // Before any of them can be sent to a guard without streams.
+    if (requests.some(({ requestType }) => requestType === 'generation')) {
+      await this.#judges('generation', signal);
+    }
     const permit = await this.#admission.enter(requests.length, signal);
     const judging = new Judging(requests.length);
     const abort = (): void => {
@@ -137,12 +143,23 @@ export class LivePool implements GuardPool {
   }
 
   async notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
-    this.#mediaAskedFor.set(signatureOfMedia(kind), kind);
-    const asked = Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(kind)));
-    const answers = await abortable(asked, signal);
+    const answers = await this.#judges(signatureOfMedia(kind), signal);
     if (answers.includes('maybe')) return null;
     const message = answers.includes('no probe') ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
     return itemError('PROBE_NOT_LOADED', message);
+  }
+
+  async openStream({ signal, ...start }: OpenStreamOptions): Promise<ModerationStream> {
+    signal.throwIfAborted();
+    await this.#judges('generation', signal);
+    if (this.#failure !== null) throw this.#failure;
+    return dispatcherForStream(this.#endpoints).openStream(start, signal);
+  }
+
+  /** Whether the endpoints judge requests of a kind, in their order. Rejects with the signal's reason. */
+  #judges(signature: Signature, signal: AbortSignal): Promise<Judges[]> {
+    this.#askedFor.add(signature);
+    return abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(signature))), signal);
   }
 
   get waiting(): number {

@@ -1,6 +1,7 @@
 import type { Dispatcher } from '../endpoint/dispatcher.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 import { WINDOW_BATCHES } from '../tasks/batch-lane.ts';
+import { StreamError } from '../streams/stream-error.ts';
 import type { Task } from '../tasks/task.ts';
 import type { TaskQueue } from '../tasks/task-queue.ts';
 import type { Signature } from '../tensors/encode-request.ts';
@@ -110,4 +111,22 @@ export class Placement {
       else if (!this.#unserved.has(signature)) this.#unserved.set(signature, performance.now());
     }
   }
+}
+
+/** Where to open a stream: the endpoint in use that takes streams and has the fewest open. Throws `StreamError`. */
+export function dispatcherForStream(endpoints: readonly Endpoint[]): Dispatcher {
+  const taking = endpoints.filter((endpoint) => endpoint.takes('generation'));
+  if (taking.length === 0)
+    throw new StreamError('UNIMPLEMENTED', 'none of the guards takes moderation streams');
+  const ready = taking.flatMap(({ dispatcher }) => dispatcher ?? []);
+  if (ready.length === 0) {
+    throw new StreamError('UNAVAILABLE', 'no guard that takes moderation streams is ready');
+  }
+  const [fewest] = ready
+    .filter(({ hasFreeStream }) => hasFreeStream)
+    .sort((one, other) => one.openStreams - other.openStreams);
+  if (fewest === undefined) {
+    throw new StreamError('RESOURCE_EXHAUSTED', 'the guards have as many streams open as they take');
+  }
+  return fewest;
 }

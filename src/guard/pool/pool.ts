@@ -3,6 +3,8 @@ import type { ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest, MediaKind } from '../../domain/request.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
+import type { StreamStart } from '../streams/generation-stream.ts';
+import type { ModerationStream } from '../streams/moderation-stream.ts';
 
 export interface JudgeOptions {
   /** Unique to this delivery of the shard; prefix of the guard's cache session ids. */
@@ -10,6 +12,11 @@ export interface JudgeOptions {
   readonly signal: AbortSignal;
   /** Name of the preferred endpoint, used if it is ready and takes the request. Null or left out: any. */
   readonly endpoint?: string | null;
+}
+
+export interface OpenStreamOptions extends StreamStart {
+  /** Aborts the stream, not only its opening. */
+  readonly signal: AbortSignal;
 }
 
 /** The guards of a run. */
@@ -27,6 +34,13 @@ export interface GuardPool {
    * is asked at most once per model. Rejects with the signal's reason.
    */
   notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
+  /**
+   * Opens a moderation stream for a text that is still being generated, on the endpoint in use that has the fewest open
+   * and takes streams. Rejects with `StreamError`: UNIMPLEMENTED when no guard takes streams, UNAVAILABLE when none that
+   * does is ready, RESOURCE_EXHAUSTED when each has as many open as it takes. It is not retried: a caller that does opens
+   * another one and sends the text again.
+   */
+  openStream(options: OpenStreamOptions): Promise<ModerationStream>;
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   status(): EndpointStatus[];

@@ -1,3 +1,4 @@
+import type { StreamFindings } from '../../domain/generation/generation-verdict.ts';
 import type { CategoryKey } from '../../domain/taxonomy.ts';
 
 /** The guard's answer to one request. Null means what it means in `Judgement`. */
@@ -7,4 +8,6 @@ export interface Answer {
   readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
   readonly subcategoryFlags: readonly string[] | null;
   readonly cacheUsage: readonly number[] | null;
+  /** Only of a generation. */
+  readonly stream?: StreamFindings;
 }

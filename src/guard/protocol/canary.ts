@@ -10,6 +10,18 @@ export const HARMLESS_ROW = {
   sessionId: '',
 } as const;
 
+/** The shortest harmless generation. */
+export const HARMLESS_GENERATION = {
+  request: {
+    requestType: 'generation',
+    modality: 'text',
+    prompt: 'When does the library open?',
+    chunks: [HARMLESS_ROW.request.text],
+    cadenceChunks: 1,
+  },
+  sessionId: '',
+} as const;
+
 /** One second of silence in normal form, with a harmless transcript or without. */
 export function silentClip(described: boolean): AudioRequest {
   const dataBytes = SAMPLE_RATE * BYTES_PER_SAMPLE;
@@ -34,15 +46,16 @@ export type CanaryResult =
     };
 
 /**
- * Sends the guard a harmless text, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict
+ * Sends the guard a harmless text, as a stream to a guard that takes nothing else, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict
  * counts as `judged`. Rejects only when the signal is aborted.
  */
 export async function tryHarmlessText(
-  guard: Pick<ReadyGuard, 'judge'>,
+  guard: Pick<ReadyGuard, 'judge' | 'takes'>,
   options: CallOptions,
 ): Promise<CanaryResult> {
   try {
-    const { answers } = await guard.judge([HARMLESS_ROW], options);
+    const row = guard.takes('prompt') ? HARMLESS_ROW : HARMLESS_GENERATION;
+    const { answers } = await guard.judge([row], options);
     return answers?.[0] != null ? { kind: 'judged' } : failed('fails on harmless text');
   } catch (error) {
     if (error instanceof CallError) return interpret(error.fault);

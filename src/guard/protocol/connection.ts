@@ -2,9 +2,11 @@ import type { ClientTls } from '../../config/client-tls.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Answer } from './answer.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
+import type { GuardStreams } from '../streams/guard-streams.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 
 export interface CallOptions {
+  /** For the whole call; of a moderation stream, how long it may make no progress. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -23,20 +25,6 @@ export interface Reply {
   readonly modelVersion: string | null;
 }
 
-/**
- * A verdict on the text streamed so far: the stream verdict message of the contract's v1-alpha. Verdicts already
- * received stay valid when the stream fails.
- */
-interface StreamVerdict {
-  /** Chunks evaluated, counted from the first. Nothing after them has been judged. */
-  readonly processedChunks: number;
-  readonly flagged: boolean;
-  readonly needsCaution: boolean;
-  /** Null when the guard sends none. */
-  readonly score: number | null;
-  readonly isFinal: boolean;
-}
-
 /** A guard that can be used, whatever its protocol. Its calls fail with `CallError`, or with the signal's reason. */
 export interface ReadyGuard {
   /** Max rows per request. 0: the model does not batch, which means one row per request. */
@@ -44,23 +32,15 @@ export interface ReadyGuard {
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(signature: Signature): boolean;
-  /** Judges rows of one signature in one request. Works without `this`. */
+  /** Judges rows of one signature in one request, a generation on one stream. Works without `this`. */
   readonly judge: (rows: readonly RequestRow[], options: CallOptions) => Promise<Reply>;
   /** The first version reading, and how to take the next. Null for a guard that does not report its version. */
   readonly version: {
     readonly first: Reading;
     read(options: CallOptions): Promise<Reading>;
   } | null;
-  /**
-   * Moderates a response while it is generated: non-empty chunks in, verdicts on the prefix out, on the guard's cadence.
-   * The transport numbers the chunks (`seq`) and ends the stream after the last. Any error is terminal. Left out by a
-   * transport without streaming, which today is every one (contract: "Streaming moderation (version v1-alpha)").
-   */
-  readonly stream?: (
-    prompt: string,
-    chunks: AsyncIterable<string>,
-    options: CallOptions,
-  ) => AsyncIterable<StreamVerdict>;
+  /** Its moderation streams; null when its transport has none. Whether the guard serves them is up to `takes`. */
+  readonly streams: GuardStreams | null;
 }
 
 /** How a connection identifies this client, and which servers it trusts. */

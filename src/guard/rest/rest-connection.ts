@@ -78,6 +78,7 @@ export class RestConnection implements Connection {
         modelVersion: null,
       }),
       version: null,
+      streams: null,
     };
   }
 

@@ -14,9 +14,12 @@ import type { GuardAddress } from '../protocol/address.ts';
 import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
+import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
+import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify, classifyProbe } from './grpc-fault.ts';
+import { GrpcStream } from './grpc-stream.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls in use, with the types of request and reply. */
@@ -31,6 +34,11 @@ interface Calls {
 
 /** Timeout of a liveness call, in milliseconds. */
 const ALIVE_TIMEOUT_MS = 5000;
+/**
+ * Asks Triton to end a stream at its first error with a gRPC status. Without it the error is a message without a status,
+ * and the stream goes on.
+ */
+const STATUS_HEADER = 'triton_grpc_error';
 /** Statuses that a call can end with although the server sent nothing. */
 const UNANSWERED: ReadonlySet<number> = new Set([
   status.DEADLINE_EXCEEDED,
@@ -102,7 +110,8 @@ export class GuardChannel {
       this.#watch.sent();
       let hasStarted = false;
       const call = this.#unary(this.#client, method, request, options.timeoutMs, (error, message) => {
-        this.#watch.ended(error === null || !UNANSWERED.has(error.code));
+        if (isAnswer(error)) this.#watch.answered();
+        this.#watch.ended();
         signal.removeEventListener('abort', abort);
         if (signal.aborted) reject(signal.reason as Error);
         else if (error !== null) reject(this.#isStuck ? stuck() : failed(method, error, hasStarted));
@@ -114,6 +123,26 @@ export class GuardChannel {
       });
       call.once('metadata', () => (hasStarted = true));
       signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** Starts a moderation stream, which is one call of ModelStreamInfer. */
+  stream(layout: TensorLayout, events: StreamEvents): StreamTransport {
+    const { path, requestSerialize } = this.#service['ModelStreamInfer'] as MethodDefinition<
+      InferRequest,
+      unknown
+    >;
+    const metadata = this.#metadata.clone();
+    metadata.set(STATUS_HEADER, 'true');
+    this.#watch.sent();
+    const call = this.#client.makeBidiStreamRequest(path, requestSerialize, (message) => message, metadata);
+    return new GrpcStream(call, layout, events, {
+      answered: () => this.#watch.answered(),
+      ended: () => this.#watch.ended(),
+      failure: (error, hasStarted) => {
+        if (isAnswer(error)) this.#watch.answered();
+        return this.#isStuck ? stuck() : failed('ModelStreamInfer', error, hasStarted);
+      },
     });
   }
 
@@ -165,7 +194,7 @@ export class GuardChannel {
       const call = this.#unary(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
         signal.removeEventListener('abort', abort);
         if (client !== this.#client) client.close();
-        resolve(error === null || !UNANSWERED.has(error.code));
+        resolve(isAnswer(error));
       });
       signal.addEventListener('abort', abort, { once: true });
     });
@@ -182,6 +211,11 @@ function pem(text: string | undefined): Buffer | null {
   return text === undefined ? null : Buffer.from(text);
 }
 
+/** Whether the server sent the outcome of a call. */
+function isAnswer(error: ServiceError | null): boolean {
+  return error === null || !UNANSWERED.has(error.code);
+}
+
 function stuck(): CallError {
   return new CallError('connection stuck', { kind: 'endpoint', reason: 'connection stuck', reached: true });
 }
@@ -190,8 +224,13 @@ function unreadable(): CallError {
   return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }
 
-function failed(method: keyof Calls, { code, details }: ServiceError, hasStarted: boolean): CallError {
-  const fault = method === 'ModelInfer' ? classify(code, details, hasStarted) : classifyProbe(code, details);
+function failed(
+  method: keyof Calls | 'ModelStreamInfer',
+  { code, details }: ServiceError,
+  hasStarted: boolean,
+): CallError {
+  const judges = method === 'ModelInfer' || method === 'ModelStreamInfer';
+  const fault = judges ? classify(code, details, hasStarted) : classifyProbe(code, details);
   const kind = code === status.UNIMPLEMENTED ? UnimplementedCall : CallError;
   return new kind(`gRPC status ${status[code] ?? code}`, fault);
 }

@@ -47,10 +47,13 @@ export class ConnectionWatch {
     this.#schedule();
   }
 
-  /** A call ended. `answered`: the server sent a status. */
-  ended(answered: boolean): void {
+  /** A call ended. */
+  ended(): void {
     this.#pending--;
-    if (!answered) return;
+  }
+
+  /** The server sent something: a status, or a message of a stream. */
+  answered(): void {
     this.#lastAnswerAt = performance.now();
     this.#failed = 0;
     this.#silenceMs = MIN_SILENCE_MS;

@@ -22,6 +22,7 @@ export function grpcCalls(channel: GuardChannel): KserveCalls {
       }
     },
     modelMetadata: (options) => channel.call('ModelMetadata', model, MAX_CONFIG_REPLY_BYTES, options),
+    stream: (layout, events) => channel.stream(layout, events),
     infer: (request, maxReplyBytes, options) => channel.call('ModelInfer', request, maxReplyBytes, options),
   };
 }

@@ -1,4 +1,5 @@
-import { wholeCoverage, type Coverage } from '../../domain/coverage.ts';
+import { chunkCoverage, wholeCoverage, type Coverage } from '../../domain/coverage.ts';
+import { generationVerdict, type GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { Task } from '../tasks/task.ts';
@@ -34,15 +35,24 @@ export function verdictOf(
       attempts: task.attempts + 1,
       cacheUsage: answer.cacheUsage,
       moderatedAt: pending.moderatedAt,
-      coverage: coverageOf(task),
-      stream: null,
+      coverage: coverageOf(task, answer),
+      stream: streamOf(task, answer),
     },
     failure: null,
   };
 }
 
+/** What the stream of a generation found; null for every other request. */
+function streamOf({ request }: Task, { stream }: Answer): GenerationVerdict | null {
+  if (request.requestType !== 'generation' || stream === undefined) return null;
+  return generationVerdict(request.chunks, stream);
+}
+
 /** A text with as many UTF-8 bytes as UTF-16 code units is ASCII: its code points need not be counted. */
-function coverageOf({ request, bytes }: Task): Coverage {
+function coverageOf({ request, bytes }: Task, { stream }: Answer): Coverage {
+  if (request.requestType === 'generation' && stream !== undefined) {
+    return chunkCoverage(request.chunks, stream.judgedChunks);
+  }
   if (request.requestType === 'prompt' && request.modality === 'text' && request.text.length === bytes) {
     return { unit: 'chars', judged: bytes, total: bytes, worst_at: null };
   }

@@ -25,7 +25,7 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       requestTimeoutMs: 60_000,
       backlog: new TaskQueue(),
       isOneOfMany: () => false,
-      mediaAskedFor: new Map(),
+      askedFor: new Set(),
     },
     {
       backlogTaken: () => {},

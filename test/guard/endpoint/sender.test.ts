@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Flight } from '../../../src/guard/endpoint/flight.ts';
 import { Sender } from '../../../src/guard/endpoint/sender.ts';
+import { StreamSlots } from '../../../src/guard/streams/stream-slots.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
 import { prompt } from '../../helpers/guard-pool.ts';
@@ -29,6 +30,7 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
     {
       maxBatchSize: ROWS,
       concurrency: { limit: 3 * ROWS, landed: () => {}, overloaded: () => {} },
+      slots: new StreamSlots(null),
       backlog,
       takes: () => true,
       isOneOfMany: () => false,

@@ -89,7 +89,8 @@ test('a server that was blocked answers on both connections: nothing is stuck', 
 
 test('no test is made while no call is pending', async () => {
   const { watch, asked } = watchOver(() => Promise.resolve(true));
-  watch.ended(true);
+  watch.answered();
+  watch.ended();
   await sleep(1000);
   expect(asked).toEqual([]);
   watch.stop();

@@ -3,7 +3,7 @@ import { FieldReader, MalformedMessage, type ValueBudget } from './field-reader.
 import { rawOfTyped } from './typed-contents.ts';
 
 /**
- * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto, as received. Decoded here and not by the library,
+ * ModelInferRequest, ModelInferResponse and ModelStreamInferResponse of proto/grpc_service.proto, as received. Decoded here and not by the library,
  * which may build an object per two bytes before anything can be checked.
  */
 
@@ -117,6 +117,26 @@ function outputTensorOf(fields: FieldReader): OutputTensor {
     } else fields.skip();
   }
   return { tensor: { name, datatype, shape }, typed };
+}
+
+/** A reply on a stream (ModelStreamInferResponse): a response, or an error. */
+interface StreamReply {
+  /** Empty: none. */
+  readonly errorMessage: string;
+  readonly response: InferResponse | null;
+}
+
+/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
+export function decodeStreamInferResponse(message: Buffer): StreamReply {
+  const fields = reader(message);
+  let errorMessage = '';
+  let response: InferResponse | null = null;
+  while (fields.next()) {
+    if (fields.number === 1) errorMessage = fields.text();
+    else if (fields.number === 2) response = decodeInferResponse(fields.bytes());
+    else fields.skip();
+  }
+  return { errorMessage, response };
 }
 
 function reader(message: Buffer): FieldReader {

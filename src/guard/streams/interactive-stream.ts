@@ -1,0 +1,86 @@
+import type { CallOptions } from '../protocol/connection.ts';
+import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
+import { GenerationStream, type StreamStart } from './generation-stream.ts';
+import type { ModerationStream } from './moderation-stream.ts';
+import { fixedAhead } from './send-ahead.ts';
+import { StreamError, streamErrorOf } from './stream-error.ts';
+import type { ConnectStream } from './stream-transport.ts';
+
+/** Max chunks sent ahead of the verdicts, unless the cadence needs more. */
+const MAX_AHEAD = 1024;
+/** Max verdicts kept for a caller that reads slowly. */
+const MAX_WAITING = 256;
+
+/** A stream for a caller that sends the text as it is generated. `timeoutMs`: as `GenerationStream` says. */
+export class InteractiveStream implements ModerationStream, AsyncIterable<StreamVerdict> {
+  readonly verdicts: AsyncIterable<StreamVerdict> = this;
+  /** Resolves when the stream is over, with null or with the original error. */
+  readonly over: Promise<unknown>;
+  readonly #stream: GenerationStream;
+  #waiting: StreamVerdict[] = [];
+  #wake: (() => void) | null = null;
+  #isOver = false;
+
+  constructor(connect: ConnectStream, start: StreamStart, options: CallOptions) {
+    const { cadence } = start;
+    const perVerdict = cadence?.unit === 'chunks' ? cadence.every : 1;
+    this.#stream = new GenerationStream(connect, {
+      ...options,
+      start,
+      ahead: fixedAhead(Math.max(MAX_AHEAD, 2 * perVerdict)),
+      received: ({ verdict }) => this.#add(verdict),
+    });
+    this.over = this.#stream.finished.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    void this.over.then(() => {
+      this.#isOver = true;
+      this.#wake?.();
+    });
+  }
+
+  send(chunk: string): Promise<void> {
+    return translated(this.#stream.send(chunk));
+  }
+
+  end(): Promise<void> {
+    return translated(this.#stream.end());
+  }
+
+  /** Ends the stream at once. Idempotent. */
+  close(error: StreamError): void {
+    this.#stream.close(error);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<StreamVerdict, void, undefined> {
+    try {
+      while (true) {
+        const ready = this.#waiting;
+        this.#waiting = [];
+        yield* ready;
+        if (this.#waiting.length > 0) continue;
+        if (this.#isOver) break;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+      await translated(this.#stream.finished);
+    } finally {
+      this.close(new StreamError('CANCELLED', 'the caller stopped reading verdicts'));
+    }
+  }
+
+  /** A later verdict covers the text of an earlier one, so the last one that waits makes way for the next. */
+  #add(verdict: StreamVerdict): void {
+    if (this.#waiting.length === MAX_WAITING) this.#waiting.pop();
+    this.#waiting.push(verdict);
+    this.#wake?.();
+  }
+}
+
+async function translated(done: Promise<void>): Promise<void> {
+  try {
+    await done;
+  } catch (error) {
+    throw streamErrorOf(error);
+  }
+}

@@ -1,0 +1,17 @@
+import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
+
+/** A moderation stream of a text while it is generated. Every error is a `StreamError`, or the signal's reason. */
+export interface ModerationStream {
+  /**
+   * Sends the next chunk, which must not be empty. Resolves when the transport took it. Call it again only then: that is
+   * what keeps the unsent text bounded. Chunks are numbered from 0.
+   */
+  send(chunk: string): Promise<void>;
+  /** Says that no chunk follows. Resolves when the transport took that. */
+  end(): Promise<void>;
+  /**
+   * The verdicts as they arrive, the final one last. Throws when the stream fails, after the verdicts that came before.
+   * A caller that reads too slowly misses verdicts, but never the latest. To stop reading ends the stream.
+   */
+  readonly verdicts: AsyncIterable<StreamVerdict>;
+}

@@ -1,0 +1,25 @@
+import type { CallError } from '../protocol/call-error.ts';
+import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
+
+/** What a transport tells the stream it carries. Never called while the transport connects or takes a message. */
+export interface StreamEvents {
+  /** A verdict arrived. `modelVersion`: of the reply with it; null where replies have none. */
+  verdict(verdict: StreamVerdict, modelVersion: string | null): void;
+  /** Everything written was taken, after a `write` that returned false. */
+  drained(): void;
+  /** The server ended the stream, without an error. The last event. */
+  ended(): void;
+  /** The stream failed. The last event. */
+  failed(error: CallError): void;
+}
+
+/** One moderation stream on the wire. The message with `endOfStream` is the last that is written. */
+export interface StreamTransport {
+  /** Sends a message. False: the next one must wait for `drained`, so that what is not yet sent stays bounded. */
+  write(request: StreamRequest): boolean;
+  /** Ends the stream at once and releases its connection or call. No event follows. Idempotent. */
+  close(): void;
+}
+
+/** Starts a stream. It need not be connected yet: a connection that fails is reported as `failed`. */
+export type ConnectStream = (events: StreamEvents) => StreamTransport;

@@ -1,0 +1,109 @@
+import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
+import { maxVerdictReplyBytes } from '../kserve/reply-bounds.ts';
+import { CallError } from '../protocol/call-error.ts';
+import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
+import type { TensorLayout } from '../tensors/encode-request.ts';
+import type { InferRequest } from '../tensors/protocol.ts';
+import { encodeStreamRequest } from '../tensors/stream/request-tensors.ts';
+import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
+import { decodeStreamVerdict } from '../tensors/stream/verdict-tensors.ts';
+import { decodeStreamInferResponse } from '../tensors/wire/infer-messages.ts';
+import { classify } from './grpc-fault.ts';
+
+interface CallHooks {
+  /** The server sent something. */
+  answered(): void;
+  /** The call is over. */
+  ended(): void;
+  /** `hasStarted`: whether the server had started to reply. */
+  failure(error: ServiceError, hasStarted: boolean): CallError;
+}
+
+/** A moderation stream over one call of ModelStreamInfer. */
+export class GrpcStream implements StreamTransport {
+  readonly #call: ClientDuplexStream<InferRequest, Buffer>;
+  readonly #layout: TensorLayout;
+  readonly #events: StreamEvents;
+  readonly #hooks: CallHooks;
+  #hasStarted = false;
+  #isOver = false;
+
+  constructor(
+    call: ClientDuplexStream<InferRequest, Buffer>,
+    layout: TensorLayout,
+    events: StreamEvents,
+    hooks: CallHooks,
+  ) {
+    this.#call = call;
+    this.#layout = layout;
+    this.#events = events;
+    this.#hooks = hooks;
+    call.once('metadata', () => (this.#hasStarted = true));
+    call.on('data', (message: Buffer) => this.#read(message));
+    call.on('drain', () => {
+      if (!this.#isOver) this.#events.drained();
+    });
+    call.on('end', () => {
+      if (this.#isOver) return;
+      this.#hooks.answered();
+      this.#finish(null);
+    });
+    // Stays for good: the status of a cancelled call arrives later.
+    call.on('error', (error: ServiceError) => {
+      if (!this.#isOver) this.#finish(this.#hooks.failure(error, this.#hasStarted));
+    });
+  }
+
+  write(request: StreamRequest): boolean {
+    const message = encodeStreamRequest(request, this.#layout);
+    if (!request.endOfStream) return this.#call.write(message);
+    // Node emits no `drain` after the end, and nothing would wait for it.
+    this.#call.end(message);
+    return true;
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#hooks.ended();
+    this.#call.cancel();
+  }
+
+  #read(message: Buffer): void {
+    if (this.#isOver) return;
+    this.#hooks.answered();
+    const reply = decodeReply(message);
+    if (reply instanceof CallError) {
+      this.close();
+      this.#events.failed(reply);
+    } else this.#events.verdict(reply.verdict, reply.modelVersion);
+  }
+
+  #finish(error: CallError | null): void {
+    this.#isOver = true;
+    this.#hooks.ended();
+    if (error === null) this.#events.ended();
+    else this.#events.failed(error);
+  }
+}
+
+function decodeReply(
+  message: Buffer,
+): { readonly verdict: StreamVerdict; readonly modelVersion: string } | CallError {
+  if (message.length > maxVerdictReplyBytes(1)) return unreadable();
+  try {
+    const { errorMessage, response } = decodeStreamInferResponse(message);
+    // The server ignored the wish for a status: only its text tells what the error is.
+    if (errorMessage !== '')
+      return new CallError('an error without a status', classify(status.UNKNOWN, errorMessage));
+    if (response === null) return unreadable();
+    return { verdict: decodeStreamVerdict(response), modelVersion: response.model_version };
+  } catch {
+    // The error is dropped: its text could quote the message.
+    return unreadable();
+  }
+}
+
+function unreadable(): CallError {
+  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
+}
