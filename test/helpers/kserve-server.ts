@@ -19,7 +19,7 @@ import { loadSync } from '@grpc/proto-loader';
  * - replies are typed, as the SDK's always are. MLServer answers raw what was asked raw;
  * - MLServer's workers put the class of an error before its text;
  * - ModelReady of an unknown model is an error: NOT_FOUND (SDK), or UNKNOWN with the class of the exception (MLServer);
- * - a message over 4 MiB, MLServer's default, is RESOURCE_EXHAUSTED. (The SDK's default is 8 MiB.)
+ * - a message over 4 MiB, MLServer's default, is RESOURCE_EXHAUSTED.
  */
 export interface KserveServer {
   readonly address: string;
