@@ -53,7 +53,8 @@ const GUARD_SERVER = {
   'guard-server/batching': [...SHARED, 'guard-server/contract'],
   'guard-server/lite-image': [...SHARED, 'guard-server/contract'],
   'guard-server/lite': [...SHARED, 'guard-server/contract', 'guard-server/lite-image'],
-  'guard-server/synthetic': [...SHARED, 'guard-server/contract'],
+  'guard-server/features': SHARED,
+  'guard-server/synthetic': [...SHARED, 'guard-server/contract', 'guard-server/features'],
   'guard-server/service': [...SHARED, 'guard-server/contract', 'guard-server/batching'],
   'guard-server/grpc': [...SHARED, 'http', 'guard-server/contract', 'guard-server/service'],
 };

@@ -124,6 +124,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     synthetic?.model.resume();
     await listener.close(CLOSE_GRACE_MS);
     await lifecycle.close();
+    await synthetic?.model.close();
   };
   let closed: Promise<void> | null = null;
   return {

@@ -97,7 +97,8 @@ function writeMel(power: Float64Array, features: Float32Array, frame: number): v
   for (let mel = 0; mel < MEL_BINS; mel++) {
     const { firstBin, weights } = FILTERS[mel]!;
     let sum = 0;
-    for (let offset = 0; offset < weights.length; offset++) sum += weights[offset]! * power[firstBin + offset]!;
+    for (let offset = 0; offset < weights.length; offset++)
+      sum += weights[offset]! * power[firstBin + offset]!;
     features[frame * MEL_BINS + mel] = Math.log10(Math.max(sum, MIN_POWER));
   }
 }

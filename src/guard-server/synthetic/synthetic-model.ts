@@ -4,6 +4,7 @@ import { DEFAULT_CONTEXT_TOKENS } from '../contract/context-window.ts';
 import type { Execution, Model, Reply } from '../contract/model.ts';
 import { refused } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
+import { MediaFeatures } from '../features/media-features.ts';
 import { FaultScript, type Fault } from './faults.ts';
 import { malform } from './malformed-reply.ts';
 import {
@@ -54,6 +55,7 @@ export class SyntheticModel implements Model {
   readonly #executionMs: ExecutionMs;
   readonly #observe: SyntheticOptions['observe'];
   readonly #clock = new InstanceClock();
+  readonly #features = new MediaFeatures();
   readonly #record: VersionRecord;
   readonly #onClosed: (forMs: number | undefined) => void;
   #loaded: { readonly model: ContractModel; readonly fingerprint: Fingerprint };
@@ -127,6 +129,11 @@ export class SyntheticModel implements Model {
     this.#held = null;
   }
 
+  /** Ends the decoders of images and clips; an execution that needs them throws. May be called more than once. */
+  close(): Promise<void> {
+    return this.#features.close();
+  }
+
   async execute(execution: Execution): Promise<readonly Reply[]> {
     this.#beginFaults();
     const { model } = this.#loaded;
@@ -168,7 +175,7 @@ export class SyntheticModel implements Model {
 
   #load(version: number): { model: ContractModel; fingerprint: Fingerprint } {
     const fingerprint = syntheticFingerprint(version);
-    const probe = syntheticProbe(version, (hash) => this.#record.add(hash, fingerprint.id));
+    const probe = syntheticProbe(version, this.#features, (hash) => this.#record.add(hash, fingerprint.id));
     const model = new ContractModel(probe, {
       version: String(version),
       contextTokens: this.#contextTokens,

@@ -1,0 +1,72 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AudioNormalizer } from '../../normalize/audio/audio-normalizer.ts';
+import { ImageNormalizer } from '../../normalize/image/image-normalizer.ts';
+import type { Pixels } from '../../normalize/image/normal-image.ts';
+import { logMel } from './log-mel.ts';
+import { samplesOfNormalForm } from './wav-samples.ts';
+
+/**
+ * Extracts what a model sees of an image or a clip, as the contract defines it: identical content has identical features,
+ * whether it comes as the original file or in normal form. Media are untrusted, so each is decoded in another process,
+ * one image and one clip at a time; only clips in normal form, which need no decoder, are read here.
+ */
+export class MediaFeatures {
+  readonly #images = new ImageNormalizer({ processes: 1 });
+  readonly #clips = new AudioNormalizer({ decoders: 1 });
+  readonly #closing = new AbortController();
+
+  /** RGB of the first frame, its longest edge at most 512 pixels; null if the image cannot be decoded. */
+  async image(bytes: Buffer): Promise<Pixels | null> {
+    const pixels = await this.#images.pixels(bytes, this.#closing.signal);
+    return 'code' in pixels ? null : pixels;
+  }
+
+  /** The log-mel spectrogram of 300 s (see `logMel`); null if the clip cannot be decoded. */
+  async audio(bytes: Buffer): Promise<Float32Array | null> {
+    const samples = samplesOfNormalForm(bytes) ?? (await this.#decode(bytes));
+    return samples === null ? null : logMel(samples, this.#closing.signal);
+  }
+
+  /** Ends all decoders; media in progress reject. May be called more than once. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the extraction of features was closed'));
+    await Promise.all([this.#images.close(), this.#clips.close()]);
+  }
+
+  /** ffmpeg seeks, so it needs a file. */
+  async #decode(bytes: Buffer): Promise<Float32Array | null> {
+    const file = await unnamedFile(bytes);
+    let samples: Float32Array | null = null;
+    try {
+      const end = await this.#clips.audio(file, {
+        long: 'truncate',
+        signal: this.#closing.signal,
+        each: async ({ wav }) => {
+          samples = samplesOfNormalForm(wav);
+        },
+      });
+      return 'code' in end ? null : samples;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** A temporary file that no name leads to, so that the system frees it once it is closed, even after a crash. */
+async function unnamedFile(bytes: Buffer): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'guardsweep-clip-'));
+  try {
+    const file = await open(join(folder, 'clip'), 'wx+', 0o600);
+    try {
+      await file.writeFile(bytes);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import type * as Built from '../../../src/guard-server/features/media-features.ts';
+import { FRAMES, MEL_BINS } from '../../../src/guard-server/features/log-mel.ts';
+import { hear, normalizer } from '../../normalize/audio/clips.ts';
+import { imageNormalizer } from '../../helpers/normalizer.ts';
+
+// Decoders are processes, which run compiled code only.
+const built = new URL('../../../dist/src/guard-server/features/media-features.js', import.meta.url).href;
+const { MediaFeatures } = (await import(/* @vite-ignore */ built)) as typeof Built;
+
+// Matchers take minutes to compare millions of elements.
+const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer);
+
+const never = new AbortController().signal;
+const path = (name: string): string => new URL(`../../fixtures/${name}`, import.meta.url).pathname;
+
+function mediaFeatures(): Built.MediaFeatures {
+  const features = new MediaFeatures();
+  onTestFinished(() => features.close());
+  return features;
+}
+
+it.each(['large.jpg', 'cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png', 'size-513x300.png'])(
+  'an image and its normal form have the same pixels: %s',
+  async (name) => {
+    const original = await readFile(path(`images/${name}`));
+    const normal = await imageNormalizer().image(original, { frames: 1, signal: never });
+    if ('code' in normal) throw new Error(normal.message);
+    const features = mediaFeatures();
+    const pixels = await features.image(original);
+    expect(pixels).not.toBeNull();
+    const again = await features.image(normal.frames[0]!.bytes);
+    expect([again?.width, again?.height]).toEqual([pixels!.width, pixels!.height]);
+    expect(Buffer.compare(again!.rgb, pixels!.rgb)).toBe(0);
+  },
+);
+
+it.each(['stereo.wav', 'index-at-end.m4a', 'layer-three.mp3', 'vorbis.ogg', 'lossless.flac'])(
+  'a clip and its normal form have the same log-mel spectrogram: %s',
+  async (name) => {
+    const { windows } = await hear(normalizer(), path(`audio/${name}`));
+    const features = mediaFeatures();
+    const spectrogram = await features.audio(await readFile(path(`audio/${name}`)));
+    expect(spectrogram).toHaveLength(FRAMES * MEL_BINS);
+    const again = await features.audio(windows[0]!.wav);
+    expect(Buffer.compare(bytesOf(again!), bytesOf(spectrogram!))).toBe(0);
+    expect(new Set(spectrogram).size).toBeGreaterThan(100);
+  },
+);
+
+it('media that cannot be decoded have no features', async () => {
+  const features = mediaFeatures();
+  expect(await features.image(await readFile(path('images/truncated.png')))).toBeNull();
+  expect(await features.audio(await readFile(path('audio/text.mp3')))).toBeNull();
+  expect(await features.audio(Buffer.alloc(0))).toBeNull();
+});
