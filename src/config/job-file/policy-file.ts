@@ -31,10 +31,10 @@ export const POLICY_SCHEMA = z
         description:
           'Probabilities of 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own.',
       }),
-    allowFlagged: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Let the thresholds allow what the guard itself flagged. Default: false.' }),
+    allowFlagged: z.boolean().optional().meta({
+      description:
+        'Let the thresholds allow what the guard itself flagged or, in a stream, asked for caution on. Default: false.',
+    }),
     allowPartial: z
       .boolean()
       .optional()
