@@ -15,6 +15,8 @@ export interface ServeOptions {
   /** 0: a free port. */
   readonly grpcPort: number;
   /** 0: a free port. */
+  readonly httpPort: number;
+  /** 0: a free port. */
   readonly metricsPort: number;
   /** Default `none`. */
   readonly modelControl?: ModelControl;
@@ -37,7 +39,7 @@ export async function serveGuard(
   signal: AbortSignal,
   stdout: LineWriter,
 ): Promise<void> {
-  const { model, host, grpcPort, metricsPort, modelControl = 'none', loadModel = null } = options;
+  const { model, host, grpcPort, httpPort, metricsPort, modelControl = 'none', loadModel = null } = options;
   const token = options.token || null;
   if (token === null && !isLoopback(host)) {
     throw new Failure('usage', `--host ${host} can be reached from outside: set GUARD_TOKEN to listen there`);
@@ -53,14 +55,16 @@ export async function serveGuard(
   }
   const faults = options.faults === undefined ? [] : await readFaults(options.faults);
   const server = await startGuardServer({
-    ...{ model, host, grpcPort, token, modelControl, loadModel },
+    ...{ model, host, grpcPort, httpPort, token, modelControl, loadModel },
     synthetic: { faults },
   });
   const metrics = await serveGuardMetrics(server, { host, port: metricsPort, token });
   const reload = (): void => void reloadFaults(server, options.faults!, stdout);
   if (options.faults !== undefined) process.on('SIGHUP', reload);
   try {
-    stdout.line(`guard listening on ${server.address} (model ${model}, demonstration)`);
+    stdout.line(
+      `guard listening on ${server.address} and ${server.httpAddress} (model ${model}, demonstration)`,
+    );
     stdout.line(`metrics at ${metrics.url}`);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {

@@ -4,10 +4,12 @@ import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
 import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
-import { NETWORK_LIMITS, type NetworkLimits } from './grpc/limits.ts';
+import { HttpListener } from './http/http-listener.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
+import { CallMemory } from './service/call-memory.ts';
 import type { Observed } from './service/guard-metrics.ts';
 import { GuardService } from './service/guard-service.ts';
+import { NETWORK_LIMITS, type NetworkLimits } from './service/limits.ts';
 import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
 import { Outage } from './synthetic/outage.ts';
@@ -22,6 +24,8 @@ export interface GuardServerOptions {
   readonly host?: string;
   /** 0: a free port. */
   readonly grpcPort: number;
+  /** 0: a free port; default: no HTTP. */
+  readonly httpPort?: number;
   /** For the model `synthetic` only. */
   readonly synthetic?: SyntheticOptions;
   /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
@@ -39,6 +43,8 @@ export interface GuardServerOptions {
 export interface GuardServer {
   /** `grpc://127.0.0.1:8001`. */
   readonly address: string;
+  /** `http://127.0.0.1:8000`; null without HTTP. */
+  readonly httpAddress: string | null;
   /** What its metrics are read from. */
   readonly observed: Observed;
   /** Null unless the model is `synthetic`. */
@@ -77,8 +83,8 @@ const DEFAULT_MAX_QUEUE_SIZE = 1024;
 const CLOSE_GRACE_MS = 10_000;
 
 /**
- * Starts the embedded guard: KServe v2 over gRPC with the model `guard`.
- * Failure('usage') when the port cannot be bound.
+ * Starts the embedded guard: KServe v2 over gRPC, and over HTTP if asked, with the model `guard`.
+ * Failure('usage') when a port cannot be bound.
  */
 export async function startGuardServer(options: GuardServerOptions): Promise<GuardServer> {
   const serving: Serving = {
@@ -103,32 +109,44 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     serving,
     isDown: () => synthetic?.model.isDown() === true,
   });
-  const listener = new Listener({
-    services: grpcServices(service),
+  const limits = { ...NETWORK_LIMITS, ...options.limits };
+  const access = {
     host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
-    limits: { ...NETWORK_LIMITS, ...options.limits },
-  });
+    limits,
+    room: new CallMemory(limits.callBytes),
+    closeGraceMs: CLOSE_GRACE_MS,
+  };
+  const grpc = new Listener({ services: grpcServices(service), ...access });
+  const http = new HttpListener({ service, ...access });
   if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
-  let port;
+  let grpcPort: number;
+  let httpPort: number | null = null;
   try {
-    port = await listener.open(options.grpcPort);
+    grpcPort = await grpc.open(options.grpcPort);
+    outage.attach(grpc, grpcPort);
+    if (options.httpPort !== undefined) {
+      httpPort = await http.open(options.httpPort);
+      outage.attach(http, httpPort);
+    }
   } catch (error) {
+    outage.end();
+    grpc.drop();
     await lifecycle.close();
     throw error;
   }
-  outage.attach(listener, port);
 
   const close = async (): Promise<void> => {
     outage.end();
     synthetic?.model.resume();
-    await listener.close(CLOSE_GRACE_MS);
+    await Promise.all([grpc.close(), http.close()]);
     await lifecycle.close();
     await synthetic?.model.close();
   };
   let closed: Promise<void> | null = null;
   return {
-    address: listener.address(port),
+    address: grpc.address(grpcPort),
+    httpAddress: httpPort === null ? null : http.address(httpPort),
     observed: { lifecycle, statistics },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: () => (closed ??= close()),

@@ -18,6 +18,8 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** Timeout for a whole request to arrive. */
   readonly requestTimeoutMs: number;
+  /** How long a connection may be idle between requests. Default: 5 s. */
+  readonly keepAliveMs?: number;
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
 }
@@ -41,11 +43,13 @@ export interface HttpServerOptions {
   readonly upgrade?: UpgradeHandler;
 }
 
-interface HttpServer {
+export interface HttpServer {
   /** `http://127.0.0.1:9464`. */
   readonly origin: string;
   /** Stops listening, waits up to `closeGraceMs` for open requests and upgraded sockets, and drops those left. */
   close(): Promise<void>;
+  /** Stops listening and drops every connection at once. */
+  drop(): void;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -68,9 +72,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    ...(limits.keepAliveMs === undefined ? {} : { keepAliveTimeout: limits.keepAliveMs }),
   };
   let closing = false;
-  const server = createServer(serverOptions, (request, response) => {
+  const server = createServer(serverOptions);
+  const respond = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
     response.once('close', () => {
       if (closing) server.closeIdleConnections();
     });
@@ -80,11 +86,15 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       response.writeHead(refusal.status, { ...refusal.headers, connection: 'close' }).end(refusal.body);
       return;
     }
+    if (awaitsContinue) response.writeContinue();
     handle(request, response).catch(() => {
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
-  });
+  };
+  server.on('request', (request, response) => respond(request, response, false));
+  // The request has `Expect: 100-continue`: its client waits with the body until it is admitted.
+  server.on('checkContinue', (request, response) => respond(request, response, true));
   const upgraded = new UpgradedSockets();
   if (options.upgrade !== undefined) {
     const refuse = (request: IncomingMessage): Refusal | null => refusalOf(request.headers, rules);
@@ -101,17 +111,20 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   // A connection that cannot be accepted, for lack of file descriptors, must not end the process.
   server.on('error', () => {});
 
+  const drop = (): void => {
+    server.close();
+    server.closeAllConnections();
+    upgraded.destroy();
+  };
   return {
     origin: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
     close: async () => {
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const timer = setTimeout(() => {
-        server.closeAllConnections();
-        upgraded.destroy();
-      }, limits.closeGraceMs);
+      const timer = setTimeout(drop, limits.closeGraceMs);
       await closed;
       clearTimeout(timer);
     },
+    drop,
   };
 }

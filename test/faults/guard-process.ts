@@ -42,13 +42,10 @@ export class GuardProcess {
 
   /** Starts the process anew, without faults. */
   start(): Cli {
-    const script = ['--faults', this.#script];
-    this.#cli = new Cli(
-      ['guard', '--model', 'synthetic', '--grpc-port', String(this.port), '--metrics-port', '0', ...script],
-      {
-        env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_RECORD: this.#record },
-      },
-    );
+    const ports = ['--grpc-port', String(this.port), '--http-port', '0', '--metrics-port', '0'];
+    this.#cli = new Cli(['guard', '--model', 'synthetic', ...ports, '--faults', this.#script], {
+      env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_RECORD: this.#record },
+    });
     return this.#cli;
   }
 

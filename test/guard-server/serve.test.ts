@@ -28,7 +28,7 @@ const line = async (): Promise<string> => ((await once(stdout, 'data')) as [stri
 
 const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
   serveGuard(
-    { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, metricsPort: 0, ...options },
+    { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, httpPort: 0, metricsPort: 0, ...options },
     stop.signal,
     new LineWriter(stdout),
   );
@@ -36,13 +36,16 @@ const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
 it('says where it listens and serves until it is told to stop', async () => {
   const served = serve();
   const said = await line();
-  const address = /^guard listening on (grpc:\/\/127\.0\.0\.1:\d+) \(model synthetic, demonstration\)$/.exec(
-    said,
-  );
+  const address =
+    /^guard listening on (grpc:\/\/127\.0\.0\.1:\d+) and (http:\/\/127\.0\.0\.1:\d+) \(model synthetic, demonstration\)$/.exec(
+      said,
+    );
   const client = new TestClient(address![1]!);
   expect(await client.call('ServerReady', {})).toEqual({ ready: true });
+  expect((await fetch(`${address![2]!}/v2/health/ready`)).status).toBe(200);
   stop.abort();
   await served;
+  await expect(fetch(address![2]!)).rejects.toThrow('fetch failed');
   await expect(client.call('ServerReady', {})).rejects.toMatchObject({ code: status.UNAVAILABLE });
   client.close();
 });
@@ -88,10 +91,12 @@ it('serves metrics to those who have the token, and no others', async () => {
 });
 
 it('says that a port is taken', async () => {
-  const other = await startGuardServer({ model: 'synthetic', grpcPort: 0 });
-  const port = Number(new URL(other.address).port);
-  await expect(serve({ grpcPort: port })).rejects.toMatchObject({ kind: 'usage' });
-  await expect(serve({ metricsPort: port })).rejects.toMatchObject({
+  const other = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0 });
+  const grpcPort = Number(new URL(other.address).port);
+  const httpPort = Number(new URL(other.httpAddress!).port);
+  await expect(serve({ grpcPort })).rejects.toMatchObject({ kind: 'usage' });
+  await expect(serve({ httpPort })).rejects.toMatchObject({ kind: 'usage' });
+  await expect(serve({ metricsPort: grpcPort })).rejects.toMatchObject({
     kind: 'usage',
     message: expect.stringContaining('cannot serve metrics') as string,
   });

@@ -5,6 +5,7 @@ import {
   GRPC_PORT,
   GUARD_METRICS_PORT,
   HOST,
+  HTTP_PORT,
   LOAD_MODEL,
   MODEL,
   MODEL_CONTROL,
@@ -18,6 +19,7 @@ const SETTINGS = {
   model: MODEL,
   host: HOST,
   grpcPort: GRPC_PORT,
+  httpPort: HTTP_PORT,
   metricsPort: GUARD_METRICS_PORT,
   modelControl: MODEL_CONTROL,
   loadModel: LOAD_MODEL,
@@ -27,17 +29,17 @@ const SETTINGS = {
 /** `guard`: the embedded guard as a server. */
 export function guardCommand(context: CommandContext): Command {
   return newCommand('guard', context, SETTINGS)
-    .summary('serve the embedded demonstration guard over gRPC')
+    .summary('serve the embedded demonstration guard over gRPC and HTTP')
     .description(
-      'Serve the embedded demonstration guard over gRPC (KServe v2) until interrupted.\n' +
+      'Serve the embedded demonstration guard over gRPC and HTTP (KServe v2) until interrupted.\n' +
         'It keeps the whole contract of a guard, but what it allows is no evidence of absence.',
     )
     .addHelpText(
       'after',
       examples([
-        ['guardsweep guard', 'listen on 127.0.0.1:8001, with metrics on port 8002'],
+        ['guardsweep guard', 'gRPC on 127.0.0.1:8001, HTTP on port 8000, metrics on port 8002'],
         [
-          'guardsweep guard --model synthetic --grpc-port 0 --metrics-port 0',
+          'guardsweep guard --model synthetic --grpc-port 0 --http-port 0 --metrics-port 0',
           'a guard for load tests on free ports',
         ],
       ]),

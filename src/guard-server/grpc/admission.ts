@@ -6,7 +6,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { carriesToken } from './access.ts';
-import type { CallMemory } from './call-memory.ts';
+import type { CallMemory } from '../service/call-memory.ts';
 import { MessageWatch } from './message-watch.ts';
 import type { CallStatus } from './status.ts';
 

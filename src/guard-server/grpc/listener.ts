@@ -2,10 +2,10 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Failure } from '../../domain/failure.ts';
 import { urlHost } from '../../http/url-host.ts';
 import { admission } from './admission.ts';
-import { CallMemory } from './call-memory.ts';
+import type { CallMemory } from '../service/call-memory.ts';
 import { Connections } from './connections.ts';
-import type { NetworkLimits } from './limits.ts';
 import type { ServedService } from './services.ts';
+import type { NetworkLimits } from '../service/limits.ts';
 
 interface ListenerOptions {
   readonly services: readonly ServedService[];
@@ -13,6 +13,9 @@ interface ListenerOptions {
   /** Required of every call; null: no token is required. */
   readonly token: string | null;
   readonly limits: NetworkLimits;
+  readonly room: CallMemory;
+  /** How long `close` waits for open calls. */
+  readonly closeGraceMs: number;
 }
 
 interface Open {
@@ -23,12 +26,10 @@ interface Open {
 /** Serves gRPC services on a port, which it can release and bind again. */
 export class Listener {
   readonly #options: ListenerOptions;
-  readonly #room: CallMemory;
   #open: Open | null = null;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#room = new CallMemory(options.limits.callBytes);
   }
 
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
@@ -49,15 +50,15 @@ export class Listener {
     return `grpc://${this.#host}:${port}`;
   }
 
-  /** Takes no new calls and waits up to `graceMs` for the open ones. */
-  async close(graceMs: number): Promise<void> {
+  /** Takes no new calls and waits for the open ones. */
+  async close(): Promise<void> {
     const open = this.#open;
     this.#open = null;
     if (open === null) return;
     open.connections.stopListening();
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
+      timer = setTimeout(resolve, this.#options.closeGraceMs);
       open.server.tryShutdown(() => resolve());
     });
     clearTimeout(timer);
@@ -72,7 +73,7 @@ export class Listener {
 
   /** A server that gets its connections injected, so that they are counted before it reads from them. */
   #serve(): Open {
-    const { services, token, limits } = this.#options;
+    const { services, token, limits, room } = this.#options;
     const server = new Server({
       'grpc.max_receive_message_length': limits.messageBytes,
       'grpc.max_send_message_length': -1,
@@ -81,7 +82,7 @@ export class Listener {
       interceptors: [
         admission({
           token,
-          room: this.#room,
+          room,
           messageTimeoutMs: limits.messageTimeoutMs,
           admitted: (address, port) => connections.proven(address, port),
           refused: (address, port) => connections.refused(address, port),

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
-import type { CallMemory } from './call-memory.ts';
+import type { CallMemory } from '../service/call-memory.ts';
 import type { CallStatus } from './status.ts';
 
 /** Compressed-Flag and Message-Length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message). */

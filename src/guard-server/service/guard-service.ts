@@ -30,6 +30,7 @@ const EXTENSIONS = [
   'model_repository',
   'model_repository(unload_dependents)',
   'model_configuration',
+  'binary_tensor_data',
   'statistics',
 ];
 

@@ -9,46 +9,50 @@ interface Listening {
 /** Until the port is tried again: another process may hold it for a moment. */
 const RETRY_MS = 250;
 
-/** A scripted outage: the server stops listening, and later listens on the same port again. */
+/** A scripted outage: the server stops listening on all its ports, and later listens on them again. */
 export class Outage {
-  #listener: Listening | null = null;
-  #port = 0;
+  readonly #listeners: { readonly listener: Listening; readonly port: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** An outage requested before the listener was attached. */
+  /** An outage requested before a listener was attached. */
   #pending: { readonly forMs: number | undefined } | null = null;
 
   attach(listener: Listening, port: number): void {
-    this.#listener = listener;
-    this.#port = port;
+    this.#listeners.push({ listener, port });
     if (this.#pending !== null) this.begin(this.#pending.forMs);
   }
 
   /** Drops every connection and stops listening for `forMs` or until `listenAgain`. */
   begin(forMs: number | undefined): void {
-    if (this.#listener === null) {
+    if (this.#listeners.length === 0) {
       this.#pending = { forMs };
       return;
     }
-    this.#listener.drop();
+    for (const { listener } of this.#listeners) listener.drop();
     clearTimeout(this.#timer);
     if (forMs !== undefined) this.#timer = setTimeout(() => this.#listenOrRetry(), forMs);
   }
 
-  /** Failure('usage') when another process has taken the port meanwhile. */
+  /** Failure('usage') when another process has taken a port meanwhile; then it listens on none. */
   async listenAgain(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#listener?.open(this.#port);
+    const listeners = [...this.#listeners];
+    try {
+      for (const { listener, port } of listeners) await listener.open(port);
+    } catch (error) {
+      for (const { listener } of listeners) listener.drop();
+      throw error;
+    }
   }
 
   /** Never listens again. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#listener = null;
+    this.#listeners.length = 0;
   }
 
   #listenOrRetry(): void {
     this.listenAgain().catch(() => {
-      if (this.#listener !== null) this.#timer = setTimeout(() => this.#listenOrRetry(), RETRY_MS);
+      if (this.#listeners.length > 0) this.#timer = setTimeout(() => this.#listenOrRetry(), RETRY_MS);
     });
   }
 }

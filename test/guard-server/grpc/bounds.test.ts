@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { NetworkLimits } from '../../../src/guard-server/grpc/limits.ts';
+import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
 import { framed, prefix, RawConnection } from '../../helpers/raw-call.ts';

@@ -19,9 +19,12 @@ interface GuardProcess {
 }
 
 async function guardProcess(token: string): Promise<GuardProcess> {
-  const cli = new Cli(['guard', '--model', 'synthetic', '--grpc-port', '0', '--metrics-port', '0'], {
-    env: { GUARD_TOKEN: token },
-  });
+  const cli = new Cli(
+    ['guard', '--model', 'synthetic', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'],
+    {
+      env: { GUARD_TOKEN: token },
+    },
+  );
   const address = await until(async () => /grpc:\S+/.exec(cli.stdout)?.[0], 'the address of the guard');
   const peak = async (): Promise<number> => {
     const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${cli.child.pid}/status`, 'utf8'))!;

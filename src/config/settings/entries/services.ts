@@ -73,6 +73,14 @@ export const LOAD_MODEL = setting({
   example: 'guard',
 });
 
+export const HTTP_PORT = setting({
+  flag: '--http-port',
+  help: 'port for HTTP, 0 to 65535; 0: a free one, which is printed',
+  kind: PORT,
+  default: '8000',
+  example: '9000',
+});
+
 export const FAULTS = setting({
   flag: '--faults',
   help: 'fault script (JSON) of the synthetic model, read again on SIGHUP',

@@ -1,14 +1,16 @@
 /** Limits across all clients, so that no number of them can exhaust the server's memory. Times are in milliseconds. */
 export interface NetworkLimits {
-  /** Max bytes of a message. */
+  /** Max bytes of a gRPC message. */
   readonly messageBytes: number;
-  /** Max bytes of headers and messages of all open calls. */
+  /** Max bytes of the body of an HTTP request, decompressed: as Triton's `--http-max-input-size` by default. */
+  readonly bodyBytes: number;
+  /** Max bytes of headers, messages and bodies of all open calls, over gRPC and HTTP together. */
   readonly callBytes: number;
-  /** Max open connections. */
+  /** Max open connections per port. */
   readonly connections: number;
-  /** Max concurrent calls per connection; further calls wait at the client. */
+  /** Max concurrent gRPC calls per connection; further calls wait at the client. */
   readonly callsPerConnection: number;
-  /** Timeout for a message to arrive, and for the client to read the reply. */
+  /** Timeout for a message or body to arrive, and for the client to read the reply. */
   readonly messageTimeoutMs: number;
   /** Timeout for the first admitted call of a new connection. */
   readonly firstCallMs: number;
@@ -23,6 +25,7 @@ export interface NetworkLimits {
  */
 export const NETWORK_LIMITS: NetworkLimits = {
   messageBytes: 96 * 1024 * 1024,
+  bodyBytes: 64 * 1024 * 1024,
   callBytes: 256 * 1024 * 1024,
   connections: 256,
   callsPerConnection: 1024,

@@ -1,0 +1,62 @@
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../guard/tensors/raw.ts';
+import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
+import type { OutputTensor, Reply } from '../contract/model.ts';
+import type { Answer } from './answer.ts';
+import type { InferCall } from './infer-request.ts';
+
+/**
+ * The reply to an inference request: JSON, and behind it the raw contents of the outputs that are asked for as binary
+ * data, in the order of the outputs.
+ */
+export function inferAnswer(
+  { request, isBinary }: InferCall,
+  reply: Extract<Reply, { error: null }>,
+): Answer {
+  const { id } = request;
+  const json = Buffer.from(
+    JSON.stringify({
+      ...(id === '' ? {} : { id }),
+      model_name: MODEL_NAME,
+      model_version: reply.modelVersion,
+      outputs: reply.outputs.map((tensor) => ({
+        name: tensor.name,
+        datatype: tensor.datatype,
+        shape: tensor.shape,
+        ...(isBinary(tensor.name)
+          ? { parameters: { binary_data_size: tensor.raw.length } }
+          : { data: dataOf(tensor) }),
+      })),
+    }),
+  );
+  const binary = reply.outputs.filter(({ name }) => isBinary(name));
+  if (binary.length === 0)
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: json };
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'inference-header-content-length': json.length,
+    },
+    body: Buffer.concat([json, ...binary.map(({ raw }) => raw)]),
+  };
+}
+
+/**
+ * The elements of a tensor for JSON, in row-major order: strings, booleans or numbers. NaN, for which JSON has no number,
+ * is null.
+ */
+function dataOf({ datatype, raw }: OutputTensor): readonly (string | boolean | number | null)[] {
+  switch (datatype) {
+    case 'FP32':
+      return Array.from(decodeFloats(raw)!, (value) =>
+        Number.isFinite(value) ? shortestFloat(value) : null,
+      );
+    case 'INT32':
+      return [...decodeInts(raw)!];
+    case 'BOOL':
+      return decodeBooleans(raw)!;
+    default:
+      return decodeBytes(raw)!.map((element) => element.toString());
+  }
+}

@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { RequestError } from '../../../src/guard-server/contract/request-error.ts';
+import { readInferCall, type InferCall } from '../../../src/guard-server/http/infer-request.ts';
+import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
+import { column, flags, type TestTensor } from '../../helpers/guard-client.ts';
+import { binaryBody, withBinary } from '../../helpers/http-infer.ts';
+
+const GUARD = { name: 'guard', version: '' };
+
+function read(json: unknown): InferCall {
+  return readInferCall(Buffer.from(JSON.stringify(json)), undefined, GUARD);
+}
+
+function readBinary(json: object, binary: readonly Buffer[]): InferCall {
+  const { headers, body } = withBinary(json, binary);
+  return readInferCall(body, headers['inference-header-content-length'], GUARD);
+}
+
+const text = { name: 'TEXT', datatype: 'BYTES', shape: [1, 1], data: ['a'] };
+
+/** A tensor, and its elements as they stand in JSON. */
+interface Sample {
+  readonly tensor: TestTensor;
+  readonly elements: readonly (string | boolean)[];
+  readonly isNested: boolean;
+  readonly isBinary: boolean;
+}
+
+const samples: fc.Arbitrary<Sample[]> = fc.array(
+  fc
+    .record({
+      name: fc.string(),
+      elements: fc.oneof(
+        fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
+      ),
+      isNested: fc.boolean(),
+      isBinary: fc.boolean(),
+    })
+    .map(({ name, elements, ...form }) => {
+      const isBoolean = typeof elements[0] === 'boolean';
+      const tensor = isBoolean ? flags(name, elements as boolean[]) : column(name, elements as string[]);
+      return { tensor, elements, ...form };
+    }),
+  { maxLength: 4 },
+);
+
+function jsonInput({ tensor: { raw, ...tensor }, elements, isNested, isBinary }: Sample): object {
+  if (isBinary) return { ...tensor, parameters: { binary_data_size: raw.length } };
+  return { ...tensor, data: isNested ? elements.map((element) => [element]) : elements };
+}
+
+/** The elements of an input, from typed or raw contents. */
+function elementsOf({ request }: InferCall, index: number): (string | boolean)[] {
+  const { contents, datatype } = request.inputs[index]!;
+  const raw = request.raw_input_contents[index];
+  if (datatype === 'BOOL') return raw === undefined ? [...contents.booleans] : decodeBooleans(raw)!;
+  return (raw === undefined ? contents.bytes : decodeBytes(raw)!).map(String);
+}
+
+it('reads every mixture of JSON, flat or nested, and binary data', () => {
+  fc.assert(
+    fc.property(samples, fc.string(), (tensors, id) => {
+      const binary = tensors.filter(({ isBinary }) => isBinary).map(({ tensor }) => tensor.raw);
+      const call = readBinary({ id, inputs: tensors.map(jsonInput) }, binary);
+      expect(call.request.id).toBe(id);
+      expect(call.request.inputs.map(({ name, datatype, shape }) => ({ name, datatype, shape }))).toEqual(
+        tensors.map(({ tensor: { name, datatype, shape } }) => ({ name, datatype, shape })),
+      );
+      tensors.forEach(({ elements }, index) => expect(elementsOf(call, index)).toEqual(elements));
+      expect(call.request.raw_input_contents).toHaveLength(binary.length === 0 ? 0 : tensors.length);
+    }),
+  );
+});
+
+it('names the model of the path, whatever the body says', () => {
+  const call = readInferCall(Buffer.from('{"model_name":"other","inputs":[]}'), undefined, {
+    name: 'guard',
+    version: '3',
+  });
+  expect(call.request).toMatchObject({ model_name: 'guard', model_version: '3', id: '', inputs: [] });
+});
+
+it('keeps the names and values of parameters', () => {
+  const { request } = read({
+    parameters: { priority: 1, triton_x: 'y', on: true, half: 0.5 },
+    inputs: [{ ...text, parameters: { shared_memory_region: 'r' } }],
+    outputs: [{ name: 'SCORE', parameters: { classification: 2 } }],
+  });
+  expect(Object.fromEntries(request.parameters)).toEqual({
+    priority: 1,
+    triton_x: 'y',
+    on: true,
+    half: null,
+  });
+  expect(request.inputs[0]!.parameters).toEqual(['shared_memory_region']);
+  expect(request.outputs).toMatchObject([{ name: 'SCORE', parameters: ['classification'] }]);
+});
+
+describe('outputs', () => {
+  const output = (name: string, binary?: boolean) => ({
+    name,
+    ...(binary === undefined ? {} : { parameters: { binary_data: binary } }),
+  });
+  test.each([
+    ['nothing', {}, [], false, false],
+    ['an output', {}, [output('SCORE', true)], true, false],
+    ['all outputs', { binary_data_output: true }, [], true, true],
+    [
+      'all outputs but one',
+      { binary_data_output: true },
+      [output('SCORE', false), output('FLAGGED')],
+      false,
+      true,
+    ],
+    [
+      'all outputs, in vain',
+      { binary_data_output: false },
+      [output('SCORE'), output('FLAGGED', true)],
+      false,
+      true,
+    ],
+  ])('are binary where the request says so of %s', (_, parameters, outputs, score, flagged) => {
+    const { isBinary } = read({ parameters, inputs: [text], outputs });
+    expect([isBinary('SCORE'), isBinary('FLAGGED')]).toEqual([score, flagged]);
+  });
+});
+
+const refusals: [what: string, body: () => InferCall, error: RegExp][] = [
+  ['an empty body', () => readInferCall(Buffer.alloc(0), undefined, GUARD), /expected an object at byte 0/],
+  ['an array', () => read([]), /expected an object/],
+  ['inputs that are no array', () => read({ inputs: {} }), /expected an array/],
+  ['an id that is a number', () => read({ id: 7, inputs: [] }), /expected a string/],
+  ['a shape of strings', () => read({ inputs: [{ ...text, shape: ['1'] }] }), /expected a number/],
+  ['a parameter that is an object', () => read({ parameters: { a: {} } }), /expected a number/],
+  ['data that are null', () => read({ inputs: [{ ...text, data: null }] }), /expected an array/],
+  ['an element that is null', () => read({ inputs: [{ ...text, data: [null] }] }), /expected a number/],
+  ['numbers in BYTES', () => read({ inputs: [{ ...text, data: [1] }] }), /not of its data type/],
+  ['booleans in BYTES', () => read({ inputs: [{ ...text, data: ['a', true] }] }), /not of its data type/],
+  [
+    'numbers in BOOL',
+    () => read({ inputs: [{ name: 'CACHE_WRITE', datatype: 'BOOL', shape: [1, 1], data: [1] }] }),
+    /not of its data type/,
+  ],
+  ['an input without data', () => read({ inputs: [{ ...text, data: undefined }] }), /either data or/],
+  [
+    'an input with data twice',
+    () => readBinary({ inputs: [{ ...text, parameters: { binary_data_size: 1 } }] }, [Buffer.alloc(1)]),
+    /either data or/,
+  ],
+  [
+    'a size that is no number',
+    () => read({ inputs: [{ ...text, data: undefined, parameters: { binary_data_size: '1' } }] }),
+    /binary_data_size is a number of bytes/,
+  ],
+  [
+    'a negative size',
+    () => read({ inputs: [{ ...text, data: undefined, parameters: { binary_data_size: -1 } }] }),
+    /binary_data_size is a number of bytes/,
+  ],
+  [
+    'more binary data than inputs have',
+    () => readBinary({ inputs: [text] }, [Buffer.alloc(3)]),
+    /3 bytes follow/,
+  ],
+  [
+    'less binary data than inputs have',
+    () => read({ inputs: [{ ...text, data: undefined, parameters: { binary_data_size: 9 } }] }),
+    /0 bytes follow the JSON, the inputs have 9/,
+  ],
+  [
+    'a flag that is a number',
+    () => read({ parameters: { binary_data_output: 1 }, inputs: [] }),
+    /binary_data_output is true or false/,
+  ],
+  [
+    'more values than a request may hold',
+    () => read({ inputs: [{ ...text, data: Array<string>(65_536).fill('') }] }),
+    /too many values/,
+  ],
+  [
+    'data nested too deeply',
+    () => readInferCall(Buffer.from(`{"inputs":[{"data":${'['.repeat(100_000)}`), undefined, GUARD),
+    /nested too deeply/,
+  ],
+];
+
+test.each(refusals)('refuses %s', (_, body, error) => {
+  expect(body).toThrow(RequestError);
+  expect(body).toThrow(error);
+});
+
+test.each(['0', '-1', '1.5', 'x', '', '99999', '12345678901234567890'])(
+  'refuses the length %j of its JSON',
+  (length) => {
+    expect(() => readInferCall(Buffer.from('{}'), length, GUARD)).toThrow(/is not between 1 and 2$/);
+  },
+);
+
+it('is refused with one error, however it is malformed', () => {
+  const { headers, body } = binaryBody([column('TEXT', ['hello']), flags('CACHE_WRITE', [true])], {
+    id: 'x',
+  });
+  const length = Number(headers['inference-header-content-length']);
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(body.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: -2, max: 2 }),
+      fc.nat(body.length),
+      (edits, shift, cut) => {
+        const damaged = Buffer.from(body);
+        for (const [at, byte] of edits) damaged[at] = byte;
+        for (const bytes of [damaged, damaged.subarray(0, cut)]) {
+          try {
+            readInferCall(bytes, String(length + shift), GUARD);
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
+import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { binaryBody, type HttpReply, replyOf } from '../../helpers/http-infer.ts';
+
+let server: GuardServer;
+let grpc: TestClient;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    httpPort: 0,
+    modelControl: 'explicit',
+    loadModel: 'guard',
+    synthetic: { serviceTime: 'zero' },
+  });
+  grpc = new TestClient(server.address);
+});
+
+afterAll(async () => {
+  grpc.close();
+  await server.close();
+});
+
+async function ask(method: string, path: string, body?: string): Promise<HttpReply> {
+  return replyOf(
+    await fetch(`${server.httpAddress!}${path}`, { method, ...(body === undefined ? {} : { body }) }),
+  );
+}
+
+const get = (path: string): Promise<HttpReply> => ask('GET', path);
+const post = (path: string, body?: string): Promise<HttpReply> => ask('POST', path, body);
+
+/** The paths of a model: of its current version, and of a named one. */
+const MODEL = ['/v2/models/guard', '/v2/models/guard/versions/1'];
+
+describe('health', () => {
+  test.each([
+    ['/v2/health/live', 200],
+    ['/v2/health/ready', 200],
+    ['/v2/models/guard/ready', 200],
+    ['/v2/models/guard/versions/1/ready', 200],
+    ['/v2/models/guard/versions/9/ready', 400],
+    ['/v2/models/guard/versions/x/ready', 400],
+    ['/v2/models/other/ready', 400],
+    ['/v2/health/ready?verbose=1', 200],
+  ])('%s answers %i, without a body', async (path, status) => {
+    expect(await get(path)).toMatchObject({ status, text: '' });
+  });
+
+  it('is 400 while the server is down', async () => {
+    server.synthetic!.setFaults([{ kind: 'down', how: 'not-ready' }]);
+    await ask('POST', '/v2/models/guard/infer', '{}');
+    expect((await get('/v2/health/ready')).status).toBe(400);
+    expect((await get('/v2/models/guard/ready')).status).toBe(400);
+    expect((await get('/v2/health/live')).status).toBe(200);
+    server.synthetic!.setFaults([]);
+  });
+});
+
+describe('descriptions', () => {
+  it('of the server are those over gRPC', async () => {
+    const { status, json, headers } = await get('/v2');
+    expect({ status, json }).toEqual({ status: 200, json: await grpc.call('ServerMetadata', {}) });
+    expect(json).toMatchObject({ extensions: expect.arrayContaining(['binary_tensor_data']) as string[] });
+    expect(headers.get('content-type')).toBe('application/json');
+  });
+
+  test.each(MODEL)('under %s are those over gRPC', async (path) => {
+    expect((await get(path)).json).toEqual(await grpc.call('ModelMetadata', { name: 'guard' }));
+    const config = (await get(`${path}/config`)).json;
+    expect(await grpc.config()).toMatchObject(config as object);
+    const { json } = await get(`${path}/stats`);
+    expect(json).toMatchObject(await grpc.call<object>('ModelStatistics', { name: 'guard' }));
+  });
+
+  it('of statistics cover all models', async () => {
+    expect((await get('/v2/models/stats')).json).toMatchObject({ model_stats: [{ name: 'guard' }] });
+  });
+});
+
+describe('the model repository', () => {
+  const ready = { name: 'guard', version: '1', state: 'READY', reason: '' };
+
+  it('lists the model', async () => {
+    expect((await post('/v2/repository/index')).json).toEqual([ready]);
+    expect((await post('/v2/repository/index', '{"ready":true}')).json).toEqual([ready]);
+  });
+
+  it('unloads and loads it', async () => {
+    const unloaded = await post(
+      '/v2/repository/models/guard/unload',
+      '{"parameters":{"unload_dependents":true}}',
+    );
+    expect(unloaded).toMatchObject({ status: 200, text: '' });
+    expect((await get('/v2/models/guard')).status).toBe(404);
+    expect((await get('/v2/models/guard/versions/1')).status).toBe(503);
+    expect((await post('/v2/repository/index', '{"ready":true}')).json).toEqual([]);
+    expect((await post('/v2/repository/index')).json).toMatchObject([{ state: 'UNAVAILABLE' }]);
+    expect(await post('/v2/repository/models/guard/load')).toMatchObject({ status: 200, text: '' });
+    expect((await get('/v2/models/guard/ready')).status).toBe(200);
+  });
+
+  test.each([
+    ['/v2/repository/models/other/load', '', 500, /failed to load 'other'/],
+    ['/v2/repository/models/guard/load', '{"parameters":{"config":"{}"}}', 400, /'config' is not supported/],
+    ['/v2/repository/models/guard/load', '{"parameters":[]}', 400, /expected an object/],
+    ['/v2/repository/index', '{"ready":1}', 400, /expected true or false/],
+    ['/v2/repository/index', 'nonsense', 400, /expected an object at byte 0/],
+    ['/v2/repository/second/index', '', 501, /single model repository/],
+    ['/v2/repository/second/models/guard/unload', '', 501, /single model repository/],
+  ])('answers %s with %j by %i', async (path, body, status, error) => {
+    const reply = await post(path, body);
+    expect(reply.status).toBe(status);
+    expect(reply.json!.error).toMatch(error);
+  });
+
+  it('cannot be changed where model control is none', async () => {
+    const fixed = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0 });
+    const reply = await fetch(`${fixed.httpAddress!}/v2/repository/models/guard/unload`, { method: 'POST' });
+    expect(reply.status).toBe(503);
+    expect(await reply.json()).toEqual({ error: expect.stringContaining('not allowed') as string });
+    await fixed.close();
+  });
+});
+
+describe('an error', () => {
+  test.each([
+    ['GET', '/v2/models/other', 404, /^Request for unknown model: 'other' is not found$/],
+    ['GET', '/v2/models/guard/versions/7/config', 404, /version 7 is not found/],
+    ['GET', '/v2/models/guard/versions/x', 400, /a model version is a whole number/],
+    ['GET', '/v2/models/gu%61rd/versions/7', 404, /'guard' version 7/],
+    ['GET', '/v2/models/%ff', 400, /percent-encoding/],
+    ['GET', '/v2/models//ready', 404, /nothing under this path/],
+    ['GET', '/', 404, /nothing under this path/],
+    ['GET', '/v2/models/guard/versions/1/infer/more', 404, /nothing under this path/],
+    ['GET', '/v2/models/guard/infer', 405, /takes POST requests only/],
+    ['POST', '/v2/health/ready', 405, /takes GET requests only/],
+    ['DELETE', '/v2/logging', 405, /takes GET and POST requests only/],
+    ['GET', '/v2/logging', 501, /does not have this extension/],
+    ['POST', '/v2/trace/setting', 501, /does not have this extension/],
+    ['POST', '/v2/models/guard/trace/setting', 501, /does not have this extension/],
+    ['GET', '/v2/systemsharedmemory/status', 501, /does not have this extension/],
+    ['POST', '/v2/cudasharedmemory/region/r/register', 501, /does not have this extension/],
+    ['POST', '/v2/models/guard/generate', 501, /does not have this extension/],
+  ])('%s %s: %i', async (method, path, status, error) => {
+    const reply = await ask(method, path);
+    expect(reply.status).toBe(status);
+    expect(Object.keys(reply.json!)).toEqual(['error']);
+    expect(reply.json!.error).toMatch(error);
+    expect(reply.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('names the methods that a path takes', async () => {
+    expect((await ask('DELETE', '/v2/logging')).headers.get('allow')).toBe('GET, POST');
+  });
+});
+
+it('a connection serves many requests', async () => {
+  const { headers, body } = binaryBody(promptInputs(['a']));
+  for (let round = 0; round < 3; round++) {
+    const response = await fetch(`${server.httpAddress!}/v2/models/guard/infer`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    expect(response.headers.get('connection')).toBe('keep-alive');
+    await response.arrayBuffer();
+  }
+});

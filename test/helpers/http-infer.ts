@@ -1,0 +1,71 @@
+import type { TestTensor } from './guard-client.ts';
+
+/** The bodies of inference requests and replies over HTTP, for tests that look at the wire itself. */
+
+export interface HttpBody {
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** JSON, and behind it the binary data of inputs. */
+export function withBinary(json: object, binary: readonly Buffer[]): HttpBody {
+  const text = Buffer.from(JSON.stringify(json));
+  return {
+    headers: {
+      'content-type': 'application/octet-stream',
+      'inference-header-content-length': String(text.length),
+    },
+    body: Buffer.concat([text, ...binary]),
+  };
+}
+
+/** A request with raw contents, and the other members of its JSON. */
+export function binaryBody(tensors: readonly TestTensor[], rest: object = {}): HttpBody {
+  const inputs = tensors.map(({ raw, ...tensor }) => ({
+    ...tensor,
+    parameters: { binary_data_size: raw.length },
+  }));
+  return withBinary(
+    { ...rest, inputs },
+    tensors.map(({ raw }) => raw),
+  );
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The JSON of the reply, or of its head; null: there is none. */
+  readonly json: ReplyJson | null;
+  /** What follows the JSON. */
+  readonly binary: Buffer;
+}
+
+export interface ReplyJson {
+  readonly error?: string;
+  readonly id?: string;
+  readonly model_name?: string;
+  readonly model_version?: string;
+  readonly outputs?: readonly ReplyTensor[];
+}
+
+export interface ReplyTensor {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  readonly data?: readonly (number | boolean | string | null)[];
+  readonly parameters?: { readonly binary_data_size: number };
+}
+
+export async function replyOf(response: Response): Promise<HttpReply> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const length = Number(response.headers.get('inference-header-content-length') ?? bytes.length);
+  const text = bytes.toString('utf8', 0, length);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text === '' ? null : (JSON.parse(text) as ReplyJson),
+    binary: bytes.subarray(length),
+  };
+}
