@@ -3,6 +3,8 @@ import { chooseDecoder } from '../../src/formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../src/formats/encoding/fitting-decoder.ts';
 import { decodeReply } from '../../src/guard/tensors/decode-reply.ts';
 import { decodeBytes } from '../../src/guard/tensors/raw.ts';
+import { MalformedMessage } from '../../src/guard/tensors/wire/field-reader.ts';
+import { decodeInferResponse } from '../../src/guard/tensors/wire/infer-messages.ts';
 import { isAudioContainer } from '../../src/guard-server/contract/audio-container.ts';
 import { decodeBase64 } from '../../src/guard-server/contract/base64.ts';
 import { binaryKind } from '../../src/ingest/recognise/binary-kind.ts';
@@ -55,6 +57,28 @@ const decoded = (label: string | null) => (input: Buffer) => {
 
 const LAYOUT = { batched: true };
 
+const responseOf = (message: Buffer): unknown => {
+  try {
+    return decodeInferResponse(message);
+  } catch (error) {
+    if (error instanceof MalformedMessage) return null;
+    throw error;
+  }
+};
+
+/** A ModelInferResponse with one tensor with these InferTensorContents. */
+function tensorMessage(datatype: string, contents: Buffer): Buffer {
+  const field = (number: number, content: Buffer): Buffer => {
+    const head = Buffer.alloc(6, 0x80);
+    head[0] = number * 8 + 2;
+    for (let at = 1, left = content.length; at < head.length; at++, left = Math.floor(left / 0x80)) {
+      head[at] = (left % 0x80) | (at < head.length - 1 ? 0x80 : 0);
+    }
+    return Buffer.concat([head, content]);
+  };
+  return field(5, Buffer.concat([field(2, Buffer.from(datatype)), field(5, contents)]));
+}
+
 const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
   'the kind of a file': (input) => binaryKind(input, 'a.png', null),
   'whether a picture is whole': (input) => isWholePicture(input, input.subarray(-65_536), false),
@@ -89,6 +113,11 @@ const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
       LAYOUT,
       false,
     ),
+  'a message of a reply': (input) => responseOf(input),
+  'typed contents of a reply': (input) => [
+    responseOf(tensorMessage('FP32', input)),
+    responseOf(tensorMessage('BYTES', input)),
+  ],
   'UTF-8': decoded(null),
   'UTF-16': decoded('utf-16le'),
   'Windows-1252': decoded('windows-1252'),

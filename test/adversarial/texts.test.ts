@@ -14,6 +14,7 @@ import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-im
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/human-assistant.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import { retryAfterMs } from '../../src/guard/http/retry-after.ts';
+import { classify, classifyProbe } from '../../src/guard/triton/grpc-fault.ts';
 import { classifyHttp } from '../../src/guard/rest/http-fault.ts';
 import { categoryOf } from '../../src/guard/rest/category-names.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
@@ -75,6 +76,10 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a verdict over REST': (text) => decodeVerdict(Buffer.from(text)),
   'an error over REST': (text) =>
     classifyHttp({ status: 400, headers: { 'retry-after': text }, body: text, modality: 'text' }),
+  'an error over gRPC': (text) => [
+    ...[text, `a${text}`, `Unexpected <class '${text}`].map((details) => classify(3, details)),
+    ...[text, `Model guard ${text}`].map((details) => classifyProbe(2, details)),
+  ],
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryOf(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),

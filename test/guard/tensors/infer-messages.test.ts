@@ -296,4 +296,12 @@ describe('a message of many values', () => {
   test.each(messages)('%s are not built', (_what, message) => {
     expect(() => decodeInferRequest(message)).toThrow(MalformedMessage);
   });
+
+  test.each<[what: string, datatype: string, contents: Buffer]>([
+    ['elements', 'BYTES', many(embedded(8, Buffer.alloc(0)))],
+    ['booleans', 'BOOL', embedded(1, Buffer.alloc(MAX_VALUES))],
+  ])('%s are not built of a response either', (_what, datatype, contents) => {
+    const tensor = Buffer.concat([embedded(2, Buffer.from(datatype)), embedded(5, contents)]);
+    expect(() => decodeInferResponse(embedded(5, tensor))).toThrow(MalformedMessage);
+  });
 });
