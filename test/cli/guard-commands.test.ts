@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkMemory, checkNode } from '../../src/cli/checks/machine-checks.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
+import { startKserveServer } from '../helpers/kserve-server.ts';
 import { type RestGuardOptions, startRestGuard } from '../helpers/rest-guard.ts';
 import { output, typed } from './terminal.ts';
 
@@ -57,6 +58,22 @@ describe('fingerprint', () => {
     });
     const json = await typed(['fingerprint', '--json', '--guard', url]);
     expect(JSON.parse(json.stdout)).toEqual([{ name: url, kind: 'rest', fingerprint: null }]);
+  });
+
+  it('leaves out the version of a server that has none', async () => {
+    const server = await startKserveServer();
+    onTestFinished(() => server.kill());
+    const { status, stdout } = await typed(['fingerprint', '--guard', server.address]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+ {2}model guard\nsha256:/);
+  });
+
+  it('ends with 4 and says what a server must declare', async () => {
+    const server = await startKserveServer({ declared: 'nothing' });
+    onTestFinished(() => server.kill());
+    const { status, stderr } = await typed(['fingerprint', '--guard', server.address]);
+    expect(status).toBe(4);
+    expect(stderr).toContain('ModelMetadata declares no inputs: the server must declare the inputs');
   });
 
   it('ends with 130 when interrupted', async () => {

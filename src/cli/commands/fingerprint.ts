@@ -21,10 +21,11 @@ function linesOf(reading: EndpointReading): string[] {
     ];
   }
   const { name, model, modelVersion, fingerprint } = reading;
+  const version = modelVersion === '' ? '' : ` version ${shownName(modelVersion)}`;
   const artifacts = Object.entries(fingerprint.artifacts);
   const more = artifacts.length - MAX_ARTIFACTS;
   return [
-    `${name}  model ${shownName(model)} version ${shownName(modelVersion)}`,
+    `${name}  model ${shownName(model)}${version}`,
     fingerprint.id,
     ...artifacts.slice(0, MAX_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${shownName(artifact)}`),
     ...(more > 0 ? [`  and ${more.toLocaleString('en-US')} more`] : []),
