@@ -103,6 +103,9 @@ export interface MediaKind {
   readonly described: boolean;
 }
 
+/** Kinds of requests that a guard may be unable to judge though it judges texts. */
+export type OptionalKind = MediaKind | Pick<GenerationRequest, 'requestType' | 'modality'>;
+
 /** An image embedded in a record: its bytes travel with the item. */
 export interface EmbeddedImageRequest {
   readonly requestType: 'prompt';

@@ -27,6 +27,8 @@ export type RunEvent =
   /** The last ready guard went out, or the first one is ready again. */
   | { readonly kind: 'guards'; readonly ready: boolean }
   | { readonly kind: 'unheard-clips'; readonly unheard: UnheardClips }
+  /** Generations will not be judged, because none of the guards takes moderation streams. */
+  | { readonly kind: 'no-streams'; readonly guards: number }
   /** One line for people. */
   | { readonly kind: 'notice'; readonly line: string };
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { RunConfig } from '../config/run-config.ts';
+import { replaysGenerations, type RunConfig } from '../config/run-config.ts';
+import type { OptionalKind } from '../domain/request.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { continueRun } from './continue-run.ts';
@@ -18,6 +19,8 @@ export interface JudgeRunOptions extends RunOptions {
   /** Ed25519 private key that signs the manifest; null: it is not signed. */
   readonly signingKey: KeyObject | null;
 }
+
+const GENERATION: OptionalKind = { requestType: 'generation', modality: 'text' };
 
 /**
  * Creates a run and takes it to its end in this process. The guards are connected before the run directory is created.
@@ -75,6 +78,9 @@ async function judgeRun(
       reportGuards(pool, report);
       const unheard = await unheardClips(run.sources, pool, drain);
       if (unheard !== null) report({ kind: 'unheard-clips', unheard });
+      if (replaysGenerations(run.record.config) && (await pool.notJudged(GENERATION, drain)) !== null) {
+        report({ kind: 'no-streams', guards: pool.status().length });
+      }
       return pool;
     },
     drain,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type RunConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type Replay, type RunConfig } from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
@@ -62,13 +62,13 @@ export function judge(
   };
 }
 
-/** A new run over the folder `uploads` below `folder`, in shards of ten items. */
-export async function createdRun(folder: string): Promise<Run> {
+/** A new run over the folder `uploads` below `folder`, in shards of ten items; `asStream` as configured. */
+export async function createdRun(folder: string, asStream: Replay | null = null): Promise<Run> {
   const uploads = join(folder, 'uploads');
   const source = { path: uploads, given: 'uploads', textColumns: null, idColumn: null } as const;
   const config: RunConfig = {
     name: 'test',
-    sources: [{ ...source, audit: 'final', encoding: null, layout: null, header: null }],
+    sources: [{ ...source, audit: 'final', asStream, encoding: null, layout: null, header: null }],
     guards: ['grpc://127.0.0.1:1'],
     expectFingerprint: null,
     policy: DEFAULT_POLICY,

@@ -64,6 +64,8 @@ export class RunDisplay {
         return this.#say(event.ready ? 'a guard is ready again' : 'no guard is ready; waiting');
       case 'unheard-clips':
         return this.#say(unheardLine(event.unheard));
+      case 'no-streams':
+        return this.#say(noStreamsLine(event.guards));
       case 'notice':
         return this.#say(event.line);
     }
@@ -92,6 +94,11 @@ export class RunDisplay {
       note: this.#isGuardReady ? note : 'waiting for a guard',
     };
   }
+}
+
+function noStreamsLine(guards: number): string {
+  const which = guards === 1 ? 'this guard takes' : 'these guards take';
+  return `${which} no moderation streams: generations (--as-stream) will not be judged`;
 }
 
 function unheardLine({ guards, clips, onlyWithoutTranscript }: UnheardClips): string {

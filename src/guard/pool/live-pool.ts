@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { type ItemError, itemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { GuardRequest, MediaKind } from '../../domain/request.ts';
+import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { Admission } from '../../flow/admission.ts';
 import { Endpoint, type EndpointTarget } from '../endpoint/endpoint.ts';
@@ -142,10 +142,13 @@ export class LivePool implements GuardPool {
     }
   }
 
-  async notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
-    const answers = await this.#judges(signatureOfMedia(kind), signal);
+  async notJudged(kind: OptionalKind, signal: AbortSignal): Promise<ItemError | null> {
+    const signature = 'requestType' in kind ? kind.requestType : signatureOfMedia(kind);
+    const answers = await this.#judges(signature, signal);
     if (answers.includes('maybe')) return null;
-    const message = answers.includes('no probe') ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
+    // A guard does not declare streams: one that has answered with an error takes none.
+    const isUnloaded = signature !== 'generation' && answers.includes('no probe');
+    const message = isUnloaded ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
     return itemError('PROBE_NOT_LOADED', message);
   }
 

@@ -1,7 +1,7 @@
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { GuardRequest, MediaKind } from '../../domain/request.ts';
+import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
 import type { ModerationStream } from '../streams/moderation-stream.ts';
@@ -29,11 +29,11 @@ export interface GuardPool {
    */
   judge(requests: readonly GuardRequest[], options: JudgeOptions): Promise<Outcome[]>;
   /**
-   * The error that every item of this kind of media would end with, because no guard judges them: each one either does
+   * The error that every item of this kind would end with, because no guard judges them: each one either does
    * not take them or has answered that it has no probe for them. Null while any guard may judge them. Each guard in use
    * is asked at most once per model. Rejects with the signal's reason.
    */
-  notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
+  notJudged(kind: OptionalKind, signal: AbortSignal): Promise<ItemError | null>;
   /**
    * Opens a moderation stream for a text that is still being generated, on the endpoint in use that has the fewest open
    * and takes streams. Rejects with `StreamError`: UNIMPLEMENTED when no guard takes streams, UNAVAILABLE when none that

@@ -36,7 +36,7 @@ export class ReplayLog {
     return this.#versionsDiffer ? null : this.#modelVersion;
   }
 
-  /** The answer after the final verdict. Null when that has no score, without which there is no verdict to record. */
+  /** The answer after the final verdict, flagged if any verdict was. Null when that has no score, without which there is no verdict to record. */
   answer(): Answer | null {
     const final = this.#last;
     if (final === null || final.score === null) return null;
@@ -49,7 +49,7 @@ export class ReplayLog {
     };
     return {
       score: final.score,
-      flagged: final.flagged,
+      flagged: final.flagged || this.#firstFlaggedSeq !== null,
       subcategoryScores: null,
       subcategoryFlags: null,
       cacheUsage: null,

@@ -1,6 +1,6 @@
 import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { GuardRequest, MediaKind } from '../../domain/request.ts';
+import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
 import type { Conversation } from './conversation.ts';
 import { contentBytes, type RequestRow, type Signature, signatureOf } from '../tensors/encode-request.ts';
 
@@ -140,7 +140,7 @@ export class Task implements RequestRow {
 }
 
 /** The message in the record for requests that no guard takes. */
-export function notTaken(request: GuardRequest | MediaKind): string {
+export function notTaken(request: GuardRequest | OptionalKind): string {
   const requestType = 'requestType' in request ? request.requestType : 'prompt';
   const { modality } = request;
   if (requestType === 'prompt')
