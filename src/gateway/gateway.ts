@@ -5,7 +5,7 @@ import { startHttpServer } from '../http/http-server.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
 import { createApp } from './app.ts';
-import { ApiError } from './api/errors.ts';
+import { ApiError, refusedByHeaders } from './api/errors.ts';
 import { GuardWatch } from './guard-watch.ts';
 import { GUARD_GRACE_MS, httpLimits } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -68,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...{ what: 'the gateway', host, port, token },
       limits: httpLimits(maxConcurrency),
       chunkedBodies: true,
-      jsonErrors: true,
+      errorBody: (status, text) => refusedByHeaders(status, text).body,
       handle: async (request, response) => app.routing(request, response),
     });
     return {

@@ -2,6 +2,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isLoopback } from '../domain/loopback.ts';
 import { bearsToken } from './bearer-token.ts';
 
+/** Makes the JSON body of an error response. */
+export type ErrorBody = (status: number, text: string) => object;
+
 interface AdmissionRules {
   /** Required of every request; null: no token is required. */
   readonly token: string | null;
@@ -10,8 +13,8 @@ interface AdmissionRules {
   readonly maxBodyBytes: number;
   /** Whether bodies without a declared length are admitted. */
   readonly chunkedBodies: boolean;
-  /** Whether refusals are `{"error": "..."}`, and not a line of text. */
-  readonly jsonErrors: boolean;
+  /** Null: refusals are a line of text. */
+  readonly errorBody: ErrorBody | null;
 }
 
 /** The response to a request that its headers rule out. */
@@ -33,8 +36,9 @@ export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): 
   if (reason === null) return null;
   const [status, text] = reason;
   const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
-  const type = rules.jsonErrors ? 'application/json' : 'text/plain; charset=utf-8';
-  const body = rules.jsonErrors ? JSON.stringify({ error: text }) : `${text}\n`;
+  const { errorBody } = rules;
+  const type = errorBody === null ? 'text/plain; charset=utf-8' : 'application/json';
+  const body = errorBody === null ? `${text}\n` : JSON.stringify(errorBody(status, text));
   return { status, headers: { ...challenge, 'content-type': type }, body };
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
-import { type Refusal, refusalOf } from './admission.ts';
+import { type ErrorBody, type Refusal, refusalOf } from './admission.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
@@ -37,8 +37,8 @@ export interface HttpServerOptions {
   readonly handle: Handler;
   /** Whether bodies without a declared length are admitted, which `handle` must then bound. Default: 411. */
   readonly chunkedBodies?: boolean;
-  /** Whether refusals are `{"error": "..."}`. Default: a line of text. */
-  readonly jsonErrors?: boolean;
+  /** Makes the JSON body of a refusal. Default: a line of text. */
+  readonly errorBody?: ErrorBody;
   /** Takes WebSocket handshakes, after the same checks. Default: handled as ordinary requests. */
   readonly upgrade?: UpgradeHandler;
 }
@@ -65,7 +65,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     onLoopback: isLoopback(host),
     maxBodyBytes: limits.maxBodyBytes,
     chunkedBodies: options.chunkedBodies ?? false,
-    jsonErrors: options.jsonErrors ?? false,
+    errorBody: options.errorBody ?? null,
   };
   const serverOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,

@@ -133,9 +133,12 @@ describe('a token', () => {
 });
 
 it('a refusal is JSON where the server speaks JSON', async () => {
-  const { port } = await started({ jsonErrors: true });
+  const { port } = await started({ errorBody: (status, error) => ({ status, error }) });
   const refused = await ask(port, { headers: { host: 'attacker.example' } });
-  expect(JSON.parse(refused.body)).toEqual({ error: 'the Host header does not name this machine' });
+  expect(JSON.parse(refused.body)).toEqual({
+    status: 403,
+    error: 'the Host header does not name this machine',
+  });
 });
 
 describe('bounds', () => {

@@ -64,6 +64,16 @@ export class ApiError extends Error {
   }
 }
 
+/** The answer to a request that the rules of the HTTP server rule out, with its status. */
+export function refusedByHeaders(status: number, message: string): ApiError {
+  const codes: Readonly<Record<number, ErrorCode>> = {
+    401: 'UNAUTHORIZED',
+    403: 'FORBIDDEN',
+    413: 'ITEM_TOO_LARGE',
+  };
+  return new ApiError(codes[status] ?? 'INVALID_REQUEST', message);
+}
+
 /** The answer to a request whose item ended in an error. */
 export function errorOfItem({ code, message, reason }: ItemError): ApiError {
   // Sending the clip again would not help: to this server its type is unsupported.

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isBlank } from '../../formats/transcripts/draft.ts';
 import { ApiError } from '../api/errors.ts';
 import { formErrorOf } from '../api/foreign-errors.ts';
 import { mediaForm } from '../api/schemas.ts';
@@ -7,7 +8,8 @@ import type { Upload, Uploads } from './uploads.ts';
 
 interface MediaForm {
   readonly file: Upload;
-  readonly text?: string | undefined;
+  /** Caption of an image, transcript of a clip; null: none, or a blank one. */
+  readonly caption: string | null;
 }
 
 /**
@@ -34,8 +36,9 @@ export async function readMediaForm(
       }
     }
     const form = mediaForm.safeParse(parts);
-    if (form.success) return form.data;
-    throw parts.file === undefined ? MISSING_FILE : NOT_TEXT;
+    if (!form.success) throw parts.file === undefined ? MISSING_FILE : NOT_TEXT;
+    const { file, text = '' } = form.data;
+    return { file, caption: isBlank(text) ? null : text };
   } catch (error) {
     await parts.file?.discard();
     signal.throwIfAborted();

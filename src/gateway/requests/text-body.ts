@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isNestedTooDeeply } from '../../formats/json/nesting.ts';
 import { hasRepeatedNames } from '../../formats/json/repeated-names.ts';
+import { isBlank } from '../../formats/transcripts/draft.ts';
 import { ApiError } from '../api/errors.ts';
 import { textRequest } from '../api/schemas.ts';
 
@@ -13,8 +14,10 @@ export function textOf(body: Buffer): string {
   const value = parsed(json);
   const request = textRequest.safeParse(value);
   if (request.success && Object.keys(value as object).length === 1) {
-    if (!hasRepeatedNames(json, value)) return request.data.text;
-    throw new ApiError('INVALID_REQUEST', 'the body has its field twice');
+    const { text } = request.data;
+    if (hasRepeatedNames(json, value)) throw new ApiError('INVALID_REQUEST', 'the body has its field twice');
+    if (isBlank(text)) throw new ApiError('EMPTY_CONTENT', 'the text is blank');
+    return text;
   }
   if (isObject(value) && !Object.hasOwn(value, 'text')) {
     throw new ApiError('MISSING_PAYLOAD', 'the body has no field text');

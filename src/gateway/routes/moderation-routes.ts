@@ -51,10 +51,10 @@ export function addModerationRoutes(app: FastifyInstance, parts: ModerationParts
       async (request, reply) => {
         const { signal } = request.admitted!;
         if (!request.isMultipart()) throw wrongType(request.headers['content-type']);
-        const { file, text = null } = await readMediaForm(request, uploads, signal);
+        const { file, caption } = await readMediaForm(request, uploads, signal);
         const startedAt = performance.now();
         try {
-          const media = { requestType: 'prompt', modality, file: file.file, caption: text } as const;
+          const media = { requestType: 'prompt', modality, file: file.file, caption } as const;
           return answer(reply, await moderation.judge(media, signal), startedAt);
         } finally {
           await file.discard();

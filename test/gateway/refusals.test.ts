@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { beforeAll, expect, it } from 'vitest';
+import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
+import { codeOf, send, sendFile, sendText, serve } from './serve.ts';
+
+closeAfterEach();
+
+let clip: Uint8Array<ArrayBuffer>;
+beforeAll(async () => {
+  clip = new Uint8Array(await readFile(new URL('../fixtures/audio/cover.m4a', import.meta.url)));
+});
+
+async function served(options: Parameters<typeof serve>[1] = {}) {
+  return (await serve(await connect([await guard()]), options)).origin;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const nested = `{"text":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+
+it('bodies that are no text are refused, each in its way', async () => {
+  const origin = await served();
+  const bodies: readonly (readonly [body: string | Uint8Array<ArrayBuffer>, expected: string])[] = [
+    ['', '422 MISSING_PAYLOAD'],
+    ['{}', '422 MISSING_PAYLOAD'],
+    ['{"input":"x"}', '422 MISSING_PAYLOAD'],
+    ['{"text":""}', '422 EMPTY_CONTENT'],
+    ['{"text":" \\n\\t"}', '422 EMPTY_CONTENT'],
+    ['{"text":', '400 INVALID_REQUEST'],
+    ['not json', '400 INVALID_REQUEST'],
+    ['null', '400 INVALID_REQUEST'],
+    ['"text"', '400 INVALID_REQUEST'],
+    ['["text"]', '400 INVALID_REQUEST'],
+    ['{"text":5}', '400 INVALID_REQUEST'],
+    ['{"text":null}', '400 INVALID_REQUEST'],
+    ['{"text":["x"]}', '400 INVALID_REQUEST'],
+    ['{"text":"x","model":"y"}', '400 INVALID_REQUEST'],
+    ['{"text":"x","text":"y"}', '400 INVALID_REQUEST'],
+    ['{"text":"x","__proto__":{"text":"y"}}', '400 INVALID_REQUEST'],
+    ['{"__proto__":{"text":"y"}}', '422 MISSING_PAYLOAD'],
+    ['{"constructor":{"prototype":{"text":"y"}}}', '422 MISSING_PAYLOAD'],
+    [nested, '400 INVALID_REQUEST'],
+    [
+      Uint8Array.from([...Buffer.from('{"text":"'), 0xff, 0xfe, ...Buffer.from('"}')]),
+      '400 INVALID_ENCODING',
+    ],
+  ];
+  for (const [body, expected] of bodies) {
+    const reply = await send(`${origin}/v1/moderations/text`, { method: 'POST', headers: JSON_TYPE, body });
+    expect(codeOf(reply), typeof body === 'string' ? body.slice(0, 60) : 'bytes').toBe(expected);
+  }
+  expect((await sendText(origin, 'text')).status).toBe(200);
+});
+
+it('types that a path does not take are 415, compressed bodies too', async () => {
+  const origin = await served();
+  const text = `${origin}/v1/moderations/text`;
+  const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'];
+  for (const type of types) {
+    const reply = await send(text, { method: 'POST', headers: { 'content-type': type }, body: '{}' });
+    expect(codeOf(reply), type).toBe('415 UNSUPPORTED_TYPE');
+  }
+  const body = new FormData();
+  body.append('text', 'x');
+  expect(codeOf(await send(text, { method: 'POST', body }))).toBe('415 UNSUPPORTED_TYPE');
+  const image = `${origin}/v1/moderations/image`;
+  const json = { method: 'POST', headers: JSON_TYPE, body: '{"text":"x"}' };
+  expect(codeOf(await send(image, json))).toBe('415 UNSUPPORTED_TYPE');
+  const gzip = { ...JSON_TYPE, 'content-encoding': 'gzip' };
+  expect(codeOf(await send(text, { ...json, headers: gzip }))).toBe('415 UNSUPPORTED_TYPE');
+});
+
+it('forms that are not one file and perhaps one text are refused', async () => {
+  const origin = await served();
+  const file = new Blob([clip]);
+  const forms: readonly (readonly [fill: (form: FormData) => void, expected: string])[] = [
+    [() => {}, '422 MISSING_PAYLOAD'],
+    [(form) => form.append('text', 'x'), '422 MISSING_PAYLOAD'],
+    [(form) => form.append('file', 'no file'), '400 INVALID_REQUEST'],
+    [(form) => form.append('upload', file, 'a.m4a'), '400 INVALID_REQUEST'],
+    [(form) => form.append('text', file, 'a.m4a'), '400 INVALID_REQUEST'],
+    [(form) => form.append('__proto__', 'x'), '400 INVALID_REQUEST'],
+    [(form) => form.append('constructor', file, 'x'), '400 INVALID_REQUEST'],
+    [
+      (form) => {
+        form.append('file', file, 'a.m4a');
+        form.append('file', file, 'b.m4a');
+      },
+      '400 INVALID_REQUEST',
+    ],
+    [
+      (form) => {
+        form.append('file', file, 'a.m4a');
+        form.append('text', 'x');
+        form.append('text', 'y');
+      },
+      '400 INVALID_REQUEST',
+    ],
+    [
+      (form) => {
+        form.append('file', file, 'a.m4a');
+        form.append('caption', 'x');
+      },
+      '400 INVALID_REQUEST',
+    ],
+    [
+      (form) => {
+        for (let at = 0; at < 1000; at++) form.append('file', file, `${at}.m4a`);
+      },
+      '400 INVALID_REQUEST',
+    ],
+    [
+      (form) => {
+        form.append('text', 'x'.repeat(70_000));
+        form.append('file', file, 'a.m4a');
+      },
+      '413 ITEM_TOO_LARGE',
+    ],
+  ];
+  for (const [fill, expected] of forms) {
+    const body = new FormData();
+    fill(body);
+    const reply = await send(`${origin}/v1/moderations/audio`, { method: 'POST', body });
+    expect(codeOf(reply), fill.toString()).toBe(expected);
+  }
+});
+
+it('forms that break the rules of multipart are refused', async () => {
+  const origin = await served();
+  const part = 'Content-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nx\r\n';
+  const forms: readonly (readonly [type: string, body: string])[] = [
+    ['multipart/form-data', `--b\r\n${part}--b--\r\n`],
+    ['multipart/form-data; boundary=', `--b\r\n${part}--b--\r\n`],
+    [`multipart/form-data; boundary=${'b'.repeat(5000)}`, 'x'],
+    ['multipart/form-data; boundary=b', `--b\r\n${part}`],
+    ['multipart/form-data; boundary=b', `--b\r\n${'X-Header: y\r\n'.repeat(10_000)}\r\nx\r\n--b--\r\n`],
+    ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'],
+    ['multipart/form-data; boundary=b', `--c\r\n${part}--c--\r\n`],
+    ['multipart/form-data; boundary=b', '\0'.repeat(10_000)],
+  ];
+  for (const [type, body] of forms) {
+    const headers = { 'content-type': type };
+    const reply = await send(`${origin}/v1/moderations/audio`, { method: 'POST', headers, body });
+    expect(codeOf(reply), `${type.slice(0, 50)} ${body.slice(0, 50)}`).toMatch(
+      /^4\d\d (INVALID_REQUEST|MISSING)/,
+    );
+  }
+  expect((await sendFile(origin, 'audio', clip)).status).toBe(200);
+});
+
+it('files that are none are named by what is wrong with them', async () => {
+  const origin = await served();
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+  expect(codeOf(await sendFile(origin, 'audio', bytes('')))).toBe('422 EMPTY_CONTENT');
+  expect(codeOf(await sendFile(origin, 'audio', bytes('#!/bin/sh')))).toBe('415 UNSUPPORTED_AUDIO_TYPE');
+  expect(codeOf(await sendFile(origin, 'audio', clip.slice(0, 2000)))).toBe('422 CORRUPT_MEDIA');
+});
+
+it('a file name is never used, whatever it is', async () => {
+  const origin = await served();
+  for (const name of ['../../../etc/passwd', '/etc/passwd', 'a\0b.wav', '..\\..\\x', '"; rm -rf /']) {
+    const body = new FormData();
+    body.append('file', new Blob([clip]), name);
+    const reply = await send(`${origin}/v1/moderations/audio`, { method: 'POST', body });
+    expect(reply.status, name).toBe(200);
+  }
+});
+
+it('unknown paths are 404, other methods 405 with those that are allowed', async () => {
+  const origin = await served();
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/moderations',
+    '/v1/moderations/video',
+    '/v1/moderations/text/',
+    '/%2e%2e/x',
+  ]) {
+    expect(codeOf(await send(`${origin}${path}`, { method: 'POST' })), path).toBe('404 NOT_FOUND');
+  }
+  const read = await send(`${origin}/v1/moderations/text`);
+  expect(codeOf(read)).toBe('405 METHOD_NOT_ALLOWED');
+  expect(read.headers.get('allow')).toBe('POST, OPTIONS');
+  const written = await send(`${origin}/healthz?x=1`, { method: 'DELETE' });
+  expect([codeOf(written), written.headers.get('allow')]).toEqual([
+    '405 METHOD_NOT_ALLOWED',
+    'GET, HEAD, OPTIONS',
+  ]);
+  const options = await send(`${origin}/v1/moderations/image`, { method: 'OPTIONS' });
+  expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
+  expect((await send(`${origin}/healthz`, { method: 'HEAD' })).status).toBe(200);
+});
+
+it('a token, where there is one, is needed for everything', async () => {
+  const origin = await served({ token: 'secret' });
+  expect(codeOf(await sendText(origin, 'text'))).toBe('401 UNAUTHORIZED');
+  expect(codeOf(await sendText(origin, 'text', { authorization: 'Bearer other' }))).toBe('401 UNAUTHORIZED');
+  expect(codeOf(await send(`${origin}/healthz`))).toBe('401 UNAUTHORIZED');
+  expect((await sendText(origin, 'text', { authorization: 'Bearer secret' })).status).toBe(200);
+});
+
+it('web pages of other sites are refused', async () => {
+  const origin = await served();
+  expect(codeOf(await sendText(origin, 'text', { origin: 'https://attacker.example' }))).toBe(
+    '403 FORBIDDEN',
+  );
+});
+
+it('a file that is too large is refused by its declared size, and the client gets to know', async () => {
+  const origin = await served();
+  const path = `${origin}/v1/moderations/image`;
+  const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': 300 * 1024 * 1024 };
+  const status = await new Promise((resolve, reject) => {
+    const sent = httpRequest(path, { method: 'POST', headers }, (response) => {
+      resolve(response.statusCode);
+      sent.destroy();
+    });
+    sent.once('error', reject);
+    // As much as the system takes, as clients do.
+    const chunk = Buffer.alloc(1024 * 1024);
+    const more = (): void => {
+      while (sent.write(chunk));
+      sent.once('drain', more);
+    };
+    more();
+  });
+  expect(status).toBe(413);
+});
+
+it('a text that is too large is refused, with and without a declared size', async () => {
+  const origin = await served();
+  const body = `{"text":"${'x'.repeat(16 * 1024 * 1024)}"}`;
+  const declared = { method: 'POST', headers: JSON_TYPE, body };
+  expect(codeOf(await send(`${origin}/v1/moderations/text`, declared))).toBe('413 ITEM_TOO_LARGE');
+  const stream = { ...declared, body: new Blob([body]).stream(), duplex: 'half' } as const;
+  expect(codeOf(await send(`${origin}/v1/moderations/text`, stream))).toBe('413 ITEM_TOO_LARGE');
+  expect((await sendText(origin, 'text')).status).toBe(200);
+});
