@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     const server = await startHttpServer({
       ...{ what: 'the gateway', host, port, token },
-      limits: httpLimits(maxConcurrency),
+      limits: httpLimits(maxConcurrency, timeoutMs),
       chunkedBodies: true,
       errorBody: (status, text) => refusedByHeaders(status, text).body,
       handle: async (request, response) => app.routing(request, response),

@@ -36,12 +36,15 @@ export const GUARD_GRACE_MS = 5000;
 /** Connections without a request, or with one that is refused, besides those that are worked on or wait. */
 const SPARE_CONNECTIONS = 256;
 
-export function httpLimits(maxConcurrency: number): HttpLimits {
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** `timeoutMs`: from the headers of a request to its reply, which the time for its body is a part of. */
+export function httpLimits(maxConcurrency: number, timeoutMs: number): HttpLimits {
   return {
     maxConnections: 2 * maxConcurrency + SPARE_CONNECTIONS,
     maxBodyBytes: MAX_FORM_BYTES,
-    headersTimeoutMs: 10_000,
-    requestTimeoutMs: 60_000,
+    headersTimeoutMs: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
+    requestTimeoutMs: timeoutMs,
     // Open requests are ended before that, when the command is to stop.
     closeGraceMs: 12_000,
   };

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { connect as connectSocket, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { closeAfterEach, connect, guard, stateOf } from '../helpers/guard-pool.ts';
+import { codeOf, send, sendText, serve } from './serve.ts';
+
+closeAfterEach();
+
+/** A guard that answers texts only once it is opened; the harmless one of its client it answers at once. */
+function gated() {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const arrivals: (() => void)[] = [];
+  let arrived = 0;
+  return {
+    open,
+    script: async ({ inputs }: { inputs: Readonly<Record<string, readonly string[]>> }) => {
+      if (!inputs['TEXT']!.some((text) => text.startsWith('held'))) return;
+      arrived += inputs['TEXT']!.length;
+      for (const look of arrivals) look();
+      await opened;
+    },
+    /** Resolves when so many texts have arrived. */
+    holds: (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (arrived >= count) resolve();
+        };
+        arrivals.push(look);
+        look();
+      }),
+  };
+}
+
+it('200 requests at a time at a small guard all get their verdicts, bad ones their own errors', async () => {
+  const small = await guard({ maxBatchSize: 4, instances: 1 });
+  const { origin } = await serve(await connect([small]));
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, at) => sendText(origin, at % 20 === 7 ? ' ' : `text ${at}`)),
+  );
+  for (const [at, reply] of replies.entries()) {
+    if (at % 20 === 7) expect(codeOf(reply)).toBe('422 EMPTY_CONTENT');
+    else expect(reply.status).toBe(200);
+  }
+});
+
+it('more than may be worked on or wait are refused at once, and told when to come back', async () => {
+  const { open, script, holds } = gated();
+  const { origin } = await serve(await connect([await guard({ script })]), { maxConcurrency: 2 });
+  const held = [1, 2].map((at) => sendText(origin, `held ${at}`));
+  await holds(2);
+  const others = Array.from({ length: 6 }, (_, at) => sendText(origin, `text ${at}`));
+  const refused = await Promise.any(others);
+  expect(codeOf(refused)).toBe('429 TOO_MANY_REQUESTS');
+  expect(refused.headers.get('retry-after')).toBe('1');
+  open();
+  const statuses = (await Promise.all(others)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, 200, 429, 429, 429, 429]);
+  for (const { status } of await Promise.all(held)) expect(status).toBe(200);
+});
+
+it('a guard that dies in mid request: 503 when it does not come back, verdicts again when it does', async () => {
+  const { script, holds } = gated();
+  const dying = await guard({ script });
+  const pool = await connect([dying], { maxWaitMs: null });
+  const { origin } = await serve(pool, { guardGraceMs: 100 });
+  const held = sendText(origin, 'held');
+  await holds(1);
+  dying.kill();
+  const reply = await held;
+  expect(codeOf(reply)).toBe('503 GUARD_UNAVAILABLE');
+  expect(reply.headers.get('retry-after')).toBe('5');
+  expect(codeOf(await sendText(origin, 'text'))).toBe('503 GUARD_UNAVAILABLE');
+  expect(codeOf(await send(`${origin}/readyz`))).toBe('503 GUARD_UNAVAILABLE');
+  expect((await send(`${origin}/healthz`)).status).toBe(200);
+  const ready = stateOf(pool, 'ready');
+  await guard({ port: dying.port });
+  await ready;
+  expect((await sendText(origin, 'text')).status).toBe(200);
+  expect((await send(`${origin}/readyz`)).status).toBe(200);
+});
+
+it('a guard that comes back in time answers what it left undone', async () => {
+  const { script, holds } = gated();
+  const dying = await guard({ script });
+  const pool = await connect([dying], { maxWaitMs: null });
+  const { origin } = await serve(pool, { guardGraceMs: 30_000 });
+  const held = sendText(origin, 'held');
+  await holds(1);
+  dying.kill();
+  await guard({ port: dying.port });
+  expect((await held).status).toBe(200);
+});
+
+it('a request that takes too long is 504', async () => {
+  const { script } = gated();
+  const { origin } = await serve(await connect([await guard({ script })]), { timeoutMs: 300 });
+  expect(codeOf(await sendText(origin, 'held'))).toBe('504 TIMEOUT');
+});
+
+it('a client that goes away takes its request from the guard, and its place', async () => {
+  const { script, holds } = gated();
+  const held = await guard({ script });
+  const { origin } = await serve(await connect([held]), { maxConcurrency: 1 });
+  const leaving = new AbortController();
+  const asked = fetch(`${origin}/v1/moderations/text`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"text":"held"}',
+    signal: leaving.signal,
+  });
+  await holds(1);
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await held.seen.at(-1)!.cancelled;
+  expect((await sendText(origin, 'text')).status).toBe(200);
+  expect(await (await fetch(`${origin}/metrics`)).text()).toContain('status="aborted"} 1');
+});
+
+it('bodies that do not arrive are given up, and make room', async () => {
+  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 500, maxConcurrency: 2 });
+  const stuck = await Promise.all([
+    sendRaw(origin, `content-type: application/json\r\ncontent-length: 100\r\n\r\n{"text":`),
+    sendRaw(origin, 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"tex'),
+  ]);
+  for (const reply of stuck) expect(reply).toMatch(/^HTTP\/1\.1 (408|504) /);
+  expect((await sendText(origin, 'text')).status).toBe(200);
+});
+
+it('open requests are finished before the gateway is closed, or answered when there is no time', async () => {
+  const { open, script, holds } = gated();
+  const pool = await connect([await guard({ script })]);
+  const first = await serve(pool);
+  const finished = sendText(first.origin, 'held 1');
+  await holds(1);
+  const closed = first.close(new AbortController().signal);
+  await expect(sendText(first.origin, 'text')).rejects.toThrow();
+  const second = await serve(pool);
+  const cut = sendText(second.origin, 'held 2');
+  await holds(2);
+  await second.close(AbortSignal.abort());
+  expect(codeOf(await cut)).toBe('503 GUARD_UNAVAILABLE');
+  open();
+  expect((await finished).status).toBe(200);
+  await closed;
+});
+
+/** Sends the headers of a request and a part of its body. Resolves to all that is answered until the connection ends. */
+async function sendRaw(origin: string, rest: string): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  const socket: Socket = connectSocket(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  let answered = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (answered += text));
+  socket.on('error', () => {});
+  socket.write(`POST /v1/moderations/text HTTP/1.1\r\nhost: ${hostname}\r\n${rest}`);
+  await once(socket, 'close');
+  return answered;
+}
