@@ -54,7 +54,7 @@ export class HttpListener {
       },
       handle: (request, response) => this.#handle(request, response),
       chunkedBodies: true,
-      jsonErrors: true,
+      errorBody: (_status, error) => ({ error }),
       ...(upgrade === undefined ? {} : { upgrade }),
     });
     const { port: bound } = new URL(this.#server.origin);
