@@ -7,13 +7,13 @@ import type { ModelLifecycle } from './model-lifecycle.ts';
 export type ModelControl = 'explicit' | 'none';
 
 /** An entry of the repository index; a model that was never loaded has a name only. */
-export interface ModelIndexEntry {
+interface ModelIndexEntry {
   readonly name: string;
-  readonly version: string;
+  readonly version?: string;
   /** READY, LOADING, UNLOADING or UNAVAILABLE. */
-  readonly state: string;
+  readonly state?: string;
   /** Why the model is UNAVAILABLE. */
-  readonly reason: string;
+  readonly reason?: string;
 }
 
 /** The names that a request to load or unload gives. */
@@ -46,8 +46,9 @@ export class ModelRepository {
     requireOnlyRepository(repository);
     const { name: state, reason } = this.#lifecycle.state;
     if (readyOnly && state !== 'READY') return [];
-    if (state === 'UNKNOWN') return [{ name: MODEL_NAME, version: '', state: '', reason: '' }];
-    return [{ name: MODEL_NAME, version: this.#lifecycle.version, state, reason }];
+    if (state === 'UNKNOWN') return [{ name: MODEL_NAME }];
+    const { version } = this.#lifecycle;
+    return [{ name: MODEL_NAME, version, state, ...(reason === '' ? {} : { reason }) }];
   }
 
   /** Resolves once the model is ready. */

@@ -81,7 +81,7 @@ describe('descriptions', () => {
 });
 
 describe('the model repository', () => {
-  const ready = { name: 'guard', version: '1', state: 'READY', reason: '' };
+  const ready = { name: 'guard', version: '1', state: 'READY' };
 
   it('lists the model', async () => {
     expect((await post('/v2/repository/index')).json).toEqual([ready]);
