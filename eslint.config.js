@@ -56,7 +56,10 @@ const GUARD_SERVER = {
   'guard-server/features': SHARED,
   'guard-server/synthetic': [...SHARED, 'guard-server/contract', 'guard-server/features'],
   'guard-server/service': [...SHARED, 'guard-server/contract', 'guard-server/batching'],
-  'guard-server/grpc': [...SHARED, 'http', 'guard-server/contract', 'guard-server/service'],
+  'guard-server/streams': [...SHARED, 'guard-server/contract', 'guard-server/service'],
+  'guard-server/grpc': [
+    ...[...SHARED, 'http', 'guard-server/contract', 'guard-server/service', 'guard-server/streams'],
+  ],
 };
 
 /** Libraries that only these places know. */

@@ -1,5 +1,6 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import { LOOPBACK_HOST } from '../domain/loopback.ts';
+import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
 import { grpcServices } from './grpc/services.ts';
@@ -12,6 +13,8 @@ import { GuardService } from './service/guard-service.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './service/limits.ts';
 import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
+import { ModerationStreams } from './streams/moderation-streams.ts';
+import { STREAM_LIMITS, type StreamLimits } from './streams/stream-limits.ts';
 import { Outage } from './synthetic/outage.ts';
 import type { Fault } from './synthetic/faults.ts';
 import type { SyntheticCounts, SyntheticOptions } from './synthetic/synthetic-model.ts';
@@ -38,6 +41,8 @@ export interface GuardServerOptions {
   readonly token?: string | null;
   /** Overrides of NETWORK_LIMITS. */
   readonly limits?: Partial<NetworkLimits>;
+  /** Overrides of STREAM_LIMITS. */
+  readonly streamLimits?: Partial<StreamLimits>;
 }
 
 export interface GuardServer {
@@ -109,6 +114,13 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     serving,
     isDown: () => synthetic?.model.isDown() === true,
   });
+  const streams = new ModerationStreams({
+    service,
+    layout: { batched: serving.maxBatchSize > 0 },
+    contextTokens: options.synthetic?.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
+    maxQueueSize: serving.maxQueueSize,
+    limits: { ...STREAM_LIMITS, ...options.streamLimits },
+  });
   const limits = { ...NETWORK_LIMITS, ...options.limits };
   const access = {
     host: options.host ?? LOOPBACK_HOST,
@@ -117,7 +129,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     room: new CallMemory(limits.callBytes),
     closeGraceMs: CLOSE_GRACE_MS,
   };
-  const grpc = new Listener({ services: grpcServices(service), ...access });
+  const grpc = new Listener({ services: grpcServices(service, streams), ...access });
   const http = new HttpListener({ service, ...access });
   if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
   let grpcPort: number;
@@ -138,6 +150,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
 
   const close = async (): Promise<void> => {
     outage.end();
+    streams.close();
     synthetic?.model.resume();
     await Promise.all([grpc.close(), http.close()]);
     await lifecycle.close();

@@ -27,8 +27,8 @@ interface AdmissionOptions {
  * and its client is told to stop sending.
  */
 export function admission(options: AdmissionOptions): ServerInterceptor {
-  return (_method, call) => {
-    const guarded = new GuardedCall(call, options);
+  return ({ requestStream }, call) => {
+    const guarded = new GuardedCall(call, options, requestStream);
     return new ServerInterceptingCall(call, {
       sendMessage: (message, next) => {
         guarded.answered();
@@ -57,13 +57,16 @@ const HEADER_BYTES = 32;
 class GuardedCall {
   readonly #call: ServerInterceptingCallInterface;
   readonly #options: AdmissionOptions;
+  readonly #isStream: boolean;
   readonly #watch: MessageWatch;
+  #messagesSent = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(call: ServerInterceptingCallInterface, options: AdmissionOptions) {
+  constructor(call: ServerInterceptingCallInterface, options: AdmissionOptions, isStream: boolean) {
     this.#call = call;
     this.#options = options;
-    this.#watch = new MessageWatch(call, options.room, (refusal) => this.#refuse(refusal));
+    this.#isStream = isStream;
+    this.#watch = new MessageWatch(call, options.room, isStream, (refusal) => this.#refuse(refusal));
   }
 
   admit(metadata: Metadata, proceed: (metadata: Metadata) => void): void {
@@ -82,13 +85,26 @@ class GuardedCall {
     proceed(metadata);
   }
 
+  /** The handler of a stream bounds the time from its first message on. */
   arrived(): void {
-    clearTimeout(this.#timer);
+    if (this.#messagesSent === 0) clearTimeout(this.#timer);
+    this.#watch.delivered();
   }
 
   /** A client that does not read its reply would occupy the call's memory forever. */
   answered(): void {
-    this.#timer = setTimeout(() => this.#watch.cancel(), this.#options.messageTimeoutMs);
+    this.#messagesSent++;
+    if (!this.#isStream) {
+      this.#timer = setTimeout(() => this.#watch.cancel(), this.#options.messageTimeoutMs);
+    } else if (this.#messagesSent === 1) this.#watchReading(0);
+  }
+
+  /** Messages of a stream are sent one by one: each waits until its client has taken the one before. */
+  #watchReading(sentBefore: number): void {
+    this.#timer = setTimeout(() => {
+      if (this.#watch.isSendBlocked && this.#messagesSent === sentBefore) this.#watch.cancel();
+      else this.#watchReading(this.#messagesSent);
+    }, this.#options.messageTimeoutMs);
   }
 
   over(): void {

@@ -2,9 +2,11 @@ import type { handleUnaryCall, ServerUnaryCall, UntypedServiceImplementation } f
 import type { InferResponse } from '../../guard/tensors/protocol.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
+import type { ModerationStreams } from '../streams/moderation-streams.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
 import { readRepositoryRequest } from './repository-messages.ts';
 import { statusOf } from './status.ts';
+import { streamInfer } from './stream-infer.ts';
 
 interface ModelRef {
   readonly name: string;
@@ -17,7 +19,10 @@ interface IndexRequest {
 }
 
 /** The handlers of `inference.GRPCInferenceService`. Requests of some RPCs arrive undecoded (infer-definition.ts). */
-export function inferenceService(service: GuardService): UntypedServiceImplementation {
+export function inferenceService(
+  service: GuardService,
+  streams: ModerationStreams,
+): UntypedServiceImplementation {
   const { repository } = service;
   return {
     ServerLive: unary(() => ({ live: service.isLive() })),
@@ -30,6 +35,7 @@ export function inferenceService(service: GuardService): UntypedServiceImplement
     ModelStatistics: unary(({ name, version }: ModelRef) => ({
       model_stats: service.modelStatistics(name, version),
     })),
+    ModelStreamInfer: streamInfer(service, streams),
     RepositoryIndex: unary(({ repository_name, ready }: IndexRequest) => ({
       models: repository.index(repository_name, ready),
     })),

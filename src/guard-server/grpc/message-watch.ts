@@ -6,28 +6,47 @@ import type { CallStatus } from './status.ts';
 /** Compressed-Flag and Message-Length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message). */
 const PREFIX_BYTES = 5;
 
+/** How long a client may take to end a stream that was answered, in milliseconds. */
+const TRAILERS_MS = 1000;
+
 /**
- * Counts the bytes one call holds: mostly its message as it arrives, which grpc-js buffers whole before any handler
- * sees it. `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with
- * UNIMPLEMENTED for a compressed message, which may hold a thousand times the bytes counted, or a second message.
+ * Counts the bytes one call holds: mostly its messages as they arrive, which grpc-js buffers whole before any handler
+ * sees them. A message counts until the call is over; on a stream, until its handler gets it and bounds what it keeps.
+ * `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED for a
+ * compressed message, which may hold a thousand times the bytes counted, or the second message of a call that has one.
  */
 export class MessageWatch {
   readonly #room: CallMemory;
   readonly #stream: ServerHttp2Stream;
+  readonly #isStream: boolean;
   readonly #refuse: (status: CallStatus) => void;
-  readonly #prefix: number[] = [];
+  readonly #prefix = Buffer.alloc(PREFIX_BYTES);
+  #prefixBytes = 0;
   /** Bytes of the message still to come, without its prefix; known once the prefix has arrived. */
   #left = 0;
+  /** Sizes of messages that have arrived and were not delivered, with their prefixes. */
+  readonly #arrivedSizes: number[] = [];
+  #messages = 0;
+  #closing: NodeJS.Timeout | undefined;
   #taken = 0;
   #isOver = false;
 
-  constructor(call: ServerInterceptingCallInterface, room: CallMemory, refuse: (status: CallStatus) => void) {
+  constructor(
+    call: ServerInterceptingCallInterface,
+    room: CallMemory,
+    isStream: boolean,
+    refuse: (status: CallStatus) => void,
+  ) {
     this.#room = room;
+    this.#isStream = isStream;
     this.#refuse = refuse;
     this.#stream = streamOf(call);
     // Runs before grpc-js sees the data. Unlike `on`, prependListener does not switch the stream to flowing mode.
     this.#stream.prependListener('data', this.#arrived);
-    this.#stream.once('close', () => this.end());
+    this.#stream.once('close', () => {
+      clearTimeout(this.#closing);
+      this.end();
+    });
   }
 
   /** Counts what the call holds besides its message. Returns false, and refuses the call, when there is no room. */
@@ -47,13 +66,35 @@ export class MessageWatch {
     this.#taken = 0;
   }
 
+  /** The handler gets the oldest message. */
+  delivered(): void {
+    const bytes = this.#arrivedSizes.shift() ?? 0;
+    if (!this.#isStream || this.#isOver) return;
+    this.#room.giveBack(bytes);
+    this.#taken -= bytes;
+  }
+
+  /** Whether something was sent that the client has not taken. */
+  get isSendBlocked(): boolean {
+    return this.#stream.writableLength > 0;
+  }
+
   /** Resets the stream. */
   cancel(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Tells the client to send nothing more: the call has been answered. */
+  /**
+   * Tells the client to send nothing more: the call has been answered. Trap: resetting a stream drops trailers that are
+   * still queued, and with them the status. The client of a stream, which may not have ended yet, has time to do so.
+   */
   stopSending(): void {
+    if (!this.#isStream) this.#reset();
+    else if (this.#closing === undefined && !this.#stream.destroyed)
+      this.#closing = setTimeout(() => this.#reset(), TRAILERS_MS);
+  }
+
+  #reset(): void {
     if (!this.#stream.readableEnded && !this.#stream.destroyed) this.#stream.close();
   }
 
@@ -79,17 +120,32 @@ export class MessageWatch {
   #count(data: Buffer): CallStatus | null {
     const full = this.#hold(data.length);
     if (full !== null) return full;
-    let at = 0;
-    while (this.#prefix.length < PREFIX_BYTES && at < data.length) {
-      this.#prefix.push(data[at++]!);
-      if (this.#prefix[0] !== 0) {
-        return { code: status.UNIMPLEMENTED, details: 'this server does not support compressed messages' };
+    for (let at = 0; at < data.length;) {
+      if (this.#messages > 0 && !this.#isStream) {
+        return { code: status.UNIMPLEMENTED, details: 'calls of this method have a single message' };
       }
-      if (this.#prefix.length === PREFIX_BYTES) this.#left = Buffer.from(this.#prefix).readUInt32BE(1);
+      if (this.#prefixBytes < PREFIX_BYTES) {
+        const taken = data.copy(this.#prefix, this.#prefixBytes, at);
+        this.#prefixBytes += taken;
+        at += taken;
+        if (this.#prefix[0] !== 0) {
+          return { code: status.UNIMPLEMENTED, details: 'this server does not support compressed messages' };
+        }
+        if (this.#prefixBytes < PREFIX_BYTES) break;
+        this.#left = this.#prefix.readUInt32BE(1);
+      }
+      const taken = Math.min(this.#left, data.length - at);
+      this.#left -= taken;
+      at += taken;
+      if (this.#left === 0) this.#complete();
     }
-    this.#left -= data.length - at;
-    if (this.#left >= 0) return null;
-    return { code: status.UNIMPLEMENTED, details: 'calls of this service have a single message' };
+    return null;
+  }
+
+  #complete(): void {
+    this.#arrivedSizes.push(PREFIX_BYTES + this.#prefix.readUInt32BE(1));
+    this.#prefixBytes = 0;
+    this.#messages++;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { GuardService } from '../service/guard-service.ts';
+import type { ModerationStreams } from '../streams/moderation-streams.ts';
 import { healthDefinition, healthService } from './health-service.ts';
 import { inferenceDefinition } from './infer-definition.ts';
 import { inferenceService } from './inference-service.ts';
@@ -11,9 +12,9 @@ export interface ServedService {
 }
 
 /** Everything that is served over gRPC. */
-export function grpcServices(service: GuardService): readonly ServedService[] {
+export function grpcServices(service: GuardService, streams: ModerationStreams): readonly ServedService[] {
   return [
-    { definition: inferenceDefinition(), handlers: inferenceService(service) },
+    { definition: inferenceDefinition(), handlers: inferenceService(service, streams) },
     { definition: healthDefinition(), handlers: healthService(service) },
   ];
 }

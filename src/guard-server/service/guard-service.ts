@@ -81,6 +81,12 @@ export class GuardService {
     return modelConfig(this.#served.serving);
   }
 
+  /** Throws RequestError, as `infer` would answer, unless requests to this model and version are served now. */
+  requireModel(name: string, version: string): void {
+    if (this.#served.isDown()) throw unavailable('', 'server not ready');
+    this.#lifecycle.find(name, version);
+  }
+
   /**
    * The statistics of a model, or with name '' of all models that are ready. They count from the start of the server,
    * whatever the version and however often the model is loaded.

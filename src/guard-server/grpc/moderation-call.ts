@@ -1,0 +1,72 @@
+import { status } from '@grpc/grpc-js';
+import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import { decodeStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
+import { InvalidStreamMessage } from '../../guard/tensors/stream/stream-messages.ts';
+import { encodeStreamVerdict } from '../../guard/tensors/stream/verdict-tensors.ts';
+import { decodeInferRequest } from '../../guard/tensors/wire/infer-messages.ts';
+import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
+import type { ModerationStream, StreamSink } from '../streams/moderation-stream.ts';
+import type { ModerationStreams } from '../streams/moderation-streams.ts';
+import type { PrefixReport } from '../streams/prefix-verdict.ts';
+import type { StreamError } from '../streams/stream-error.ts';
+import type { StreamCall, StreamInferCall } from './stream-infer.ts';
+
+/** A moderation stream over ModelStreamInfer: verdicts are sent as they are given, and an error ends the call. */
+export class ModerationCall implements StreamCall, StreamSink {
+  readonly #call: StreamInferCall;
+  readonly #layout: ModerationStreams['layout'];
+  readonly #stream: ModerationStream;
+  /** Of the last message: replies carry it. */
+  #id = '';
+
+  constructor(call: StreamInferCall, streams: ModerationStreams) {
+    this.#call = call;
+    this.#layout = streams.layout;
+    this.#stream = streams.start(call.getPeer(), this);
+    call.on('drain', () => this.#stream.resume());
+  }
+
+  receive(message: Buffer): void {
+    let request;
+    try {
+      const received = decodeInferRequest(message);
+      this.#id = received.id;
+      request = decodeStreamRequest(received);
+    } catch (error) {
+      this.#stream.receiveInvalid(faultOf(error));
+      return;
+    }
+    this.#stream.receive(request);
+  }
+
+  clientEnded(): void {
+    this.#stream.clientEnded();
+  }
+
+  cancelled(): void {
+    this.#stream.clientLeft();
+  }
+
+  verdict({ verdict, modelVersion }: PrefixReport): boolean {
+    const parameters = { triton_final_response: { bool_param: verdict.isFinal } };
+    const tensors = encodeStreamVerdict(verdict, this.#layout);
+    return this.#call.write({
+      error_message: '',
+      infer_response: {
+        ...{ model_name: MODEL_NAME, model_version: modelVersion, id: this.#id, parameters },
+        ...tensors,
+      },
+    });
+  }
+
+  ended(error: StreamError | null): void {
+    if (error === null) this.#call.end();
+    else this.#call.emit('error', { code: status[error.status], details: error.text });
+  }
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof InvalidStreamMessage) return error.message;
+  if (error instanceof MalformedMessage) return 'the message is not well formed, or holds too many values';
+  throw error;
+}

@@ -1,0 +1,237 @@
+import type { StreamRequest } from '../../guard/tensors/stream/stream-messages.ts';
+import { DueText } from './due-text.ts';
+import { PrefixJudge, type JudgingResources } from './prefix-judge.ts';
+import type { PrefixReport } from './prefix-verdict.ts';
+import { eventOf, type StreamError } from './stream-error.ts';
+import type { StreamLimits } from './stream-limits.ts';
+import { contradiction, readSettings, type StreamSettings } from './stream-settings.ts';
+import { transitionOf, type StreamEvent, type StreamState } from './stream-state.ts';
+import type { UnjudgedText } from './unjudged-text.ts';
+
+/** Where a stream sends what it has to say. */
+export interface StreamSink {
+  /** Takes a verdict. False: the client reads too slowly; nothing is judged until `resume` is called. */
+  verdict(report: PrefixReport): boolean;
+  /** The stream is terminated: called once, last. Null: it is complete. */
+  ended(error: StreamError | null): void;
+}
+
+export interface StreamResources extends JudgingResources {
+  readonly limits: StreamLimits;
+  /** The model's context window. */
+  readonly contextTokens: number;
+  readonly unjudged: UnjudgedText;
+}
+
+/** Everything about a stream that its first message sets. */
+interface Begun {
+  readonly settings: StreamSettings;
+  readonly due: DueText;
+  readonly judge: PrefixJudge;
+}
+
+/**
+ * One moderation stream on the server, whatever its transport (states: stream-state.ts). Verdicts are given on the
+ * cadence while messages arrive: every `processedUntilSeq` is at least the one before, and a verdict is never better than
+ * the one before. For a cadence in chunks the verdicts depend on the chunks alone and not on when they arrive.
+ */
+export class ModerationStream {
+  readonly #sink: StreamSink;
+  readonly #resources: StreamResources;
+  #state: StreamState = 'open';
+  #begun: Begun | null = null;
+  #lastSeq = -1;
+  /** Code units counted in `resources.unjudged`. */
+  #counted = 0;
+  #isSinkFull = false;
+  #isFinalSent = false;
+  #hasClientEnded = false;
+  /** Ends a stream whose client sends nothing, or stays after the final verdict. */
+  #patience: NodeJS.Timeout;
+  /** Ends a stream whose oldest due text waits too long. */
+  #lag: NodeJS.Timeout | undefined;
+  /** The next point of a cadence in milliseconds. */
+  #tick: NodeJS.Timeout | undefined;
+  #isTickDue = false;
+
+  constructor(sink: StreamSink, resources: StreamResources) {
+    this.#sink = sink;
+    this.#resources = resources;
+    const { idleMs } = resources.limits;
+    this.#patience = setTimeout(
+      () => this.#apply('client left', 'the client has sent nothing for too long'),
+      idleMs,
+    );
+  }
+
+  /** The latest verdict; null before the first valid message. */
+  get last(): PrefixReport | null {
+    return this.#begun?.judge.last ?? null;
+  }
+
+  /** A message that could be read. */
+  receive(request: StreamRequest): void {
+    if (this.#state !== 'open') {
+      this.#apply(
+        request.endOfStream ? 'end after content' : 'chunk',
+        'the stream has ended: open a new one',
+      );
+      return;
+    }
+    const hasText = request.chunk !== null && request.chunk !== '';
+    if (request.endOfStream && !hasText && this.#begun === null) {
+      this.#apply('end before content', 'the stream ends before any text');
+      return;
+    }
+    const fault = this.#check(request) ?? (this.#begun === null ? this.#begin(request) : null);
+    if (fault !== null) this.#apply('invalid message', fault);
+    else this.#take(request, this.#begun!.due);
+  }
+
+  /** A message that could not be read. */
+  receiveInvalid(fault: string): void {
+    this.#apply('invalid message', this.#state === 'open' ? fault : 'the stream has ended: open a new one');
+  }
+
+  /** The client sends nothing more, and still reads. */
+  clientEnded(): void {
+    this.#hasClientEnded = true;
+    if (this.#state === 'open') this.#apply('client left', 'the client ended the stream early');
+    else if (this.#isFinalSent) this.#apply('completed', '');
+  }
+
+  /** The client is gone: disconnected, or cancelled. */
+  clientLeft(): void {
+    this.#apply(this.#isFinalSent ? 'completed' : 'client left', 'the client left');
+  }
+
+  /** The sink takes verdicts again. */
+  resume(): void {
+    this.#isSinkFull = false;
+    this.#advance();
+  }
+
+  /** Ends the stream for a reason of the server. */
+  end(event: 'limit exceeded' | 'not available', text: string): void {
+    this.#apply(event, text);
+  }
+
+  /** Why a message in state `open` is invalid; null: it is valid, if it is not the first. */
+  #check({ seq, chunk, endOfStream, ...request }: StreamRequest): string | null {
+    if (seq <= this.#lastSeq) return 'seq is not higher than that of the message before';
+    if (!endOfStream && (chunk === null || chunk === '')) return 'the text chunk is empty';
+    return this.#begun === null ? null : contradiction(request, this.#begun.settings);
+  }
+
+  /** Applies the settings of the first message. Returns why they are invalid, or null. */
+  #begin(request: StreamRequest): string | null {
+    const { limits, contextTokens } = this.#resources;
+    const settings = readSettings(request, limits, contextTokens);
+    if (typeof settings === 'string') return settings;
+    const due = new DueText(settings.cadence);
+    const judge = new PrefixJudge(this.#resources, settings, due, {
+      judged: (report) => this.#send(report),
+      failed: (error) => this.#apply(eventOf(error), error.message),
+      evaluated: () => this.#evaluated(),
+    });
+    this.#begun = { settings, due, judge };
+    return null;
+  }
+
+  #take({ seq, chunk, endOfStream }: StreamRequest, due: DueText): void {
+    this.#lastSeq = seq;
+    if (endOfStream) {
+      clearTimeout(this.#patience);
+      clearTimeout(this.#tick);
+      due.end(chunk, seq);
+      this.#apply('end after content', '');
+    } else {
+      this.#patience.refresh();
+      due.add(chunk!, seq);
+      this.#apply('chunk', '');
+      this.#scheduleTick();
+    }
+    if (this.#count(due)) this.#advance();
+    else this.#apply('limit exceeded', 'more text waits for a verdict than the server buffers');
+  }
+
+  /** Counts the text that waits. Returns false when it is more than the limits allow. */
+  #count(due: DueText): boolean {
+    const { limits, unjudged } = this.#resources;
+    if (due.units > limits.unjudgedText || due.chunks > limits.unjudgedChunks) return false;
+    if (!unjudged.add(due.units - this.#counted)) return false;
+    this.#counted = due.units;
+    return true;
+  }
+
+  #scheduleTick(): void {
+    const { settings, due } = this.#begun!;
+    if (settings.cadence.unit !== 'ms' || this.#tick !== undefined || !due.hasUndue) return;
+    this.#tick = setTimeout(() => this.#ticked(), settings.cadence.every);
+  }
+
+  /** Text that becomes due during an evaluation is left to one point after it. */
+  #ticked(): void {
+    this.#tick = undefined;
+    const { due, judge } = this.#begun!;
+    this.#isTickDue = judge.isBusy;
+    if (!this.#isTickDue) due.tick();
+    this.#advance();
+  }
+
+  #advance(): void {
+    if (this.#state === 'terminated' || this.#isSinkFull || this.#begun === null) return;
+    this.#begun.judge.advance();
+    if (this.#lag === undefined) this.#watchLag();
+  }
+
+  #watchLag(): void {
+    clearTimeout(this.#lag);
+    this.#lag = undefined;
+    const [oldest] = this.#begun!.due.points;
+    if (oldest === undefined) return;
+    const leftMs = oldest.sinceMs + this.#resources.limits.lagMs - performance.now();
+    const text = 'the verdicts lag too far behind the text';
+    this.#lag = setTimeout(() => this.#apply('limit exceeded', text), Math.max(0, leftMs));
+  }
+
+  #send(report: PrefixReport): void {
+    if (!this.#sink.verdict(report)) this.#isSinkFull = true;
+    if (!report.verdict.isFinal) return;
+    this.#isFinalSent = true;
+    if (this.#hasClientEnded) this.#apply('completed', '');
+    else {
+      const { lingerMs } = this.#resources.limits;
+      this.#patience = setTimeout(() => this.#apply('completed', ''), lingerMs);
+    }
+  }
+
+  #evaluated(): void {
+    if (this.#state === 'terminated') return;
+    const { due } = this.#begun!;
+    this.#count(due);
+    if (this.#isTickDue) {
+      this.#isTickDue = false;
+      due.tick();
+    }
+    this.#watchLag();
+    if (this.#state === 'open') this.#scheduleTick();
+    this.#advance();
+  }
+
+  /** The only place that changes the state. */
+  #apply(event: StreamEvent, text: string): void {
+    const transition = transitionOf(this.#state, event);
+    if (transition === null) return;
+    this.#state = transition.to;
+    const { status } = transition;
+    if (status === null) return;
+    clearTimeout(this.#patience);
+    clearTimeout(this.#lag);
+    clearTimeout(this.#tick);
+    this.#begun?.judge.stop();
+    this.#resources.unjudged.add(-this.#counted);
+    this.#counted = 0;
+    this.#sink.ended(status === 'OK' ? null : { status, text });
+  }
+}

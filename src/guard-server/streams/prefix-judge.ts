@@ -1,0 +1,144 @@
+import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
+import { RequestError } from '../contract/request-error.ts';
+import type { GuardService } from '../service/guard-service.ts';
+import type { DuePoint, DueText } from './due-text.ts';
+import { judgeWindows, type Generation, type WindowScore } from './judge-windows.ts';
+import { type PrefixReport, PrefixVerdict } from './prefix-verdict.ts';
+import type { Turns } from './turns.ts';
+import { Windows } from './windows.ts';
+
+/** Max windows of one evaluation. */
+export const MAX_WINDOWS = 8;
+
+/** What the streams of a server share to judge their texts. */
+export interface JudgingResources {
+  readonly service: GuardService;
+  readonly layout: TensorLayout;
+  readonly turns: Turns;
+}
+
+interface JudgeEvents {
+  /** A verdict that was due. */
+  readonly judged: (report: PrefixReport) => void;
+  /** The model refused or failed; nothing more is judged. */
+  readonly failed: (error: RequestError) => void;
+  /** An evaluation has ended, after its verdicts. */
+  readonly evaluated: () => void;
+}
+
+/** The windows of one due point that are still to be judged. */
+interface Pending {
+  readonly windows: string[];
+  readonly startedMs: number;
+}
+
+/** What an evaluation judges of a point: all its windows that are left, or the first of them. */
+interface Part extends Pending {
+  readonly point: DuePoint;
+  readonly completes: boolean;
+}
+
+/**
+ * Judges the due text of one stream, one evaluation at a time. An evaluation takes what became due while the last one
+ * ran, up to MAX_WINDOWS, and gives a verdict for each point in it.
+ */
+export class PrefixJudge {
+  readonly #resources: JudgingResources;
+  readonly #generation: Generation;
+  readonly #due: DueText;
+  readonly #events: JudgeEvents;
+  readonly #windows = new Windows();
+  readonly #verdict = new PrefixVerdict();
+  /** What an earlier evaluation left of the oldest point. */
+  #pending: Pending | null = null;
+  /** Ends the evaluation that runs or waits for its turn. */
+  #endTurn: (() => void) | null = null;
+  #withdraw: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(resources: JudgingResources, generation: Generation, due: DueText, events: JudgeEvents) {
+    this.#resources = resources;
+    this.#generation = generation;
+    this.#due = due;
+    this.#events = events;
+  }
+
+  /** The latest verdict. */
+  get last(): PrefixReport {
+    return this.#verdict.last;
+  }
+
+  /** Whether an evaluation runs or waits for its turn. */
+  get isBusy(): boolean {
+    return this.#endTurn !== null;
+  }
+
+  /** Starts an evaluation unless there is one, or nothing is due. */
+  advance(): void {
+    if (this.#isStopped || this.isBusy || this.#due.points.length === 0) return;
+    this.#endTurn = this.#resources.turns.take(() => this.#evaluate());
+  }
+
+  /** Withdraws all work. May be called again. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#withdraw?.();
+    this.#endTurn?.();
+    this.#endTurn = null;
+  }
+
+  #evaluate(): void {
+    const { service, layout } = this.#resources;
+    const parts = this.#plan();
+    const windows = parts.flatMap((part) => part.windows);
+    if (windows.length === 0) this.#finish(parts, []);
+    else {
+      this.#withdraw = judgeWindows(service, layout, this.#generation, windows, (results) =>
+        this.#finish(parts, results),
+      );
+    }
+  }
+
+  #plan(): Part[] {
+    const parts: Part[] = [];
+    let room = MAX_WINDOWS;
+    for (const point of this.#due.points) {
+      const { windows, startedMs } = this.#pending ?? this.#cut(point);
+      const taken = windows.splice(0, room);
+      const completes = windows.length === 0;
+      parts.push({ point, windows: taken, startedMs, completes });
+      this.#pending = completes ? null : { windows, startedMs };
+      room -= taken.length;
+      if (room === 0 || !completes) break;
+    }
+    return parts;
+  }
+
+  /** A blank window has nothing to judge: the model would refuse it. */
+  #cut({ text }: DuePoint): Pending {
+    const windows = this.#windows.add(text).filter((window) => /\S/.test(window));
+    return { windows, startedMs: performance.now() };
+  }
+
+  #finish(parts: readonly Part[], results: readonly (WindowScore | RequestError)[]): void {
+    if (this.#isStopped) return;
+    let at = 0;
+    for (const { point, windows, startedMs, completes } of parts) {
+      for (let left = windows.length; left > 0; left--) {
+        const result = results[at++]!;
+        if (result instanceof RequestError) {
+          this.stop();
+          this.#events.failed(result);
+          return;
+        }
+        this.#verdict.add(result);
+      }
+      if (!completes) continue;
+      this.#due.shift();
+      this.#events.judged(this.#verdict.upTo(point, performance.now() - startedMs));
+    }
+    this.#endTurn?.();
+    this.#endTurn = null;
+    this.#events.evaluated();
+  }
+}

@@ -1,0 +1,51 @@
+import type { Cadence, StreamRequest } from '../../guard/tensors/stream/stream-messages.ts';
+import { tokensOfBytes, tokensOfText } from '../contract/context-window.ts';
+import type { Generation } from './judge-windows.ts';
+import type { StreamLimits } from './stream-limits.ts';
+import { MAX_WINDOW_BYTES } from './windows.ts';
+
+/** What the first message of a stream sets. */
+export interface StreamSettings extends Generation {
+  /** What the client asked for, or the server's default. */
+  readonly cadence: Cadence;
+}
+
+/** The settings in a first message, or why they are invalid. */
+export function readSettings(
+  { streamId, prompt, cadence }: StreamRequest,
+  limits: StreamLimits,
+  contextTokens: number,
+): StreamSettings | string {
+  if (prompt === null || !/\S/.test(prompt)) return 'the first message has no prompt';
+  const maxTokens = contextTokens - tokensOfBytes(MAX_WINDOW_BYTES);
+  if (tokensOfText(prompt) > maxTokens) {
+    return `SEQUENCE_OVERFLOW: the prompt of a stream has at most ${maxTokens} tokens`;
+  }
+  if (cadence !== null) {
+    const { min, max } = cadence.unit === 'chunks' ? limits.cadenceChunks : limits.cadenceMs;
+    if (cadence.every < min || cadence.every > max) {
+      return `the cadence is not from ${min} to ${max} ${cadence.unit}`;
+    }
+  }
+  return { streamId, prompt, cadence: cadence ?? limits.cadence };
+}
+
+/** Why a later message contradicts the settings; null: it leaves them out, or repeats them. */
+export function contradiction(
+  request: Pick<StreamRequest, 'streamId' | 'prompt' | 'cadence'>,
+  settings: StreamSettings,
+): string | null {
+  const { streamId, prompt, cadence } = request;
+  if (streamId !== '' && streamId !== settings.streamId)
+    return 'the stream id differs from that of the first message';
+  if (prompt !== null && prompt !== '' && prompt !== settings.prompt) {
+    return 'the prompt differs from that of the first message';
+  }
+  if (
+    cadence !== null &&
+    (cadence.unit !== settings.cadence.unit || cadence.every !== settings.cadence.every)
+  ) {
+    return 'the cadence differs from that of the first message';
+  }
+  return null;
+}

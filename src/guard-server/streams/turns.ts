@@ -1,0 +1,39 @@
+/**
+ * Lets a number of evaluations run at a time, the others in the order they came, so that streams neither fill the queue
+ * of the model nor overtake each other. At most one evaluation of each open stream waits.
+ */
+export class Turns {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(max: number) {
+    this.#free = max;
+  }
+
+  /** Calls `run` when it is its turn, never within this call. The returned function ends the turn, or the waiting for it. */
+  take(run: () => void): () => void {
+    let isOver = false;
+    const start = (): void =>
+      queueMicrotask(() => {
+        if (!isOver) run();
+      });
+    if (this.#free > 0) {
+      this.#free--;
+      start();
+    } else this.#waiting.add(start);
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      if (!this.#waiting.delete(start)) this.#next();
+    };
+  }
+
+  #next(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free++;
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
+  }
+}

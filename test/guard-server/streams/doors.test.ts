@@ -1,0 +1,331 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import {
+  startGuardServer,
+  type GuardServer,
+  type SyntheticControl,
+} from '../../../src/guard-server/server.ts';
+import type { StreamLimits } from '../../../src/guard-server/streams/stream-limits.ts';
+import type { Fault } from '../../../src/guard-server/synthetic/faults.ts';
+import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import { settled } from '../../helpers/settled.ts';
+import { type StreamClient, StreamConnection } from '../../helpers/stream-client.ts';
+
+const LIMITS = { streams: 6, streamsPerConnection: 4, unjudgedText: 500, unjudgedChunks: 20 };
+
+const EACH: Cadence = { unit: 'chunks', every: 1 };
+
+/** The first message of a stream whose chunks are judged one by one. */
+const first: Partial<StreamRequest> = {
+  streamId: 'stream',
+  prompt: 'a prompt',
+  chunk: 'one ',
+  cadence: EACH,
+};
+
+function start(streamLimits: Partial<StreamLimits>): Promise<GuardServer> {
+  return startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+    streamLimits,
+  });
+}
+
+/** A transport of moderation streams. */
+interface Door {
+  readonly name: string;
+  /** Connects to a server; the function opens streams. */
+  connect(server: GuardServer): { open(): StreamClient; close(): void };
+}
+
+const grpc: Door = {
+  name: 'gRPC',
+  connect: (server) => new StreamConnection(server.address),
+};
+
+describe.each([grpc])('moderation streams over $name', (door) => {
+  let server: GuardServer;
+  let control: SyntheticControl;
+  let connection: ReturnType<Door['connect']>;
+  const opened: StreamClient[] = [];
+
+  beforeAll(async () => {
+    server = await start(LIMITS);
+    control = server.synthetic!;
+    connection = door.connect(server);
+  });
+
+  afterAll(async () => {
+    connection.close();
+    await server.close();
+  });
+
+  afterEach(async () => {
+    control.setFaults([]);
+    control.resume();
+    for (const stream of opened.splice(0)) {
+      stream.leave();
+      await stream.ended;
+    }
+  });
+
+  function open(): StreamClient {
+    const stream = connection.open();
+    opened.push(stream);
+    return stream;
+  }
+
+  it('judge a generation on its cadence and say when they are done', async () => {
+    const stream = open();
+    stream.send(first);
+    expect(await stream.judged(0)).toMatchObject({ processedUntilSeq: 0, isFinal: false });
+    stream.send({ seq: 5, chunk: 'two ' });
+    expect(await stream.judged(5)).toMatchObject({ processedUntilSeq: 5, isFinal: false });
+    stream.send({ seq: 6, chunk: '', endOfStream: true });
+    const final = await stream.judged(6);
+    expect(final).toMatchObject({ processedUntilSeq: 6, isFinal: true });
+    expect(final.score).toBeGreaterThan(0);
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+    expect(stream.verdicts.filter(({ isFinal }) => isFinal)).toHaveLength(1);
+  });
+
+  it('end with a chunk, too', async () => {
+    const stream = open();
+    stream.send({ ...first, endOfStream: true });
+    expect(await stream.judged(0)).toMatchObject({ isFinal: true });
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+  });
+
+  /** Messages after a valid first one, unless `alone`, and the status that the last of them ends the stream with. */
+  const messages: [what: string, status: string, requests: Partial<StreamRequest>[], how?: 'alone'][] = [
+    ['a duplicate seq', 'INVALID_ARGUMENT', [{ seq: 0, chunk: 'two' }]],
+    [
+      'a lower seq',
+      'INVALID_ARGUMENT',
+      [
+        { seq: 4, chunk: 'two' },
+        { seq: 3, chunk: 'three' },
+      ],
+    ],
+    ['an end with a duplicate seq', 'INVALID_ARGUMENT', [{ seq: 0, endOfStream: true }]],
+    ['an empty chunk', 'INVALID_ARGUMENT', [{ seq: 1, chunk: '' }]],
+    ['no chunk', 'INVALID_ARGUMENT', [{ seq: 1, chunk: null }]],
+    ['another prompt', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', prompt: 'another' }]],
+    ['another stream id', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', streamId: 'another' }]],
+    ['another cadence', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', cadence: { unit: 'ms', every: 50 } }]],
+    ['no prompt', 'INVALID_ARGUMENT', [{ ...first, prompt: null }], 'alone'],
+    ['a blank prompt', 'INVALID_ARGUMENT', [{ ...first, prompt: ' \n' }], 'alone'],
+    [
+      'a prompt longer than the context',
+      'INVALID_ARGUMENT',
+      [{ ...first, prompt: 'x'.repeat(40_000) }],
+      'alone',
+    ],
+    ['no cadence', 'INVALID_ARGUMENT', [{ ...first, cadence: { unit: 'chunks', every: 0 } }], 'alone'],
+    [
+      'too long a cadence',
+      'INVALID_ARGUMENT',
+      [{ ...first, cadence: { unit: 'chunks', every: 1025 } }],
+      'alone',
+    ],
+    ['too short a cadence', 'INVALID_ARGUMENT', [{ ...first, cadence: { unit: 'ms', every: 9 } }], 'alone'],
+    ['an end before any chunk', 'FAILED_PRECONDITION', [{ seq: 0, endOfStream: true }], 'alone'],
+    [
+      'an end before any chunk, with a prompt',
+      'FAILED_PRECONDITION',
+      [{ prompt: 'p', endOfStream: true }],
+      'alone',
+    ],
+    [
+      'a chunk after the end',
+      'FAILED_PRECONDITION',
+      [
+        { seq: 1, endOfStream: true },
+        { seq: 2, chunk: 'more' },
+      ],
+    ],
+    [
+      'a second end',
+      'FAILED_PRECONDITION',
+      [
+        { seq: 1, endOfStream: true },
+        { seq: 2, endOfStream: true },
+      ],
+    ],
+    ['another stream on the same call', 'FAILED_PRECONDITION', [{ seq: 1, endOfStream: true }, first]],
+  ];
+  test.each(messages)('%s ends them with %s', async (_what, status, requests, how) => {
+    const stream = open();
+    if (how === undefined) {
+      stream.send(first);
+      await stream.judged(0);
+    }
+    for (const request of requests) stream.send(request);
+    expect(await stream.ended).toBe(status);
+    expect(stream.text).not.toBe('');
+  });
+
+  test('a message that is none ends them with INVALID_ARGUMENT', async () => {
+    const stream = open();
+    stream.send(first);
+    stream.sendNonsense();
+    expect(await stream.ended).toBe('INVALID_ARGUMENT');
+  });
+
+  test('a message after the final verdict ends them with FAILED_PRECONDITION', async () => {
+    const stream = open();
+    stream.send({ ...first, endOfStream: true });
+    expect(await stream.judged(0)).toMatchObject({ isFinal: true });
+    stream.sendNonsense();
+    expect(await stream.ended).toBe('FAILED_PRECONDITION');
+  });
+
+  const faults: [status: string, fault: Fault][] = [
+    ['INTERNAL', { kind: 'crash', containing: 'trouble' }],
+    ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'nan' }],
+    ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'missing' }],
+    ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'truncated' }],
+    ['INVALID_ARGUMENT', { kind: 'refuse', containing: 'trouble', code: 'GUARD_REJECTED' }],
+    ['UNAVAILABLE', { kind: 'overload' }],
+    ['UNAVAILABLE', { kind: 'down' }],
+  ];
+  test.each(faults)('%s is the end of a stream whose model has a fault: %o', async (status, fault) => {
+    const stream = open();
+    stream.send(first);
+    await stream.judged(0);
+    control.setFaults([fault]);
+    stream.send({ seq: 1, chunk: 'trouble ' });
+    expect(await stream.ended).toBe(status);
+    // The verdict from before the fault remains the boundary.
+    expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq).at(-1)).toBe(0);
+  });
+
+  test('UNAVAILABLE is the end of a stream that is opened before the model is ready', async () => {
+    control.setFaults([{ kind: 'down' }]);
+    const stream = open();
+    stream.send(first);
+    expect(await stream.ended).toBe('UNAVAILABLE');
+  });
+
+  test('RESOURCE_EXHAUSTED is the end of a stream with more text than is buffered', async () => {
+    control.pause();
+    const stream = open();
+    stream.send(first);
+    for (let seq = 1; seq <= 6; seq++) stream.send({ seq, chunk: 'x'.repeat(100) });
+    expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
+    const small = open();
+    small.send(first);
+    for (let seq = 1; seq <= LIMITS.unjudgedChunks; seq++) small.send({ seq, chunk: 'x' });
+    expect(await small.ended).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  test('RESOURCE_EXHAUSTED is the end of a stream too many', async () => {
+    const streams: StreamClient[] = [];
+    for (let count = 0; count < LIMITS.streams; count++) {
+      const stream = open();
+      stream.send(first);
+      await Promise.race([stream.judged(0), stream.ended]);
+      streams.push(stream);
+    }
+    const another = open();
+    another.send(first);
+    expect(await another.ended).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  it('free their places, and withdraw their work, when the client disconnects', async () => {
+    control.pause();
+    const streams = Array.from({ length: 4 }, () => open());
+    for (const stream of streams) stream.send({ ...first, endOfStream: true });
+    await settled(() => control.counts.executions > 0);
+    for (const stream of streams) stream.leave();
+    await settled(() => control.waiting === 0);
+    control.resume();
+    await settled(async () => {
+      const stream = open();
+      stream.send({ ...first, endOfStream: true });
+      stream.end();
+      return (await stream.ended) === 'OK';
+    });
+  });
+
+  it('are judged together', async () => {
+    control.pause();
+    const streams = Array.from({ length: 4 }, () => open());
+    const before = control.counts;
+    streams[0]!.send({ ...first, endOfStream: true });
+    await settled(() => control.counts.executions === before.executions + 1);
+    for (const stream of streams.slice(1)) stream.send({ ...first, endOfStream: true });
+    await settled(() => control.waiting === 3);
+    control.resume();
+    for (const stream of streams) await stream.judged(0);
+    expect(control.counts.executions).toBe(before.executions + 2);
+  });
+});
+
+describe.each([grpc])('moderation streams over $name with short times', (door) => {
+  let server: GuardServer;
+  let connection: ReturnType<Door['connect']>;
+
+  afterEach(async () => {
+    connection.close();
+    await server.close();
+  });
+
+  async function open(limits: Partial<StreamLimits>): Promise<StreamClient> {
+    server = await start(limits);
+    connection = door.connect(server);
+    return connection.open();
+  }
+
+  test('a lag that lasts ends them with RESOURCE_EXHAUSTED', async () => {
+    const stream = await open({ lagMs: 20 });
+    server.synthetic!.pause();
+    stream.send(first);
+    expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
+    expect(stream.text).toContain('lag');
+  });
+
+  test('a lag after the end of the text does so, too', async () => {
+    const stream = await open({ lagMs: 20 });
+    server.synthetic!.pause();
+    stream.send({ ...first, endOfStream: true });
+    stream.end();
+    expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  test('a client that sends nothing ends them with CANCELLED', async () => {
+    const stream = await open({ idleMs: 100 });
+    stream.send(first);
+    expect(await stream.ended).toBe('CANCELLED');
+  });
+
+  test('a client that stays after the final verdict is sent away', async () => {
+    const stream = await open({ lingerMs: 20 });
+    stream.send({ ...first, endOfStream: true });
+    expect(await stream.ended).toBe('OK');
+    expect(stream.verdicts).toHaveLength(1);
+  });
+
+  test('the end of the server ends them with UNAVAILABLE', async () => {
+    const stream = await open({});
+    stream.send(first);
+    await stream.judged(0);
+    const closed = server.close();
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    await closed;
+  });
+
+  test('a cadence in milliseconds makes one verdict of what arrived meanwhile', async () => {
+    const stream = await open({});
+    const cadence = { unit: 'ms', every: 50 } as const;
+    for (let seq = 0; seq < 5; seq++)
+      stream.send(seq === 0 ? { ...first, cadence } : { seq, chunk: 'more ' });
+    await stream.judged(4);
+    expect(stream.verdicts.length).toBeLessThan(5);
+    stream.send({ seq: 5, endOfStream: true });
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+  });
+});

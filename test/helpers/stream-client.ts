@@ -1,0 +1,131 @@
+import { Client, credentials, Metadata, status as grpcStatus, type ClientDuplexStream } from '@grpc/grpc-js';
+import type { InferRequest, InferResponse } from '../../src/guard/tensors/protocol.ts';
+import { loadService } from '../../src/guard/tensors/service.ts';
+import { encodeStreamRequest } from '../../src/guard/tensors/stream/request-tensors.ts';
+import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
+import { decodeStreamVerdict } from '../../src/guard/tensors/stream/verdict-tensors.ts';
+import { message } from './moderation-streams.ts';
+
+/** A client of one moderation stream that sends whatever it is told to, over any transport. */
+export interface StreamClient {
+  readonly verdicts: readonly StreamVerdict[];
+  /** The status that the stream ended with: a gRPC status name, 'OK' without an error. */
+  readonly ended: Promise<string>;
+  /** The text of the error that ended the stream. */
+  readonly text: string;
+  send(request: Partial<StreamRequest>): void;
+  /** Sends a message that is not one. */
+  sendNonsense(): void;
+  /** Says that it sends nothing more, as its transport does. */
+  end(): void;
+  /** Disconnects. */
+  leave(): void;
+  /** Waits for a verdict that judges up to this seq. */
+  judged(seq: number): Promise<StreamVerdict>;
+}
+
+export interface StreamReply {
+  readonly error_message: string;
+  readonly infer_response: InferResponse & { readonly parameters: Readonly<Record<string, object>> };
+}
+
+/** Calls of ModelStreamInfer on one connection. */
+export class StreamConnection {
+  readonly #client: Client;
+  readonly #method = loadService()['ModelStreamInfer']!;
+
+  constructor(address: string) {
+    this.#client = new Client(address.replace(/^grpc:\/\//, ''), credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+    });
+  }
+
+  call(token?: string): ClientDuplexStream<object, StreamReply> {
+    const { path, requestSerialize, responseDeserialize } = this.#method;
+    const metadata = new Metadata();
+    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+    return this.#client.makeBidiStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize as (bytes: Buffer) => StreamReply,
+      metadata,
+    );
+  }
+
+  open(token?: string): StreamClient {
+    return new GrpcStreamClient(this.call(token));
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** What every client of a stream keeps. */
+export abstract class RecordingClient implements StreamClient {
+  readonly verdicts: StreamVerdict[] = [];
+  readonly ended: Promise<string>;
+  text = '';
+  protected settle!: (status: string) => void;
+  readonly #waiting: { readonly seq: number; readonly resolve: (verdict: StreamVerdict) => void }[] = [];
+
+  constructor() {
+    this.ended = new Promise((resolve) => (this.settle = resolve));
+  }
+
+  abstract send(request: Partial<StreamRequest>): void;
+  abstract sendNonsense(): void;
+  abstract end(): void;
+  abstract leave(): void;
+
+  judged(seq: number): Promise<StreamVerdict> {
+    const found = this.verdicts.find(({ processedUntilSeq }) => processedUntilSeq >= seq);
+    if (found !== undefined) return Promise.resolve(found);
+    const judged = new Promise<StreamVerdict>((resolve) => this.#waiting.push({ seq, resolve }));
+    const failed = this.ended.then((status) => {
+      throw new Error(`the stream ended with ${status} before seq ${seq} was judged`);
+    });
+    return Promise.race([judged, failed]);
+  }
+
+  protected received(verdict: StreamVerdict): void {
+    this.verdicts.push(verdict);
+    for (const { seq, resolve } of this.#waiting) if (verdict.processedUntilSeq >= seq) resolve(verdict);
+  }
+}
+
+class GrpcStreamClient extends RecordingClient {
+  readonly #call: ClientDuplexStream<object, StreamReply>;
+
+  constructor(call: ClientDuplexStream<object, StreamReply>) {
+    super();
+    this.#call = call;
+    call.on('data', ({ infer_response }: StreamReply) => this.received(decodeStreamVerdict(infer_response)));
+    call.on('error', () => {});
+    call.on('status', ({ code, details }) => {
+      this.text = details;
+      this.settle(grpcStatus[code]);
+    });
+  }
+
+  send(request: Partial<StreamRequest>): void {
+    this.write(encodeStreamRequest(message(request), { batched: true }));
+  }
+
+  sendNonsense(): void {
+    const { inputs, ...rest } = encodeStreamRequest(message({}), { batched: true });
+    this.write({ ...rest, inputs: inputs.map((input) => ({ ...input, datatype: 'FP32' })) });
+  }
+
+  end(): void {
+    this.#call.end();
+  }
+
+  leave(): void {
+    this.#call.cancel();
+  }
+
+  write(request: InferRequest): void {
+    this.#call.write(request);
+  }
+}
