@@ -1,15 +1,16 @@
 import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
-import { type GuardEndpoint, isRest, parseAddress } from '../guard/protocol/address.ts';
-import { parseBaseAddress } from '../guard/http/base-address.ts';
+import { parseSocketAddress } from '../guard/websocket/socket-address.ts';
+import { type GuardEndpoint, isRest, isWebSocket, parseAddress } from '../guard/protocol/address.ts';
+import { type BaseAddress, parseBaseAddress } from '../guard/http/base-address.ts';
 
 /**
  * Returns a function that looks up the bearer token for an endpoint; null: none is sent. The embedded guard gets none.
  * `guards` are all configured URLs, `namedByUser` those of them that the user named for this command with a flag, a job
  * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_` for
  * every character that is not a letter or digit. An empty variable means no token.
- * - gRPC: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
+ * - gRPC and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
  * - REST: `GUARD_API_KEY__<HOST>` if that is set, else `GUARD_API_KEY`, if only one https host has no key of its own. Over
  *   plain http no key is needed.
  * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and must
@@ -45,10 +46,11 @@ interface Found {
 }
 
 function grpcToken(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
-  const { serverName, secure, loopback } = parseAddress(endpoint);
-  const own = ownOf(env, 'GUARD_TOKEN', serverName);
+  const { host, secure, loopback } = hostOf(endpoint);
+  const own = ownOf(env, 'GUARD_TOKEN', host);
   const found = own === undefined ? valueOf(env, 'GUARD_TOKEN') : own;
-  if (found !== null && !secure && !loopback) throw withoutTls(endpoint, found.variable, /^grpc:/, 'grpcs:');
+  if (found !== null && !secure && !loopback)
+    throw withoutTls(endpoint, found.variable, /^(grpc|ws):/, '$1s:');
   return found;
 }
 
@@ -88,7 +90,7 @@ function valueOf(env: NodeJS.ProcessEnv, variable: string, isOwn = false): Found
 
 function notNamed({ variable }: Found, endpoint: GuardEndpoint): Failure {
   const { name } = endpoint;
-  const host = isRest(endpoint) ? parseBaseAddress(endpoint).host : parseAddress(endpoint).serverName;
+  const { host } = hostOf(endpoint);
   return new Failure(
     'usage',
     `guard ${name}: only the run directory names it, so ${variable} is not sent to it; if it is the right one, ` +
@@ -102,6 +104,13 @@ function withoutTls({ name, address }: GuardEndpoint, variable: string, from: Re
     `guard ${name}: ${variable} is not sent to another host without TLS; ` +
       `name it as ${address.replace(from, to)}, or unset ${variable}`,
   );
+}
+
+function hostOf(endpoint: GuardEndpoint): Pick<BaseAddress, 'host' | 'secure' | 'loopback'> {
+  if (isRest(endpoint)) return parseBaseAddress(endpoint);
+  if (isWebSocket(endpoint)) return parseSocketAddress(endpoint);
+  const { serverName, secure, loopback } = parseAddress(endpoint);
+  return { host: serverName, secure, loopback };
 }
 
 function variableOf(prefix: string, host: string): string {

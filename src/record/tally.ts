@@ -10,7 +10,7 @@ import { replayDecision } from './outcomes/outcome-line.ts';
 /** A guard, and one of the models that it judged with. */
 interface GuardShare {
   readonly endpoint: string;
-  readonly kind: 'embedded' | 'triton' | 'rest';
+  readonly kind: 'embedded' | 'triton' | 'rest' | 'websocket';
   readonly fingerprint: string | null;
   readonly verdicts: number;
 }
@@ -176,5 +176,6 @@ function ordered(counts: ReadonlyMap<string, number>, keys: readonly string[]): 
 
 function kindOf(endpoint: string): GuardShare['kind'] {
   if (endpoint.startsWith('embedded:')) return 'embedded';
+  if (endpoint.startsWith('ws')) return 'websocket';
   return endpoint.startsWith('http') ? 'rest' : 'triton';
 }

@@ -1,10 +1,17 @@
 import { afterEach } from 'vitest';
 import type { FailedJudgement, Judgement, Outcome } from '../../src/domain/outcome.ts';
-import type { AudioRequest, GuardRequest, ImageRequest, PromptRequest } from '../../src/domain/request.ts';
+import type {
+  AudioRequest,
+  GenerationRequest,
+  GuardRequest,
+  ImageRequest,
+  PromptRequest,
+} from '../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import { type KserveServer, type KserveServerOptions, startKserveServer } from './kserve-server.ts';
 import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
+import { startSocketServer, type StreamServer } from './scripted-streams.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
 
 const open: (() => unknown)[] = [];
@@ -30,6 +37,12 @@ export async function restGuard(options?: RestGuardOptions): Promise<RestGuard> 
 
 export async function kserveServer(options?: KserveServerOptions): Promise<KserveServer> {
   const started = await startKserveServer(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function socketServer(options?: Parameters<typeof startSocketServer>[0]): Promise<StreamServer> {
+  const started = await startSocketServer(options);
   open.push(() => started.kill());
   return started;
 }
@@ -62,6 +75,11 @@ export function image(bytes: string | Buffer, caption: string | null = null): Im
 
 export function audio(bytes: string | Buffer, transcript: string | null = null): AudioRequest {
   return { requestType: 'prompt', modality: 'audio', audio: Buffer.from(bytes), transcript };
+}
+
+/** A generation; a verdict is asked for after every `cadenceChunks` chunks. */
+export function generation(chunks: readonly string[], cadenceChunks = 1): GenerationRequest {
+  return { requestType: 'generation', modality: 'text', prompt: 'say it', chunks, cadenceChunks };
 }
 
 export function judge(pool: GuardPool, requests: readonly GuardRequest[]): Promise<Outcome[]> {

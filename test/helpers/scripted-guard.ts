@@ -11,6 +11,7 @@ import {
   encodeStrings,
 } from '../../src/guard/tensors/raw.ts';
 import { loadService } from '../../src/guard/tensors/service.ts';
+import { type ScriptedStream, type StreamScript, withStreams } from './scripted-streams.ts';
 import type { ServerTls } from './certificate.ts';
 
 /** One ModelInfer request as the scripted guard sees it. */
@@ -43,6 +44,8 @@ export interface ScriptedGuardOptions {
   readonly maxBatchSize?: number;
   readonly instances?: number;
   readonly script?: (request: SeenRequest) => Scripted | Promise<Scripted>;
+  /** Serves moderation streams; without it the server has none. */
+  readonly streams?: StreamScript;
   readonly onVersion?: () => Scripted | Promise<Scripted>;
   readonly config?: (config: WireModelConfig) => WireModelConfig;
   readonly ready?: () => boolean;
@@ -61,6 +64,9 @@ export interface ScriptedGuard {
   /** Content of row (base64 of an image or clip, text, response, or last message) to the fingerprint in force when it was judged. */
   readonly judged: Map<string, string[]>;
   deploy(model: string, version: string): void;
+  /** Moderation streams in order of arrival. */
+  readonly streams: ScriptedStream[];
+  setStreams(script: StreamScript): void;
   /** Ends at once, as a killed server does: connections are cut. */
   kill(): void;
 }
@@ -245,7 +251,19 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     'grpc.max_send_message_length': -1,
   });
   const ready = { ready: true };
-  server.addService(loadService(), {
+  const streams: ScriptedStream[] = [];
+  let streamScript = options.streams;
+  const streaming = withStreams(
+    loadService(),
+    maxBatchSize > 0,
+    (stream, message) => {
+      if (stream.messages.length === 1) streams.push(stream);
+      streamScript!(stream, message);
+    },
+    () => deployed.version,
+  );
+  server.addService(streaming.service, {
+    ...(streamScript === undefined ? {} : { ModelStreamInfer: streaming.handler }),
     ServerLive: unary(() => ({ live: true })),
     ServerReady: unary(() => ({ ready: options.ready?.() ?? true })),
     ModelReady: unary(() => ready),
@@ -269,6 +287,10 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     seen,
     readings: () => readings,
     judged,
+    streams,
+    setStreams: (script) => {
+      streamScript = script;
+    },
     deploy: (model, version) => {
       deployed = { model, version };
     },

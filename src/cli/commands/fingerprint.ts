@@ -15,9 +15,10 @@ const ANSWER_WITHIN_MS = 30_000;
 const MAX_ARTIFACTS = 200;
 
 function linesOf(reading: EndpointReading): string[] {
-  if (reading.kind === 'rest') {
+  if (reading.fingerprint === null) {
+    const transport = reading.kind === 'rest' ? 'REST' : 'a WebSocket';
     return [
-      `${reading.name}  judges, and has no fingerprint: over REST a guard does not tell which model it runs`,
+      `${reading.name}  judges, and has no fingerprint: over ${transport} a guard does not tell which model it runs`,
     ];
   }
   const { name, model, modelVersion, fingerprint } = reading;

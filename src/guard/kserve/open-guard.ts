@@ -3,6 +3,7 @@ import { tryHarmlessText } from '../protocol/canary.ts';
 import type { OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
+import { KnownCadence } from '../streams/send-ahead.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
 import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
 import type { KserveCalls } from './kserve-calls.ts';
@@ -12,6 +13,9 @@ import { readVersion } from './version.ts';
 
 /** Timeout of readiness, configuration and metadata calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
+
+/** Share of the request timeout after which a guard that gives no verdict on a stream is sent more chunks. */
+const PATIENCE_SHARE = 1 / 8;
 
 /** Negotiates with a guard that speaks the KServe v2 protocol, reads its version, and proves it if asked to. */
 export async function openGuard(
@@ -27,8 +31,14 @@ export async function openGuard(
     throw notUsable(error, options);
   }
   const { stream } = calls;
+  const cadence = new KnownCadence(requestTimeoutMs * PATIENCE_SHARE);
   const streams =
-    stream === null ? null : new GuardStreams((events) => stream(model, events), requestTimeoutMs);
+    stream === null
+      ? null
+      : new GuardStreams(
+          (events) => stream(model, events),
+          (chunks) => cadence.ahead(chunks),
+        );
   const guard: ReadyGuard = {
     maxBatchSize: model.maxBatchSize,
     concurrency:

@@ -1,11 +1,19 @@
 import type { ClientTls } from '../../config/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
-import { expandEndpoint, type GuardEndpoint, isRest, type LookupOptions } from '../protocol/address.ts';
+import {
+  expandEndpoint,
+  type GuardEndpoint,
+  isRest,
+  isWebSocket,
+  type LookupOptions,
+} from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import type { EndpointTarget } from '../endpoint/endpoint.ts';
 import { parseBaseAddress } from '../http/base-address.ts';
 import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
 import { loadService } from '../tensors/service.ts';
+import { parseSocketAddress } from '../websocket/socket-address.ts';
+import { takenOverWebSocket, WebSocketConnection } from '../websocket/websocket-connection.ts';
 import { TritonConnection } from '../triton/triton-connection.ts';
 
 interface TargetOptions {
@@ -18,18 +26,19 @@ interface TargetOptions {
 
 /**
  * The servers behind the endpoints. A gRPC endpoint has one per address of its name. A REST endpoint has always one,
- * since its name may be that of a load balancer with any number of addresses. Failure('usage') when an address is
- * malformed, or when a fingerprint is expected of a guard over REST, which reports none.
+ * since its name may be that of a load balancer with any number of addresses; so has a WebSocket endpoint. Failure('usage')
+ * when an address is malformed, or when a fingerprint is expected of a guard over REST or a WebSocket, which reports none.
  */
 export async function endpointTargets(
   endpoints: readonly GuardEndpoint[],
   { expectFingerprint, token, tls, lookup }: TargetOptions,
 ): Promise<EndpointTarget[]> {
-  const rest = endpoints.find(isRest);
-  if (expectFingerprint !== null && rest !== undefined) {
+  const unversioned = endpoints.find((endpoint) => isRest(endpoint) || isWebSocket(endpoint));
+  if (expectFingerprint !== null && unversioned !== undefined) {
+    const transport = isRest(unversioned) ? 'REST' : 'a WebSocket';
     throw new Failure(
       'usage',
-      `guard ${rest.name}: over REST a guard reports no fingerprint, so none can be expected; name its gRPC address`,
+      `guard ${unversioned.name}: over ${transport} a guard reports no fingerprint, so none can be expected; name its gRPC address`,
     );
   }
   const service = loadService();
@@ -40,6 +49,7 @@ export async function endpointTargets(
   }));
   const targets = withTokens.map(async ({ endpoint, credentials }): Promise<EndpointTarget[]> => {
     if (isRest(endpoint)) return [restTarget(endpoint, credentials)];
+    if (isWebSocket(endpoint)) return [webSocketTarget(endpoint, credentials)];
     const expanded = await expandEndpoint(endpoint, lookup);
     return expanded.map(({ name, address }) => ({
       name,
@@ -58,5 +68,15 @@ function restTarget(endpoint: GuardEndpoint, credentials: Credentials): Endpoint
     kind: 'rest',
     takes: takenOverRest,
     connect: () => new RestConnection(base, credentials),
+  };
+}
+
+function webSocketTarget(endpoint: GuardEndpoint, credentials: Credentials): EndpointTarget {
+  const address = parseSocketAddress(endpoint);
+  return {
+    name: endpoint.name,
+    kind: 'websocket',
+    takes: takenOverWebSocket,
+    connect: () => new WebSocketConnection(address, credentials),
   };
 }

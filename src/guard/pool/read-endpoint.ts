@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { negotiate } from '../kserve/negotiate.ts';
 import { readVersion } from '../kserve/version.ts';
-import { type GuardEndpoint, isRest, parseAddress } from '../protocol/address.ts';
+import { type GuardEndpoint, isRest, isWebSocket, parseAddress } from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { parseBaseAddress } from '../http/base-address.ts';
@@ -12,6 +12,8 @@ import { MODEL_NAME } from '../tensors/protocol.ts';
 import { loadService } from '../tensors/service.ts';
 import { GuardChannel } from '../triton/channel.ts';
 import { grpcCalls } from '../triton/grpc-calls.ts';
+import { parseSocketAddress } from '../websocket/socket-address.ts';
+import { WebSocketConnection } from '../websocket/websocket-connection.ts';
 
 /** What an endpoint reports about itself. */
 export type EndpointReading =
@@ -28,8 +30,8 @@ export type EndpointReading =
     }
   | {
       readonly name: string;
-      /** It judges, but REST has no way to ask for the version. */
-      readonly kind: 'rest';
+      /** It judges, but REST and WebSockets have no way to ask for the version. */
+      readonly kind: 'rest' | 'websocket';
       readonly fingerprint: null;
     };
 
@@ -43,7 +45,7 @@ interface ReadEndpointOptions {
 }
 
 /**
- * Asks an endpoint for its configuration and version; one over REST judges a harmless text instead. Failure('service')
+ * Asks an endpoint for its configuration and version; one over REST or a WebSocket judges a harmless text instead. Failure('service')
  * says in one line what is wrong. Rejects with the signal's reason when aborted.
  */
 export async function readEndpoint(
@@ -52,8 +54,8 @@ export async function readEndpoint(
 ): Promise<EndpointReading> {
   const credentials = { token: token?.(endpoint) ?? null, tls };
   try {
-    return isRest(endpoint)
-      ? await readRest(endpoint, credentials, { timeoutMs, signal })
+    return isRest(endpoint) || isWebSocket(endpoint)
+      ? await tryToJudge(endpoint, credentials, { timeoutMs, signal })
       : await readTriton(endpoint, credentials, { timeoutMs, signal });
   } catch (error) {
     const translated = notUsable(error, { signal });
@@ -64,15 +66,18 @@ export async function readEndpoint(
 
 type CallLimits = Pick<ReadEndpointOptions, 'timeoutMs' | 'signal'>;
 
-async function readRest(
+/** For a guard that reports no version: it must judge a harmless text. */
+async function tryToJudge(
   endpoint: GuardEndpoint,
   credentials: Credentials,
   { timeoutMs, signal }: CallLimits,
 ): Promise<EndpointReading> {
-  const connection = new RestConnection(parseBaseAddress(endpoint), credentials);
+  const connection = isRest(endpoint)
+    ? new RestConnection(parseBaseAddress(endpoint), credentials)
+    : new WebSocketConnection(parseSocketAddress(endpoint), credentials);
   try {
     await connection.open({ requestTimeoutMs: timeoutMs, prove: false, signal });
-    return { name: endpoint.name, kind: 'rest', fingerprint: null };
+    return { name: endpoint.name, kind: isRest(endpoint) ? 'rest' : 'websocket', fingerprint: null };
   } finally {
     connection.close();
   }

@@ -10,7 +10,7 @@ export interface GuardEndpoint {
   readonly name: string;
   /**
    * `grpc://host:port` or `grpcs://host:port` (default port 8001), or the base URL of its REST endpoints,
-   * `http://host:port` or `https://host`.
+   * `http://host:port` or `https://host`, or of its WebSocket endpoint, `ws://host:port` or `wss://host:port`.
    */
   readonly address: string;
 }
@@ -18,6 +18,11 @@ export interface GuardEndpoint {
 /** Whether the endpoint is reached over REST, not gRPC. */
 export function isRest({ address }: GuardEndpoint): boolean {
   return /^https?:/i.test(address);
+}
+
+/** Whether the endpoint is reached over WebSockets, which carry moderation streams only. */
+export function isWebSocket({ address }: GuardEndpoint): boolean {
+  return /^wss?:/i.test(address);
 }
 
 /** Where to connect over gRPC, and which name to verify. */

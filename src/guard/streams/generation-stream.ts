@@ -184,7 +184,8 @@ export class GenerationStream {
     // The closing message has a seq of its own and no chunk.
     const covered = this.#unjudged.take(verdict.processedUntilSeq - before);
     const lagMs = covered[0] === undefined ? 0 : performance.now() - covered[0];
-    if (covered.length > 0) this.#options.ahead.progressed();
+    // After the end a verdict comes whatever the cadence.
+    if (covered.length > 0 && this.#state === 'open') this.#options.ahead.progressed();
     this.#options.received({ verdict, modelVersion, lagChunks: this.#unjudged.size, lagMs });
     if (this.#state === 'terminated') return;
     if (verdict.isFinal) this.#startTimer(CLOSE_TIMEOUT_MS, () => this.#terminate(null));

@@ -4,16 +4,13 @@ import type { CallOptions, Reply } from '../protocol/connection.ts';
 import type { StreamStart } from './generation-stream.ts';
 import { InteractiveStream } from './interactive-stream.ts';
 import { replayGeneration } from './replay.ts';
-import { KnownCadence } from './send-ahead.ts';
+import type { SendAhead } from './send-ahead.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
 /** Streams open at a time at one endpoint. How many a guard takes is not known, and is found by trial. */
 const INITIAL_STREAMS = 8;
 const MIN_STREAMS = 2;
 const MAX_STREAMS = 64;
-
-/** Share of the request timeout after which a guard that gives no verdict is sent more chunks. */
-const PATIENCE_SHARE = 1 / 8;
 
 /** The moderation streams of one guard, for one period of use. */
 export class GuardStreams {
@@ -25,16 +22,17 @@ export class GuardStreams {
     step: 1,
   });
   readonly #connect: ConnectStream;
-  readonly #cadence: KnownCadence;
+  readonly #aheadOf: (cadenceChunks: number) => SendAhead;
 
-  constructor(connect: ConnectStream, requestTimeoutMs: number) {
+  /** `aheadOf`: how far replays send ahead of the verdicts, by their cadence in chunks. */
+  constructor(connect: ConnectStream, aheadOf: (cadenceChunks: number) => SendAhead) {
     this.#connect = connect;
-    this.#cadence = new KnownCadence(requestTimeoutMs * PATIENCE_SHARE);
+    this.#aheadOf = aheadOf;
   }
 
   /** Judges a recorded generation, as `replayGeneration` describes. */
   replay(request: GenerationRequest, options: CallOptions): Promise<Reply> {
-    return replayGeneration(request, this.#connect, this.#cadence, options);
+    return replayGeneration(request, this.#connect, this.#aheadOf, options);
   }
 
   /** Opens a stream for a text that is still being generated. Throws the signal's reason when it is aborted. */

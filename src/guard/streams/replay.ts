@@ -2,7 +2,7 @@ import type { GenerationRequest } from '../../domain/request.ts';
 import type { CallOptions, Reply } from '../protocol/connection.ts';
 import { GenerationStream } from './generation-stream.ts';
 import { ReplayLog } from './replay-log.ts';
-import type { KnownCadence } from './send-ahead.ts';
+import type { SendAhead } from './send-ahead.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
 /**
@@ -13,14 +13,14 @@ import type { ConnectStream } from './stream-transport.ts';
 export async function replayGeneration(
   { prompt, chunks, cadenceChunks }: GenerationRequest,
   connect: ConnectStream,
-  cadence: KnownCadence,
+  aheadOf: (cadenceChunks: number) => SendAhead,
   options: CallOptions,
 ): Promise<Reply> {
   const log = new ReplayLog(chunks.length);
   const stream = new GenerationStream(connect, {
     ...options,
     start: { streamId: '', prompt, cadence: { unit: 'chunks', every: cadenceChunks } },
-    ahead: cadence.ahead(cadenceChunks),
+    ahead: aheadOf(cadenceChunks),
     received: (received) => log.add(received),
   });
   try {

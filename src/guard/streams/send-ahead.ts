@@ -6,7 +6,7 @@ export interface SendAhead {
   patienceMs(): number;
   /** No verdict came in that time although `limit` chunks wait for one. Raises the limit if it may. */
   widen(): void;
-  /** A verdict judged more chunks. */
+  /** A verdict judged more chunks, before the end of the stream. */
   progressed(): void;
 }
 
@@ -58,4 +58,29 @@ export class KnownCadence {
       },
     };
   }
+}
+
+/** First and longest wait of `polledAhead`, in milliseconds. Each wait without a verdict doubles the next. */
+const MIN_POLL_MS = 10;
+const MAX_POLL_MS = 1000;
+/** Max chunks that `polledAhead` sends beyond the cadence. */
+const MAX_POLLS = 64;
+
+/**
+ * For a transport that gives verdicts only in reply to a message (WebSocket): each further chunk asks how far the guard
+ * is, and a guard that is slow is asked more slowly.
+ */
+export function polledAhead(chunks: number): SendAhead {
+  let polls = 0;
+  return {
+    limit: () => chunks + polls,
+    patienceMs: () =>
+      polls < MAX_POLLS ? Math.min(MAX_POLL_MS, MIN_POLL_MS * 2 ** polls) : Number.POSITIVE_INFINITY,
+    widen: () => {
+      polls++;
+    },
+    progressed: () => {
+      polls = 0;
+    },
+  };
 }

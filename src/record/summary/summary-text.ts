@@ -167,6 +167,9 @@ function guards(summary: Summary): string[] {
       return `Judged by ${shown(endpoint)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
     }),
   );
+  if (summary.guards.some(({ kind }) => kind === 'websocket')) {
+    lines.push('Over a WebSocket a guard does not report its model: those verdicts have no fingerprint.');
+  }
   if (summary.guards.some(({ kind }) => kind === 'rest')) {
     lines.push('Over REST a guard does not report its model: those verdicts have no fingerprint.');
   }

@@ -1,0 +1,114 @@
+import { WebSocket } from 'ws';
+import type { RawData } from 'ws';
+import { CallError } from '../protocol/call-error.ts';
+import type { Credentials } from '../protocol/connection.ts';
+import { classifyHttp } from '../rest/http-fault.ts';
+import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
+import { readStreamReply, writeStreamRequest } from '../tensors/stream/stream-json.ts';
+import type { StreamRequest } from '../tensors/stream/stream-messages.ts';
+import type { SocketAddress } from './socket-address.ts';
+import { socketClosed, socketFailed, streamFailed } from './websocket-fault.ts';
+
+/** Max size of a message from the server, in bytes. A verdict has about 150. */
+const MAX_MESSAGE_BYTES = 16 * 1024;
+/** For the connection and the handshake, in milliseconds. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** The close code of a stream that is complete. */
+const NORMAL = 1000;
+
+/**
+ * A moderation stream on a WebSocket of its own. The server replies to each message with one of its own, so the next
+ * message waits for the reply: at most one is on its way. Follows no redirects and uses no proxies or compression, as over
+ * REST.
+ */
+export class WebSocketStream implements StreamTransport {
+  readonly #socket: WebSocket;
+  readonly #events: StreamEvents;
+  /** Written before the socket is open. */
+  #unsent: string[] = [];
+  /** Messages without a reply. */
+  #unanswered = 0;
+  #isOver = false;
+
+  constructor({ url, secure }: SocketAddress, { token, tls }: Credentials, events: StreamEvents) {
+    this.#events = events;
+    this.#socket = new WebSocket(url, {
+      ...(secure ? tls : {}),
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      followRedirects: false,
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    });
+    this.#socket.on('open', () => {
+      for (const message of this.#unsent) this.#socket.send(message);
+      this.#unsent = [];
+    });
+    this.#socket.on('message', (data, isBinary) => this.#read(data, isBinary));
+    this.#socket.on('unexpected-response', (request, { statusCode, headers }) => {
+      const fault = classifyHttp({ status: statusCode!, headers, body: '', modality: 'text' });
+      this.#fail(new CallError(`HTTP status ${statusCode}`, fault));
+      request.destroy();
+    });
+    // Stays for good: a socket that is closed while it connects still reports that.
+    this.#socket.on('error', (error) => this.#fail(socketFailed(error)));
+    this.#socket.on('close', (code) => {
+      if (code === NORMAL && !this.#isOver) {
+        this.#isOver = true;
+        this.#events.ended();
+      } else this.#fail(socketClosed(code));
+    });
+  }
+
+  write(request: StreamRequest): boolean {
+    const message = writeStreamRequest(request);
+    this.#unanswered++;
+    if (this.#socket.readyState === WebSocket.CONNECTING) this.#unsent.push(message);
+    else this.#socket.send(message);
+    return false;
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.terminate();
+  }
+
+  #read(data: RawData, isBinary: boolean): void {
+    if (this.#isOver) return;
+    if (isBinary || this.#unanswered === 0) {
+      this.#fail(unreadable());
+      return;
+    }
+    this.#unanswered--;
+    let reply;
+    try {
+      reply = readStreamReply(textOf(data));
+    } catch {
+      // The error is dropped: its text could quote the message.
+      this.#fail(unreadable());
+      return;
+    }
+    const { verdict, error } = reply;
+    if (error !== null) this.#fail(streamFailed(error.status, error.text));
+    else {
+      this.#events.verdict(verdict, null);
+      if (!this.#isOver) this.#events.drained();
+    }
+  }
+
+  #fail(error: CallError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.terminate();
+    this.#events.failed(error);
+  }
+}
+
+function textOf(data: RawData): string {
+  return Buffer.isBuffer(data) ? data.toString('utf8') : '';
+}
+
+function unreadable(): CallError {
+  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
+}

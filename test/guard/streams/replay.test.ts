@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  generation,
+  guard,
+  judge,
+  prompts,
+  restGuard,
+  socketServer,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/scripted-streams.ts';
+import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+
+closeAfterEach();
+
+interface Streaming {
+  readonly address: string;
+  readonly streams: ScriptedStream[];
+  setScript(script: StreamScript): void;
+}
+
+const transports: [name: string, start: () => Promise<Streaming>][] = [
+  [
+    'gRPC',
+    async () => {
+      const server = await guard({ streams: ordinary });
+      return { ...server, setScript: (script) => server.setStreams(script) };
+    },
+  ],
+  ['a WebSocket', () => socketServer()],
+];
+
+const isProbe = ({ messages }: ScriptedStream): boolean =>
+  messages[0]!.prompt === 'When does the library open?';
+
+/** Plays `script` on generations, and answers the harmless one. */
+function onlyGenerations(script: StreamScript): StreamScript {
+  return (stream, message) => (isProbe(stream) ? ordinary : script)(stream, message);
+}
+
+describe.each(transports)('a generation replayed over %s', (_name, start) => {
+  const pool = async (options: Partial<PoolOptions> = {}) => {
+    const server = await start();
+    return { server, pool: await connect([server], options) };
+  };
+
+  it('ends with the final verdict, and tells what the earlier ones found', async () => {
+    const { server, pool: guards } = await pool();
+    const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
+    const [outcome] = await judge(guards, [request]);
+    expect(verdict(outcome)).toMatchObject({
+      score: 0.5,
+      flagged: true,
+      coverage: { unit: 'chars', judged: 12, total: 12 },
+      attempts: 1,
+      stream: {
+        chunks: 4,
+        judgedChunks: 4,
+        firstCautionSeq: 1,
+        firstFlaggedSeq: 2,
+        lagChunks: 0,
+      },
+    });
+    const { messages } = server.streams.find((stream) => !isProbe(stream))!;
+    expect(messages.map(({ seq, chunk, endOfStream }) => [seq, chunk || null, endOfStream])).toEqual([
+      [0, 'aaaa', false],
+      [1, 'zz', false],
+      [2, 'zzzz', false],
+      [3, 'aa', false],
+      [4, null, true],
+    ]);
+    expect(messages.map(({ prompt }) => prompt)).toEqual(['say it', null, null, null, null]);
+    expect(messages.map(({ cadence }) => cadence)).toEqual([
+      { unit: 'chunks', every: 1 },
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it('is replayed from its start when its stream dies, with the same outcome', async () => {
+    const { server, pool: guards } = await pool();
+    const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
+    const undisturbed = verdict((await judge(guards, [request]))[0]);
+    let deaths = 2;
+    server.setScript((stream, message) => {
+      if (message.seq === 2 && deaths-- > 0) stream.fail('UNAVAILABLE', 'restarting');
+      else ordinary(stream, message);
+    });
+    const again = verdict((await judge(guards, [request]))[0]);
+    expect(again.attempts).toBe(3);
+    expect({ ...again.stream, lagMs: 0 }).toEqual({ ...undisturbed.stream, lagMs: 0 });
+    expect(again).toMatchObject({ score: undisturbed.score, flagged: undisturbed.flagged });
+  });
+
+  const statuses: [
+    code: Parameters<ScriptedStream['fail']>[0],
+    details: string,
+    error: string,
+    tries: number,
+  ][] = [
+    ['INVALID_ARGUMENT', 'seq is not higher', 'GUARD_REJECTED', 1],
+    ['FAILED_PRECONDITION', 'the stream has ended', 'GUARD_REJECTED', 1],
+    ['FAILED_PRECONDITION', 'SEQUENCE_OVERFLOW: too long', 'SEQUENCE_OVERFLOW', 1],
+    ['RESOURCE_EXHAUSTED', 'too many streams', 'GUARD_OVERLOADED', 5],
+    ['UNAVAILABLE', 'shedding load', 'GUARD_UNAVAILABLE', 5],
+    ['INTERNAL', 'inference failed', 'GUARD_INTERNAL', 5],
+    ['CANCELLED', 'gone', 'GUARD_INTERNAL', 5],
+  ];
+  it.each(statuses)('that ends with %s (%s) is %s', async (code, details, error, attempts) => {
+    const { server, pool: guards } = await pool();
+    server.setScript(
+      onlyGenerations((stream, message) => {
+        if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
+        else ordinary(stream, message);
+      }),
+    );
+    const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['a', 'bad', 'c'])]);
+    expect(verdict(good).attempts).toBe(1);
+    expect(failure(bad)).toMatchObject({ error: { code: error }, attempts });
+  });
+
+  const hostile: [what: string, script: StreamScript][] = [
+    ['a verdict beyond what was sent', (stream) => stream.verdict({ processedUntilSeq: 7 })],
+    [
+      'a boundary that moves back',
+      (stream, { seq }) => stream.verdict({ processedUntilSeq: seq === 0 ? 0 : -1 }),
+    ],
+    ['a final verdict before the end', (stream) => stream.verdict({ isFinal: true })],
+    [
+      'two final verdicts',
+      (stream, message) => {
+        ordinary(stream, { ...message, endOfStream: false });
+        if (message.endOfStream) stream.verdict({ isFinal: true });
+        if (message.endOfStream) stream.verdict({ isFinal: true });
+      },
+    ],
+    [
+      'a finding before anything was judged',
+      (stream) => stream.verdict({ processedUntilSeq: -1, flagged: true }),
+    ],
+    ['a score that is none', (stream) => stream.verdict({ score: 1.5 })],
+    ['garbage', (stream) => stream.garbage()],
+    ['an end without a final verdict', (stream) => stream.end()],
+    [
+      'a final verdict without a score',
+      (stream, { endOfStream }) => {
+        stream.verdict({ score: null, isFinal: endOfStream });
+        if (endOfStream) stream.end();
+      },
+    ],
+  ];
+  it.each(hostile)('costs one item only when it gets %s', async (_what, script) => {
+    const { server, pool: guards } = await pool();
+    server.setScript((stream, message) =>
+      (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
+    );
+    const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['bad', 'c', 'd'])]);
+    verdict(good);
+    expect(failure(bad)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+    await Promise.all(server.streams.map(({ closed }) => closed));
+  });
+
+  it('times out when the guard makes no progress, not when the whole takes long', async () => {
+    const { server, pool: guards } = await pool({ requestTimeoutMs: 400 });
+    server.setScript((stream, message) => {
+      if (stream.messages[0]!.chunk === 'bad') return;
+      if (isProbe(stream)) ordinary(stream, message);
+      else setTimeout(() => ordinary(stream, message), 100);
+    });
+    const [slow, silent] = await judge(guards, [
+      generation(['a', 'b', 'c', 'd', 'e', 'f']),
+      generation(['bad', 'c']),
+    ]);
+    verdict(slow);
+    expect(failure(silent)).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
+  });
+
+  it('keeps no more streams open than its limit', async () => {
+    const { server, pool: guards } = await pool();
+    let open = 0;
+    let most = 0;
+    server.setScript((stream, message) => {
+      if (message.seq === 0) most = Math.max(most, ++open);
+      setImmediate(() => {
+        if (message.endOfStream) open--;
+        ordinary(stream, message);
+      });
+    });
+    const outcomes = await judge(
+      guards,
+      Array.from({ length: 200 }, (_, index) => generation([`a${index}`, 'b'])),
+    );
+    expect(outcomes.map(verdict)).toHaveLength(200);
+    expect(most).toBeGreaterThan(4);
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
+  it('is given up at once when it is aborted', async () => {
+    const { server, pool: guards } = await pool();
+    const controller = new AbortController();
+    const reached = new Promise<ScriptedStream>((resolve) =>
+      server.setScript((stream, message) => {
+        if (isProbe(stream)) ordinary(stream, message);
+        else resolve(stream);
+      }),
+    );
+    const judged = guards.judge([generation(['a', 'b'])], { session: 's', signal: controller.signal });
+    const stream = await reached;
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(judged).rejects.toBe(reason);
+    await stream.closed;
+  });
+});
+
+describe('over gRPC', () => {
+  it('waits for as many chunks as the cadence has', async () => {
+    const server = await guard({
+      streams: (stream, message) => {
+        if (message.endOfStream || (message.seq + 1) % 3 === 0 || isProbe(stream)) ordinary(stream, message);
+      },
+    });
+    const [outcome] = await judge(await connect([server]), [generation([...'aaazzzzz'], 3)]);
+    expect(verdict(outcome).stream).toMatchObject({
+      firstCautionSeq: null,
+      firstFlaggedSeq: 5,
+      lagChunks: 0,
+    });
+  });
+
+  it('sends more to a guard that does not know the cadence', async () => {
+    const server = await guard({
+      streams: (stream, message) => {
+        if (message.endOfStream || (message.seq + 1) % 8 === 0) ordinary(stream, message);
+      },
+    });
+    const pool = await connect([server], { requestTimeoutMs: 2000 });
+    const [outcome] = await judge(pool, [generation([...'aaazzzzzzzzzzzzzz'])]);
+    expect(verdict(outcome).stream).toMatchObject({ firstFlaggedSeq: 7, judgedChunks: 17 });
+  });
+
+  it('stamps a generation with the model that judged all of it', async () => {
+    const server = await guard({ streams: ordinary });
+    const pool = await connect([server]);
+    let swapped = false;
+    server.setStreams((stream, message) => {
+      if (message.seq === 1 && !swapped && !isProbe(stream)) {
+        swapped = true;
+        server.deploy('model-b', '2');
+      }
+      ordinary(stream, message);
+    });
+    const judgement = verdict((await judge(pool, [generation(['a', 'b', 'c'])]))[0]);
+    expect(judgement.attempts).toBe(1);
+    expect(server.streams.filter((stream) => !isProbe(stream))).toHaveLength(2);
+    expect(pool.status()[0]!.fingerprint).toBe(judgement.fingerprint);
+    expect(pool.status()[0]!.retries.MODEL_CHANGED).toBe(1);
+  });
+
+  it('is judged by a guard that streams, whichever others there are', async () => {
+    const unary = await guard();
+    const streaming = await guard({ streams: ordinary });
+    const rest = await restGuard();
+    const pool = await connect([unary, rest, streaming]);
+    const outcomes = await judge(pool, [generation(['a']), ...prompts(3), generation(['b'])]);
+    expect(verdict(outcomes[0]).endpoint).toBe(streaming.address);
+    expect(verdict(outcomes[4]).endpoint).toBe(streaming.address);
+  });
+
+  it('says that no guard takes streams', async () => {
+    const outcomes = await judge(await connect([await guard(), await restGuard()]), [
+      generation(['a']),
+      ...prompts(1),
+    ]);
+    expect(failure(outcomes[0]).error).toEqual({
+      code: 'PROBE_NOT_LOADED',
+      message: 'none of the guards takes moderation streams',
+    });
+    verdict(outcomes[1]);
+  });
+});
