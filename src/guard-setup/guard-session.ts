@@ -10,6 +10,8 @@ import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 /** Which guards to open, and how. */
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
+  /** Default true; see {@link PoolOptions}. */
+  readonly stampVerdicts?: boolean;
   readonly startWaitMs: number;
   /** For the guards reached over TLS. */
   readonly tls: ClientTls;
@@ -64,6 +66,7 @@ export async function openGuardSession(
       {
         expectFingerprint: config.expectFingerprint,
         maxWaitMs: config.maxWaitMs,
+        stampVerdicts: config.stampVerdicts ?? true,
         startTimeoutMs: config.startWaitMs,
         say,
         token: opened.token,

@@ -51,7 +51,9 @@ export function serveCommand(context: CommandContext): Command {
       const token = gatewayTokenOf(host, env);
       const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
       const startWaitMs = settings.startWait;
-      const opening = { guards, tls, expectFingerprint: null, maxWaitMs: null, startWaitMs };
+      // No reply names a model, so none waits for it.
+      const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
+      const opening = { guards, tls, startWaitMs, ...forServer };
       const { serveGateway } = await import('../../gateway/serve.ts');
       await serveGateway(
         {

@@ -26,6 +26,8 @@ export interface DispatcherOptions {
   /** The endpoint's name as recorded in outcomes. */
   readonly endpoint: string;
   readonly requestTimeoutMs: number;
+  /** Whether verdicts name the model that they came from, if the guard reports it. */
+  readonly stampVerdicts: boolean;
   /** Tasks waiting for any endpoint. */
   readonly backlog: TaskQueue;
   /** Whether other endpoints take from the backlog as well. */
@@ -112,7 +114,7 @@ export class Dispatcher {
   #makeStamping(): Stamping<PendingVerdicts> {
     const { version } = this.#guard;
     const hooks = { stamped: this.#stamped, voided: this.#voided };
-    if (version === null) return new Unstamped(hooks);
+    if (version === null || !this.#options.stampVerdicts) return new Unstamped(hooks);
     return new VersionBrackets(version.first, {
       ...hooks,
       read: () => version.read(this.#callOptions(this.#controller.signal)),

@@ -13,6 +13,11 @@ export interface PoolOptions {
    * until they are aborted, for a server: its guards may always come back.
    */
   readonly maxWaitMs: number | null;
+  /**
+   * Whether verdicts name the model that they came from. Default true. A verdict then waits, for up to 0.5 s, until the
+   * guard's version has been read once more; without, it has no fingerprint.
+   */
+  readonly stampVerdicts?: boolean;
   /** How long to wait for guards when connecting, in milliseconds. Default 30,000. */
   readonly startTimeoutMs?: number;
   /** Takes one line for people when connecting takes long. */
@@ -56,6 +61,7 @@ export async function connectGuards(
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     expectFingerprint: options.expectFingerprint,
     maxWaitMs: options.maxWaitMs,
+    stampVerdicts: options.stampVerdicts ?? true,
   });
   try {
     await pool.start({ timeoutMs: startTimeoutMs, startedAt, say: options.say ?? (() => {}) }, signal);

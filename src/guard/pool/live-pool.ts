@@ -35,6 +35,7 @@ interface LivePoolOptions {
   readonly expectFingerprint: string | null;
   /** Null: the pool never fails because no endpoint is usable. */
   readonly maxWaitMs: number | null;
+  readonly stampVerdicts: boolean;
 }
 
 /**
@@ -60,10 +61,11 @@ export class LivePool implements GuardPool {
   #failure: Failure | null = null;
 
   constructor(targets: readonly EndpointTarget[], options: LivePoolOptions) {
-    const { requestTimeoutMs, expectFingerprint, maxWaitMs } = options;
+    const { requestTimeoutMs, expectFingerprint, maxWaitMs, stampVerdicts } = options;
     this.#expectFingerprint = expectFingerprint;
     const endpointOptions = {
       requestTimeoutMs,
+      stampVerdicts,
       backlog: this.#backlog,
       isOneOfMany: () => this.#inUse > 1,
       askedFor: this.#askedFor,

@@ -1,6 +1,6 @@
 /** What becomes of answers once it is known which model gave them. */
 export interface StampingHooks<Pending> {
-  /** These are verdicts of the model with this fingerprint; null for a guard that does not report its version. */
+  /** These are verdicts of the model with this fingerprint; null if it is not named. */
   stamped(pending: readonly Pending[], fingerprintId: string | null): void;
   /** It is not known which model gave these: they must be judged again. */
   voided(pending: readonly Pending[]): void;
@@ -24,7 +24,7 @@ export interface Stamping<Pending> {
   stop(): void;
 }
 
-/** For a guard that does not report its version: answers become verdicts at once, without a fingerprint. */
+/** Where no model need be named, or the guard does not report it: answers become verdicts at once, without a fingerprint. */
 export class Unstamped<Pending> implements Stamping<Pending> {
   readonly epoch = 0;
   readonly suspected = false;

@@ -23,6 +23,7 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
     },
     {
       requestTimeoutMs: 60_000,
+      stampVerdicts: true,
       backlog: new TaskQueue(),
       isOneOfMany: () => false,
       askedFor: new Set(),
