@@ -39,7 +39,8 @@ export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): 
   const { errorBody } = rules;
   const type = errorBody === null ? 'text/plain; charset=utf-8' : 'application/json';
   const body = errorBody === null ? `${text}\n` : JSON.stringify(errorBody(status, text));
-  return { status, headers: { ...challenge, 'content-type': type }, body };
+  const described = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  return { status, headers: { ...challenge, ...described }, body };
 }
 
 function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [number, string] | null {

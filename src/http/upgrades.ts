@@ -46,8 +46,8 @@ export class UpgradedSockets {
 
 function refuse(socket: Duplex, { status, headers, body }: Refusal): void {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
-  const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
-  for (const [name, value] of Object.entries(all)) lines.push(`${name}: ${String(value)}`);
+  for (const [name, value] of Object.entries({ ...headers, connection: 'close' }))
+    lines.push(`${name}: ${String(value)}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 

@@ -20,6 +20,8 @@ import { categoryOf } from '../../src/guard/rest/category-names.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
+import { readInferCall } from '../../src/guard-server/http/infer-request.ts';
+import { RequestError } from '../../src/guard-server/contract/request-error.ts';
 import { LiteModel } from '../../src/guard-server/lite/model.ts';
 import { normalise } from '../../src/guard-server/lite/normalise.ts';
 import * as arrayHead from '../../src/ingest/recognise/array-head.ts';
@@ -37,6 +39,15 @@ import { SEED, textPumps } from './pumps.ts';
 
 const here = (value: string) => ({ value, place: 'here' });
 const lite = await LiteModel.load();
+
+const inferCall = (text: string): unknown => {
+  try {
+    return readInferCall(Buffer.from(text), undefined, { name: 'guard', version: '' });
+  } catch (error) {
+    if (error instanceof RequestError) return error;
+    throw error;
+  }
+};
 
 const versionReply = (text: string) => {
   const raw = encodeStrings([text]);
@@ -80,6 +91,9 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     ...[text, `a${text}`, `Unexpected <class '${text}`].map((details) => classify(3, details)),
     ...[text, `Model guard ${text}`].map((details) => classifyProbe(2, details)),
   ],
+  'a request over HTTP': (text) => inferCall(text),
+  'a text in a request over HTTP': (text) =>
+    inferCall(JSON.stringify({ id: text, inputs: [{ data: [text] }] })),
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryOf(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),

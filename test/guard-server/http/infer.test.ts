@@ -1,0 +1,376 @@
+import { request as httpRequest } from 'node:http';
+import { deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
+import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../../src/guard/tensors/raw.ts';
+import { column, flags, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { binaryBody, type HttpReply, replyOf, type ReplyTensor } from '../../helpers/http-infer.ts';
+
+/** Planted in contents: no answer may repeat it. */
+const MARKER = 'zebrafinch';
+
+let server: GuardServer;
+let grpc: TestClient;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    httpPort: 0,
+    maxBatchSize: 8,
+    synthetic: { serviceTime: 'zero', contextTokens: 50, maxQueueSize: 2 },
+  });
+  grpc = new TestClient(server.address);
+});
+
+afterEach(() => {
+  server.synthetic!.resume();
+  server.synthetic!.setFaults([]);
+});
+
+afterAll(async () => {
+  grpc.close();
+  await server.close();
+});
+
+async function post(
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  path = '/v2/models/guard/infer',
+): Promise<HttpReply> {
+  return replyOf(await fetch(`${server.httpAddress!}${path}`, { method: 'POST', headers, body }));
+}
+
+const judge = (request: object): Promise<HttpReply> => post(JSON.stringify(request));
+
+/** A string input of one column as JSON. */
+const strings = (name: string, values: readonly string[]): object => ({
+  name,
+  datatype: 'BYTES',
+  shape: [values.length, 1],
+  data: values,
+});
+
+const textInputs = (values: readonly string[]): object[] => [
+  strings(
+    'MODALITY',
+    values.map(() => 'text'),
+  ),
+  strings('TEXT', values),
+];
+
+/** The elements of each output, from the JSON or from the binary data behind it. */
+function outputsOf({ json, binary }: HttpReply): Record<string, readonly unknown[]> {
+  let at = 0;
+  const elements = ({ datatype, data, parameters }: ReplyTensor): readonly unknown[] => {
+    if (data !== undefined) return data;
+    const raw = binary.subarray(at, (at += parameters!.binary_data_size));
+    if (datatype === 'FP32') return [...decodeFloats(raw)!];
+    if (datatype === 'INT32') return [...decodeInts(raw)!];
+    return datatype === 'BOOL' ? decodeBooleans(raw)! : decodeBytes(raw)!.map(String);
+  };
+  const outputs = Object.fromEntries(json!.outputs!.map((tensor) => [tensor.name, elements(tensor)]));
+  expect(at).toBe(binary.length);
+  return outputs;
+}
+
+describe('a verdict', () => {
+  const texts = Array.from({ length: 8 }, (_, index) => `text "${index}" \u{1f426}`);
+
+  it('is the one over gRPC, whether inputs and outputs are JSON or binary', async () => {
+    const reply = await grpc.infer({ tensors: promptInputs(texts) });
+    const expected = Object.fromEntries(reply.outputs.map(({ name }) => [name, output(reply, name)]));
+    const { headers, body } = binaryBody(promptInputs(texts), { parameters: { binary_data_output: true } });
+    const inBinary = await post(body, headers);
+    expect(inBinary.json!.outputs!.every(({ data }) => data === undefined)).toBe(true);
+    expect(outputsOf(inBinary)).toEqual(expected);
+    const inJson = await judge({ inputs: textInputs(texts) });
+    expect(inJson.json!.outputs!.every(({ parameters }) => parameters === undefined)).toBe(true);
+    const rounded = (values: readonly unknown[]): unknown[] =>
+      values.map((value) => (typeof value === 'number' ? Math.fround(value) : value));
+    const found = outputsOf(inJson);
+    for (const [name, elements] of Object.entries(expected)) expect(rounded(found[name]!)).toEqual(elements);
+  });
+
+  it('has the shapes, the id and the model of the reply over gRPC', async () => {
+    const { status, headers, json } = await judge({ id: 'r-1', inputs: textInputs(['a', 'b']) });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.has('inference-header-content-length')).toBe(false);
+    expect(json).toMatchObject({ id: 'r-1', model_name: 'guard', model_version: '1' });
+    expect(json!.outputs!.map(({ name, datatype, shape }) => [name, datatype, shape])).toEqual([
+      ['SCORE', 'FP32', [2, 1]],
+      ['FLAGGED', 'BOOL', [2, 1]],
+      ['SUBCATEGORY_SCORES', 'FP32', [2, 13]],
+      ['SUBCATEGORY_FLAGS', 'BOOL', [2, 13]],
+      ['CACHE_USAGE', 'INT32', [2, 8]],
+    ]);
+    expect((await judge({ inputs: textInputs(['a']) })).json).not.toHaveProperty('id');
+  });
+
+  it('has only the outputs that are asked for, each in its form', async () => {
+    const reply = await judge({
+      inputs: textInputs(texts),
+      outputs: [
+        { name: 'CACHE_USAGE', parameters: { binary_data: true } },
+        { name: 'FLAGGED' },
+        { name: 'SCORE', parameters: { binary_data: true } },
+      ],
+    });
+    expect(reply.headers.get('content-type')).toBe('application/octet-stream');
+    expect(reply.json!.outputs!.map(({ name, parameters }) => [name, parameters?.binary_data_size])).toEqual([
+      ['SCORE', 32],
+      ['FLAGGED', undefined],
+      ['CACHE_USAGE', 256],
+    ]);
+    expect(outputsOf(reply)['SCORE']).toHaveLength(8);
+  });
+
+  it('is given for the version in the path', async () => {
+    const body = JSON.stringify({ inputs: textInputs(['a']) });
+    expect((await post(body, {}, '/v2/models/guard/versions/1/infer')).status).toBe(200);
+    expect((await post(body, {}, '/v2/models/guard/versions/2/infer')).status).toBe(404);
+  });
+
+  it('is given on a conversation, nested or flat, with CACHE_WRITE', async () => {
+    const turns = [
+      ['user', 'hello'],
+      ['assistant', 'hi'],
+    ] as const;
+    const request = (data: unknown): object => ({
+      inputs: [
+        strings('REQUEST_TYPE', ['multiturn']),
+        { name: 'MESSAGES', datatype: 'BYTES', shape: [1, 2, 2], data },
+        { name: 'CACHE_WRITE', datatype: 'BOOL', shape: [1, 1], data: [false] },
+      ],
+    });
+    const reply = await grpc.infer({
+      tensors: [column('REQUEST_TYPE', ['multiturn']), messages(turns), flags('CACHE_WRITE', [false])],
+    });
+    for (const data of [[turns], turns, turns.flat()]) {
+      const { json } = await judge(request(data));
+      expect(json!.outputs![0]!.data!.map((score) => Math.fround(score as number))).toEqual(
+        output(reply, 'SCORE'),
+      );
+    }
+  });
+
+  it('is given on an image', async () => {
+    const image = Buffer.from('\x89PNG and more', 'latin1').toString('base64');
+    const { json } = await judge({ inputs: [strings('MODALITY', ['image']), strings('IMAGE', [image])] });
+    expect(json!.outputs).toHaveLength(5);
+  });
+
+  it('has null for a score that is no number', async () => {
+    server.synthetic!.setFaults([{ kind: 'malformed', reply: 'nan' }]);
+    const { text } = await judge({ inputs: textInputs(['a']) });
+    expect(text).not.toMatch(/NaN|Infinity/);
+    expect(text).toMatch(/"SCORE","datatype":"FP32","shape":\[1,1\],"data":\[null\]/);
+  });
+});
+
+it('version answers the hashes as a string', async () => {
+  const { json } = await judge({ inputs: [strings('REQUEST_TYPE', ['version'])] });
+  expect(json!.outputs).toMatchObject([{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1] }]);
+  expect(JSON.parse(json!.outputs![0]!.data![0] as string)).toEqual(server.synthetic!.fingerprint.artifacts);
+});
+
+describe('a body', () => {
+  const body = JSON.stringify({ inputs: textInputs(['hello']) });
+
+  test.each([
+    ['gzip', gzipSync(body)],
+    ['GZIP', gzipSync(body)],
+    ['deflate', deflateSync(body)],
+    ['identity', Buffer.from(body)],
+  ])('may be compressed: %s', async (encoding, compressed) => {
+    expect((await post(compressed, { 'content-encoding': encoding })).status).toBe(200);
+  });
+
+  test.each([
+    ['br', Buffer.from(body), 415, /gzip, deflate or identity/],
+    ['gzip, gzip', Buffer.from(body), 415, /gzip, deflate or identity/],
+    ['gzip', Buffer.from(body), 400, /not valid in its Content-Encoding/],
+    ['gzip', gzipSync(body).subarray(0, 40), 400, /not valid in its Content-Encoding/],
+    ['deflate', gzipSync(body), 400, /not valid in its Content-Encoding/],
+  ])('compressed by %s is refused where it is not', async (encoding, compressed, status, error) => {
+    const reply = await post(compressed, { 'content-encoding': encoding });
+    expect(reply.status).toBe(status);
+    expect(reply.json!.error).toMatch(error);
+  });
+
+  it('may come in chunks of unknown length', async () => {
+    const chunks = new ReadableStream({
+      start(controller) {
+        for (const part of [body.slice(0, 9), body.slice(9)])
+          controller.enqueue(new TextEncoder().encode(part));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', body: chunks, duplex: 'half' } as RequestInit;
+    expect((await fetch(`${server.httpAddress!}/v2/models/guard/infer`, init)).status).toBe(200);
+  });
+});
+
+describe('an error', () => {
+  const conversation = (...turns: string[][]): object[] => [
+    strings('REQUEST_TYPE', ['multiturn']),
+    { name: 'MESSAGES', datatype: 'BYTES', shape: [1, turns.length, 2], data: turns.flat() },
+  ];
+
+  test.each<[code: string, inputs: object[]]>([
+    ['MISSING_PAYLOAD', [strings('MODALITY', ['text'])]],
+    ['INVALID_CONVERSATION', conversation(['system', MARKER])],
+    ['INVALID_ROLE', conversation(['robot', MARKER])],
+    ['EMPTY_CONTENT', textInputs([' '])],
+    ['UNSUPPORTED_AUDIO_TYPE', [strings('MODALITY', ['audio']), strings('AUDIO', ['AAAA'])]],
+    ['SEQUENCE_OVERFLOW', textInputs([MARKER.repeat(100)])],
+    ['GUARD_REJECTED', [strings('MODALITY', [MARKER])]],
+  ])('of the contract has its name and status 400: %s', async (code, inputs) => {
+    const { status, json } = await judge({ id: 'q7', inputs });
+    expect(status).toBe(400);
+    expect(Object.keys(json!)).toEqual(['error']);
+    expect(json!.error).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
+    expect(json!.error).not.toContain(MARKER);
+  });
+
+  test.each<[what: string, request: object, error: RegExp]>([
+    ['no inputs', {}, /needs at least one input/],
+    ['an unknown input', { inputs: [strings('WORDS', ['a'])] }, /unexpected input 'WORDS'/],
+    ['an input twice', { inputs: [...textInputs(['a']), strings('TEXT', ['b'])] }, /given more than once/],
+    ['a wrong shape', { inputs: [{ ...strings('TEXT', ['a']), shape: [1] }] }, /has shape \[1\], expected/],
+    [
+      'a shape of fractions',
+      { inputs: [{ ...strings('TEXT', ['a']), shape: [0.5, 1] }] },
+      /has shape \[0.5,1\]/,
+    ],
+    [
+      'another data type',
+      { inputs: [{ ...strings('TEXT', []), datatype: 'FP32', data: [1.5] }] },
+      /has data type/,
+    ],
+    [
+      'too few elements',
+      { inputs: [{ ...strings('TEXT', ['a']), shape: [2, 1] }] },
+      /has 1 elements, its shape/,
+    ],
+    ['too many rows', { inputs: [strings('TEXT', Array<string>(9).fill('a'))] }, /batch size 9/],
+    [
+      'an unknown output',
+      { inputs: textInputs(['a']), outputs: [{ name: 'SENSE' }] },
+      /unexpected output 'SENSE'/,
+    ],
+    ['a reserved parameter', { parameters: { triton_x: 1 }, inputs: textInputs(['a']) }, /is reserved/],
+    [
+      'shared memory',
+      {
+        inputs: [{ ...strings('TEXT', ['a']), parameters: { shared_memory_region: 'r' } }],
+      },
+      /'shared_memory_region', which is not supported/,
+    ],
+    [
+      'a classification',
+      { inputs: textInputs(['a']), outputs: [{ name: 'SCORE', parameters: { classification: 1 } }] },
+      /'classification', which is not supported/,
+    ],
+  ])('is 400 for %s', async (_, request, error) => {
+    const reply = await judge({ id: 'q7', ...request });
+    expect(reply.status).toBe(400);
+    expect(reply.json!.error).toMatch(error);
+    expect(reply.json!.error).toMatch(/^\[request id: q7\] /);
+  });
+
+  test.each([
+    ['SEQUENCE_OVERFLOW', 400],
+    ['PROBE_NOT_LOADED', 400],
+  ] as const)('that the model gives keeps its name: %s', async (code, status) => {
+    server.synthetic!.setFaults([{ kind: 'refuse', containing: MARKER, code }]);
+    const reply = await judge({ inputs: textInputs([MARKER]) });
+    expect(reply).toMatchObject({ status, json: { error: expect.stringContaining(`${code}: `) as string } });
+  });
+
+  it('is 404 for another model', async () => {
+    const reply = await post(JSON.stringify({ inputs: textInputs(['a']) }), {}, '/v2/models/other/infer');
+    expect(reply).toMatchObject({ status: 404 });
+    expect(reply.json!.error).toMatch(/unknown model/);
+  });
+
+  it('is 500 for a model that raises one, or makes a reply that is none', async () => {
+    server.synthetic!.setFaults([{ kind: 'crash' }]);
+    const crashed = await judge({ inputs: textInputs(['a']) });
+    expect(crashed.status).toBe(500);
+    expect(crashed.json!.error).toMatch(/^Failed to process the request\(s\) for model 'guard'/);
+    server.synthetic!.setFaults([{ kind: 'malformed', reply: 'truncated' }]);
+    expect(await judge({ inputs: textInputs(['a']) })).toMatchObject({
+      status: 500,
+      json: { error: 'the server failed on this request' },
+    });
+  });
+
+  it('is 503 while the server is down or overloaded', async () => {
+    server.synthetic!.setFaults([{ kind: 'overload' }]);
+    const overloaded = await judge({ inputs: textInputs(['a']) });
+    expect(overloaded.status).toBe(503);
+    expect(overloaded.json!.error).toMatch(/exceeds maximum queue size/);
+    server.synthetic!.setFaults([{ kind: 'down', how: 'not-ready' }]);
+    await judge({ inputs: textInputs(['a']) });
+    expect((await judge({ inputs: textInputs(['a']) })).status).toBe(503);
+  });
+
+  it('is 503 for a full queue, and one request costs no other', async () => {
+    const control = server.synthetic!;
+    control.pause();
+    const running = judge({ inputs: textInputs(['first']) });
+    await expect.poll(() => control.waiting === 0 && control.counts.executions > 0).toBe(true);
+    const waiting = [judge({ inputs: textInputs(['second']) }), judge({ inputs: textInputs(['third']) })];
+    await expect.poll(() => control.waiting).toBe(2);
+    expect((await judge({ inputs: textInputs(['fourth']) })).status).toBe(503);
+    control.resume();
+    for (const reply of [running, ...waiting]) expect((await reply).status).toBe(200);
+  });
+});
+
+it('a request whose client has gone leaves the queue', async () => {
+  const control = server.synthetic!;
+  control.pause();
+  const before = control.counts.executions;
+  const running = judge({ inputs: textInputs(['first']) });
+  await expect.poll(() => control.counts.executions).toBe(before + 1);
+  const gone = httpRequest(`${server.httpAddress!}/v2/models/guard/infer`, { method: 'POST' });
+  gone.on('error', () => {});
+  gone.end(JSON.stringify({ inputs: textInputs(['second']) }));
+  await expect.poll(() => control.waiting).toBe(1);
+  gone.destroy();
+  await expect.poll(() => control.waiting).toBe(0);
+  control.resume();
+  expect((await running).status).toBe(200);
+});
+
+it('any body gets one answer, and the server goes on', async () => {
+  const good = binaryBody(promptInputs(['hello']));
+  const length = good.headers['inference-header-content-length']!;
+  const damaged = fc
+    .array(fc.tuple(fc.nat(good.body.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 })
+    .map((edits) => {
+      const bytes = Buffer.from(good.body);
+      for (const [at, byte] of edits) bytes[at] = byte;
+      return bytes;
+    });
+  const bodies = fc.oneof(
+    damaged,
+    fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+    fc.json().map((bytes) => Buffer.from(bytes)),
+  );
+  await fc.assert(
+    fc.asyncProperty(bodies, fc.constantFrom(length, '7', 'x', undefined), async (body, given) => {
+      const headers: Record<string, string> =
+        given === undefined ? {} : { 'inference-header-content-length': given };
+      const { status, json } = await post(body, headers);
+      if (status !== 200)
+        expect({ status, keys: Object.keys(json!) }).toEqual({ status: 400, keys: ['error'] });
+    }),
+    { numRuns: 200 },
+  );
+  expect((await post(good.body, good.headers)).status).toBe(200);
+});
