@@ -6,7 +6,7 @@ import type { Execution, Model, OutputTensor, Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
 import type { Probe } from './probe.ts';
 import { refused, RequestError } from './request-error.ts';
-import { SessionCache } from './session-cache.ts';
+import { type CacheCounts, SessionCache } from './session-cache.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
 /** Between two contents, judging yields to the event loop after this time, in milliseconds. */
@@ -25,6 +25,10 @@ export class ContractModel implements Model {
     this.version = options.version;
     this.#probe = probe;
     this.#contextTokens = options.contextTokens;
+  }
+
+  get cacheTotals(): CacheCounts {
+    return this.#sessions.totals;
   }
 
   async execute({ requests }: Execution): Promise<Reply[]> {

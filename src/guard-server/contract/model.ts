@@ -1,4 +1,5 @@
 import type { RequestError } from './request-error.ts';
+import type { CacheCounts } from './session-cache.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
 /** One tensor of a reply, in the protocol's raw layout. */
@@ -28,6 +29,8 @@ export interface Execution {
 export interface Model {
   /** The version that judges a request that arrives now. */
   readonly version: string;
+  /** Use of the session cache since the model was loaded. */
+  readonly cacheTotals: CacheCounts;
   /** One reply per request, in order. A rejection fails every request of the execution. */
   execute(execution: Execution): Promise<readonly Reply[]>;
 }

@@ -19,6 +19,8 @@ export const CACHE_USAGE_ORDER = [
 
 type CacheCount = (typeof CACHE_USAGE_ORDER)[number];
 
+export type CacheCounts = Readonly<Record<CacheCount, number>>;
+
 interface Session {
   /** Digests of the cached turns, from the first of the conversation. */
   readonly turns: readonly string[];
@@ -39,10 +41,24 @@ const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_07
 export class SessionCache {
   readonly #l1: Tier;
   readonly #l2: Tier;
+  readonly #totals: Record<CacheCount, number> = {
+    messageHits: 0,
+    messageMisses: 0,
+    tokenHits: 0,
+    tokenMisses: 0,
+    writes: 0,
+    l1Evictions: 0,
+    l2Evictions: 0,
+  };
 
   constructor(capacity: CacheCapacity = DEFAULT_CACHE_CAPACITY) {
     this.#l1 = new Tier(capacity.l1Turns);
     this.#l2 = new Tier(capacity.l2Turns);
+  }
+
+  /** Sums of the counts of all uses. */
+  get totals(): CacheCounts {
+    return this.#totals;
   }
 
   /**
@@ -69,7 +85,10 @@ export class SessionCache {
     const keep = write ? { turns: digests } : held;
     if (keep !== undefined) this.#keep(id, keep, counts);
     const usage = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
-    CACHE_USAGE_ORDER.forEach((count, position) => (usage[position] = counts[count]));
+    CACHE_USAGE_ORDER.forEach((count, position) => {
+      usage[position] = counts[count];
+      this.#totals[count] += counts[count];
+    });
     return usage;
   }
 

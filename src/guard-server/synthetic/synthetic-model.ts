@@ -3,6 +3,7 @@ import { ContractModel } from '../contract/contract-model.ts';
 import { DEFAULT_CONTEXT_TOKENS } from '../contract/context-window.ts';
 import type { Execution, Model, Reply } from '../contract/model.ts';
 import { refused } from '../contract/request-error.ts';
+import type { CacheCounts } from '../contract/session-cache.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 import { MediaFeatures } from '../features/media-features.ts';
 import { FaultScript, type Fault } from './faults.ts';
@@ -78,6 +79,10 @@ export class SyntheticModel implements Model {
 
   get version(): string {
     return this.#loaded.model.version;
+  }
+
+  get cacheTotals(): CacheCounts {
+    return this.#loaded.model.cacheTotals;
   }
 
   get fingerprint(): Fingerprint {

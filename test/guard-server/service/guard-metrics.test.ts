@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { guardMetrics } from '../../../src/guard-server/service/guard-metrics.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, messages, promptInputs, TestClient } from '../../helpers/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
 
 let server: GuardServer;
@@ -67,6 +67,26 @@ it('has the names and labels of Triton', async () => {
   const [whole, ...steps] = durations as [number, ...number[]];
   // Each is rounded to a microsecond.
   expect(Math.abs(whole - steps.reduce((sum, step) => sum + step))).toBeLessThan(5);
+});
+
+it('counts what the session cache holds of conversations', async () => {
+  const turns = [['user', 'four'] as const, ['assistant', 'eight ch'] as const];
+  for (const count of [1, 2]) {
+    await client.infer({
+      tensors: [
+        column('REQUEST_TYPE', ['multiturn']),
+        messages(turns.slice(0, count)),
+        column('SESSION_ID', ['s']),
+      ],
+    });
+  }
+  expect(await metrics()).toMatchObject({
+    [`guardsweep_session_cache_messages_total{${LABELS},result="hit"}`]: 1,
+    [`guardsweep_session_cache_messages_total{${LABELS},result="miss"}`]: 2,
+    [`guardsweep_session_cache_tokens_total{${LABELS},result="hit"}`]: 1,
+    [`guardsweep_session_cache_tokens_total{${LABELS},result="miss"}`]: 3,
+    [`guardsweep_session_cache_evictions_total{${LABELS},tier="l1"}`]: 0,
+  });
 });
 
 it('is empty while no model is loaded', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
+import { SessionCache } from '../../../src/guard-server/contract/session-cache.ts';
 import { ModelLifecycle, type LoadedModel } from '../../../src/guard-server/service/model-lifecycle.ts';
 
 /** A promise and what settles it. */
@@ -23,7 +24,7 @@ beforeEach(() => {
   [loading, draining] = [deferred(), deferred()];
   [loads, closes] = [0, 0];
   const loaded: LoadedModel = {
-    model: { version: '1', execute: () => Promise.resolve([]) },
+    model: { version: '1', cacheTotals: new SessionCache().totals, execute: () => Promise.resolve([]) },
     batcher: { waiting: 0, submit: () => () => {}, drained: () => draining.promise },
     close: () => Promise.resolve(void closes++),
   };
