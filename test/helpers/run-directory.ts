@@ -26,6 +26,7 @@ export function comparable(lines: readonly OutcomeLine[]): object[] {
     attempts: null,
     endpoint: null,
     reused_from: null,
+    stream: line.stream && { ...line.stream, lag_chunks: null, lag_ms: null },
   }));
 }
 

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { generationVerdict } from '../../src/domain/generation/generation-verdict.ts';
-import type { Outcome, OutcomeLine } from '../../src/domain/outcome.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { outcomes } from '../helpers/run-directory.ts';
+import { comparable, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge } from './small-run.ts';
 
 const REPLAY = { chunkChars: 8, cadenceChunks: 1 };
@@ -113,14 +113,6 @@ it('has the same outcomes after interruptions and a retry as undisturbed', async
   await go(run, streaming({ refuse: (request) => (isOdd(request) ? 'TIMEOUT' : null) }));
   const { summary } = await go(run, streaming(), { retry: true });
   expect(summary).toMatchObject({ pass: 2, errors: 4 });
-  expect((await outcomes(run.dir)).map(lasting)).toEqual((await outcomes(plain.dir)).map(lasting));
+  expect(comparable(await outcomes(run.dir))).toEqual(comparable(await outcomes(plain.dir)));
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });
-
-/** What does not depend on when and where an item was judged. */
-function lasting(line: OutcomeLine): unknown {
-  return {
-    ...{ ...line, run: null, attempts: null, endpoint: null, latency_ms: null, moderated_at: null },
-    stream: line.stream && { ...line.stream, lag_chunks: null, lag_ms: null },
-  };
-}

@@ -1,0 +1,32 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeGenerations } from '../helpers/corpus.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { redisForTest } from '../helpers/redis.ts';
+import { comparable, onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+it('generations are replayed by a fleet as in one process', { timeout: 120_000 }, async () => {
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const corpus = join(folder, 'corpus');
+  const out = join(folder, 'runs');
+  await mkdir(corpus);
+  await mkdir(out);
+  for (let file = 0; file < 2; file++) await writeGenerations(corpus, `${file}.jsonl`, 8, 1 + file * 8);
+  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+  fleet.worker();
+  fleet.sink();
+  const replay = ['--as-stream', '--chunk-chars', '60'];
+  expectStatus(await fleet.enqueue(corpus, replay).finished(), 0);
+  const alone = join(folder, 'alone');
+  expectStatus(await guardsweep(['enqueue', corpus, ...replay, '--out', alone, '--quiet']), 0);
+  const run = await fleet.run();
+  const lines = await outcomes(run);
+  expect(lines).toHaveLength(16);
+  expect(lines.every(({ stream }) => stream !== null)).toBe(true);
+  expect(comparable(lines)).toEqual(comparable(await outcomes(await onlyRun(alone))));
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: 16 });
+});
