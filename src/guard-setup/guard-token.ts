@@ -2,7 +2,13 @@ import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
 import { parseSocketAddress } from '../guard/websocket/socket-address.ts';
-import { type GuardEndpoint, isRest, isWebSocket, parseAddress } from '../guard/protocol/address.ts';
+import {
+  type GuardEndpoint,
+  isKserveHttp,
+  isRest,
+  isWebSocket,
+  parseAddress,
+} from '../guard/protocol/address.ts';
 import { type BaseAddress, parseBaseAddress } from '../guard/http/base-address.ts';
 
 /**
@@ -10,7 +16,7 @@ import { type BaseAddress, parseBaseAddress } from '../guard/http/base-address.t
  * `guards` are all configured URLs, `namedByUser` those of them that the user named for this command with a flag, a job
  * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_` for
  * every character that is not a letter or digit. An empty variable means no token.
- * - gRPC and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
+ * - gRPC, KServe over HTTP, and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
  * - REST: `GUARD_API_KEY__<HOST>` if that is set, else `GUARD_API_KEY`, if only one https host has no key of its own. Over
  *   plain http no key is needed.
  * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and must
@@ -25,7 +31,7 @@ export function guardToken(
 ): (endpoint: GuardEndpoint) => string | null {
   return (endpoint) => {
     if (endpoint.name === EMBEDDED_GUARD) return null;
-    const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : grpcToken(env, endpoint);
+    const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : guardTokenOf(env, endpoint);
     if (found !== null && !found.isOwn && !namedByUser.includes(endpoint.name))
       throw notNamed(found, endpoint);
     if (found !== null && !isToken(found.token)) {
@@ -45,12 +51,11 @@ interface Found {
   readonly isOwn: boolean;
 }
 
-function grpcToken(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
+function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
   const { host, secure, loopback } = hostOf(endpoint);
   const own = ownOf(env, 'GUARD_TOKEN', host);
   const found = own === undefined ? valueOf(env, 'GUARD_TOKEN') : own;
-  if (found !== null && !secure && !loopback)
-    throw withoutTls(endpoint, found.variable, /^(grpc|ws):/, '$1s:');
+  if (found !== null && !secure && !loopback) throw withoutTls(endpoint, found.variable);
   return found;
 }
 
@@ -58,7 +63,7 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
   const { host, secure, loopback } = parseBaseAddress(endpoint);
   const own = ownOf(env, 'GUARD_API_KEY', host);
   if (own !== undefined) {
-    if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable, /^http:/, 'https:');
+    if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable);
     return own;
   }
   const shared = secure ? valueOf(env, 'GUARD_API_KEY') : null;
@@ -98,16 +103,16 @@ function notNamed({ variable }: Found, endpoint: GuardEndpoint): Failure {
   );
 }
 
-function withoutTls({ name, address }: GuardEndpoint, variable: string, from: RegExp, to: string): Failure {
+function withoutTls({ name, address }: GuardEndpoint, variable: string): Failure {
   return new Failure(
     'usage',
     `guard ${name}: ${variable} is not sent to another host without TLS; ` +
-      `name it as ${address.replace(from, to)}, or unset ${variable}`,
+      `name it as ${address.replace(':', 's:')}, or unset ${variable}`,
   );
 }
 
 function hostOf(endpoint: GuardEndpoint): Pick<BaseAddress, 'host' | 'secure' | 'loopback'> {
-  if (isRest(endpoint)) return parseBaseAddress(endpoint);
+  if (isRest(endpoint) || isKserveHttp(endpoint)) return parseBaseAddress(endpoint);
   if (isWebSocket(endpoint)) return parseSocketAddress(endpoint);
   const { serverName, secure, loopback } = parseAddress(endpoint);
   return { host: serverName, secure, loopback };

@@ -136,11 +136,11 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   ],
   [
     { guard: ['https://guard.example/v1/moderations'] },
-    '--guard: name the base address of the guard, before /v1, found "https://guard.example/v1/moderations"',
+    '--guard: name the base address of the guard, before /v1 or /v2, found "https://guard.example/v1/moderations"',
   ],
   [
     { guard: ['http://gpu-1/a/../b'] },
-    '--guard: name the base address of the guard, before /v1, found "http://gpu-1/a/../b"',
+    '--guard: name the base address of the guard, before /v1 or /v2, found "http://gpu-1/a/../b"',
   ],
   [{ guard: ['https://'] }, '--guard: expected a host and a port of 1 to 65535, found "https://"'],
   [
@@ -151,7 +151,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
   [
     { guard: ['gpu-1:8001'] },
-    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000 or embedded:, found "gpu-1:8001"',
+    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, ws[s]://host:8000 or embedded:, found "gpu-1:8001"',
   ],
   [
     { guard: ['grpc://gpu-1:80010'] },

@@ -164,6 +164,8 @@ describe('a run’s configuration', () => {
       'https://Guard.Example/',
       'https://guard.example:8443',
       'https://guard.example/Team/a',
+      'KServe+HTTP://GPU-1',
+      'kserve+https://guard.example/Team/a/',
       'http://gpu-1',
       'http://[::1]:9001/',
     ];
@@ -171,6 +173,8 @@ describe('a run’s configuration', () => {
       'https://guard.example',
       'https://guard.example:8443',
       'https://guard.example/Team/a',
+      'kserve+http://gpu-1:8000',
+      'kserve+https://guard.example/Team/a',
       'http://gpu-1:9000',
       'http://[::1]:9001',
     ]);

@@ -14,6 +14,8 @@ describe('the token of a guard', () => {
       'grpc://127.0.0.1:8001',
       'grpc://localhost',
       'grpc://[::1]',
+      'kserve+http://127.0.0.1:8000',
+      'kserve+https://gpu-2/base',
     ]) {
       expect(tokenFor(env, address)).toBe('for-all');
     }
@@ -28,12 +30,17 @@ describe('the token of a guard', () => {
           'name it as grpcs://gpu-2:8001, or unset GUARD_TOKEN',
       }),
     );
+    expect(() => tokenFor(env, 'kserve+http://gpu-2:8000')).toThrow(
+      /name it as kserve\+https:\/\/gpu-2:8000/,
+    );
     expect(() => tokenFor(env, 'grpc://gpu-1.example:8001')).toThrow(/unset GUARD_TOKEN__GPU_1_EXAMPLE$/);
     expect(() => tokenFor(env, 'grpc://127.0.0.1.example:8001')).toThrow();
   });
 
   it('is the one of its host where there is one; an empty one is none', () => {
-    expect(tokenFor(env, 'grpcs://gpu-1.example:8001')).toBe('for-one');
+    for (const scheme of ['grpcs', 'kserve+https']) {
+      expect(tokenFor(env, `${scheme}://gpu-1.example:8001`)).toBe('for-one');
+    }
     expect(tokenFor({ GUARD_TOKEN: 'x', GUARD_TOKEN__GPU_3: '' }, 'grpc://gpu-3:8001')).toBeNull();
     expect(tokenFor({ GUARD_TOKEN____1: 'v6' }, 'grpc://[::1]:8001')).toBe('v6');
     expect(tokenFor({ GUARD_TOKEN: '' }, 'grpc://gpu-3:8001')).toBeNull();

@@ -4,6 +4,7 @@ import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
 import { gate } from '../helpers/gate.ts';
 import { closeAfterEach } from '../helpers/guard-pool.ts';
+import { type HttpScripted, startKserveHttpServer } from '../helpers/kserve-http-server.ts';
 import { type Scripted, startKserveServer } from '../helpers/kserve-server.ts';
 import { type RestScripted, startRestGuard } from '../helpers/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
@@ -147,5 +148,32 @@ function asReply(trouble: Trouble): RestScripted {
       return { body: '{"flagged": maybe}' };
     case 'overload':
       return { status: 429, body: { error: { code: 'RATE_LIMITED', message: 'as scripted' } } };
+  }
+}
+
+for (const form of ['triton', 'mlserver'] as const) {
+  guardConformance(`HTTP with the KServe protocol, as ${form}`, () => {
+    const troubles = new Troubles();
+    const script = async (contents: readonly string[]): Promise<HttpScripted> => {
+      const trouble = await troubles.next(contents);
+      return trouble === undefined ? undefined : asHttpReply(trouble, form);
+    };
+    return troubled(troubles, (port) => startKserveHttpServer({ form, script, port }));
+  });
+}
+
+function asHttpReply(trouble: Trouble, form: 'triton' | 'mlserver'): HttpScripted {
+  const error = (status: number, text: string) => ({ status, body: JSON.stringify({ error: text }) });
+  switch (trouble.kind) {
+    case 'refuse': {
+      const prefix = form === 'triton' ? '[request id: <id_unknown>] ' : 'mlserver.errors.InferenceError: ';
+      return error(400, `${prefix}${trouble.code}: as scripted`);
+    }
+    case 'crash':
+      return error(500, 'as scripted');
+    case 'malformed':
+      return { body: '{"outputs": maybe}' };
+    case 'overload':
+      return error(503, 'Exceeds maximum queue size');
   }
 }

@@ -9,6 +9,11 @@ import type {
 } from '../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import {
+  type KserveHttpOptions,
+  type KserveHttpServer,
+  startKserveHttpServer,
+} from './kserve-http-server.ts';
 import { type KserveServer, type KserveServerOptions, startKserveServer } from './kserve-server.ts';
 import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
 import { startSocketServer, type StreamServer } from './scripted-streams.ts';
@@ -43,6 +48,12 @@ export async function kserveServer(options?: KserveServerOptions): Promise<Kserv
 
 export async function socketServer(options?: Parameters<typeof startSocketServer>[0]): Promise<StreamServer> {
   const started = await startSocketServer(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function kserveHttpServer(options?: KserveHttpOptions): Promise<KserveHttpServer> {
+  const started = await startKserveHttpServer(options);
   open.push(() => started.kill());
   return started;
 }

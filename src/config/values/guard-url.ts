@@ -3,8 +3,17 @@ import { mistake, quoted, type Located } from '../mistake.ts';
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';
 
-/** Where guards listen unless told otherwise: Triton for gRPC and WebSockets, the reference client for REST, any host for HTTPS. */
-const DEFAULT_PORTS = { grpc: 8001, grpcs: 8001, http: 9000, https: 443, ws: 8000, wss: 8000 } as const;
+/** Where guards listen unless told otherwise: Triton, the reference client for REST, any host for HTTPS. */
+const DEFAULT_PORTS = {
+  grpc: 8001,
+  grpcs: 8001,
+  http: 9000,
+  https: 443,
+  'kserve+http': 8000,
+  'kserve+https': 443,
+  ws: 8000,
+  wss: 8000,
+} as const;
 
 type Scheme = keyof typeof DEFAULT_PORTS;
 
@@ -14,7 +23,8 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
  * A guard endpoint in the form that records use: `embedded:`, or scheme, lower-case host and port. Over gRPC
  * `grpc://gpu-1:8001`, the port being 8001 when none is given; over REST the base address before `/v1`:
  * `http://gpu-1:9000`, the port being 9000 when none is given, or `https://guard.example`, with its port unless that is
- * 443 and its path if it has one; over a WebSocket, which takes generations only, `ws://gpu-1:8000` or `wss://`, the port
+ * 443 and its path if it has one; with the KServe v2 protocol over HTTP the base address before `/v2`, in the same way:
+ * `kserve+http://gpu-1:8000`, `kserve+https://guard.example`; over a WebSocket, which takes generations only, `ws://gpu-1:8000` or `wss://`, the port
  * being 8000 when none is given. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
  * the message.
  */
@@ -29,7 +39,7 @@ function parseGuardUrl({ value, place }: Located<string>): string {
     place,
     /^embedded\b/i.test(text)
       ? `the embedded guard is written ${EMBEDDED_GUARD} and nothing after it`
-      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
+      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
   );
 }
 
@@ -48,18 +58,18 @@ function parseLocation(scheme: Scheme, rest: string, given: Located<string>): st
   if (match === null || port < 1 || port > 65_535 || (path !== '' && !mayHavePath)) {
     throw mistake(given.place, `expected a host and a port of 1 to 65535, found ${quoted(given.value)}`);
   }
-  if (/\/v1(\/|$)|\/\.\.?(\/|$)/.test(path)) {
+  if (/\/v[12](\/|$)|\/\.\.?(\/|$)/.test(path)) {
     throw mistake(
       given.place,
-      `name the base address of the guard, before /v1, found ${quoted(given.value)}`,
+      `name the base address of the guard, before /v1 or /v2, found ${quoted(given.value)}`,
     );
   }
-  return `${scheme}://${host.toLowerCase()}${scheme === 'https' && port === 443 ? '' : `:${port}`}${path}`;
+  return `${scheme}://${host.toLowerCase()}${scheme.endsWith('https') && port === 443 ? '' : `:${port}`}${path}`;
 }
 
 /** Whether connections to this guard use TLS. */
 export function overTls(url: string): boolean {
-  return /^(grpcs|https|wss):/.test(url);
+  return /^(grpcs|(kserve\+)?https|wss):/.test(url);
 }
 
 /** Several endpoints in the order given. Failure('usage') also when one is named twice. */

@@ -2,20 +2,21 @@ import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 
-/** Base URL of a guard's REST endpoints. */
+/** Base URL of a guard's REST endpoints, or of the KServe v2 protocol. */
 export interface BaseAddress {
   /** Without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
   readonly loopback: boolean;
-  /** Prefix of `/v1/...`: empty, or with a leading slash and no trailing one. */
+  /** Prefix of `/v1/...` or `/v2/...`: empty, or with a leading slash and no trailing one. */
   readonly path: string;
 }
 
-/** Parses the address of a REST endpoint. Failure('usage') unless it is an http:// or https:// URL without user or query. */
+/** Parses an endpoint's address. Failure('usage') unless it is an http(s):// or kserve+http(s):// URL without user or query. */
 export function parseBaseAddress({ name, address }: GuardEndpoint): BaseAddress {
-  const url = URL.canParse(address) ? new URL(address) : null;
+  const plainAddress = address.replace(/^kserve\+/i, '');
+  const url = URL.canParse(plainAddress) ? new URL(plainAddress) : null;
   const plain =
     url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!plain || !['http:', 'https:'].includes(url.protocol)) {

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import {
   expandEndpoint,
   type GuardEndpoint,
+  isKserveHttp,
   isRest,
   isWebSocket,
   type LookupOptions,
@@ -10,6 +11,7 @@ import {
 import type { Credentials } from '../protocol/connection.ts';
 import type { EndpointTarget } from '../endpoint/endpoint.ts';
 import { parseBaseAddress } from '../http/base-address.ts';
+import { KserveHttpConnection } from '../kserve-http/kserve-http-connection.ts';
 import { RestConnection, takenOverRest } from '../rest/rest-connection.ts';
 import { loadService } from '../tensors/service.ts';
 import { parseSocketAddress } from '../websocket/socket-address.ts';
@@ -25,9 +27,9 @@ interface TargetOptions {
 }
 
 /**
- * The servers behind the endpoints. A gRPC endpoint has one per address of its name. A REST endpoint has always one,
- * since its name may be that of a load balancer with any number of addresses; so has a WebSocket endpoint. Failure('usage')
- * when an address is malformed, or when a fingerprint is expected of a guard over REST or a WebSocket, which reports none.
+ * The servers behind the endpoints. A gRPC endpoint has one per address of its name. Any other has always one, since its
+ * name may be that of a load balancer with any number of addresses. Failure('usage') when an address is malformed, or when
+ * a fingerprint is expected of a guard over REST or a WebSocket, which reports none.
  */
 export async function endpointTargets(
   endpoints: readonly GuardEndpoint[],
@@ -50,6 +52,7 @@ export async function endpointTargets(
   const targets = withTokens.map(async ({ endpoint, credentials }): Promise<EndpointTarget[]> => {
     if (isRest(endpoint)) return [restTarget(endpoint, credentials)];
     if (isWebSocket(endpoint)) return [webSocketTarget(endpoint, credentials)];
+    if (isKserveHttp(endpoint)) return [kserveHttpTarget(endpoint, credentials)];
     const expanded = await expandEndpoint(endpoint, lookup);
     return expanded.map(({ name, address }) => ({
       name,
@@ -78,5 +81,15 @@ function webSocketTarget(endpoint: GuardEndpoint, credentials: Credentials): End
     kind: 'websocket',
     takes: takenOverWebSocket,
     connect: () => new WebSocketConnection(address, credentials),
+  };
+}
+
+function kserveHttpTarget(endpoint: GuardEndpoint, credentials: Credentials): EndpointTarget {
+  const base = parseBaseAddress(endpoint);
+  return {
+    name: endpoint.name,
+    kind: 'triton',
+    takes: (signature) => signature !== 'generation',
+    connect: () => new KserveHttpConnection(base, credentials),
   };
 }

@@ -3,10 +3,13 @@ import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { negotiate } from '../kserve/negotiate.ts';
 import { readVersion } from '../kserve/version.ts';
-import { type GuardEndpoint, isRest, isWebSocket, parseAddress } from '../protocol/address.ts';
+import { type GuardEndpoint, isKserveHttp, isRest, isWebSocket, parseAddress } from '../protocol/address.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { parseBaseAddress } from '../http/base-address.ts';
+import type { KserveCalls } from '../kserve/kserve-calls.ts';
+import { KserveHttpCalls } from '../kserve-http/kserve-http-calls.ts';
+import { kserveHttpClient } from '../kserve-http/kserve-http-connection.ts';
 import { RestConnection } from '../rest/rest-connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 import { loadService } from '../tensors/service.ts';
@@ -54,9 +57,9 @@ export async function readEndpoint(
 ): Promise<EndpointReading> {
   const credentials = { token: token?.(endpoint) ?? null, tls };
   try {
-    return isRest(endpoint) || isWebSocket(endpoint)
-      ? await tryToJudge(endpoint, credentials, { timeoutMs, signal })
-      : await readTriton(endpoint, credentials, { timeoutMs, signal });
+    const unversioned = isRest(endpoint) || isWebSocket(endpoint);
+    const read = unversioned ? tryToJudge : isKserveHttp(endpoint) ? readKserveHttp : readGrpc;
+    return await read(endpoint, credentials, { timeoutMs, signal });
   } catch (error) {
     const translated = notUsable(error, { signal });
     if (!(translated instanceof NotUsable)) throw translated;
@@ -83,27 +86,39 @@ async function tryToJudge(
   }
 }
 
-async function readTriton(
+async function readGrpc(
   endpoint: GuardEndpoint,
   credentials: Credentials,
   options: CallLimits,
 ): Promise<EndpointReading> {
   const channel = new GuardChannel(parseAddress(endpoint), loadService(), credentials);
   try {
-    const calls = grpcCalls(channel);
-    const model = await negotiate(calls, options);
-    const { fingerprint, modelVersion } = await readVersion(calls, model, options);
-    const { maxBatchSize, instances } = model;
-    return {
-      name: endpoint.name,
-      kind: 'triton',
-      model: MODEL_NAME,
-      modelVersion,
-      maxBatchSize,
-      instances,
-      fingerprint,
-    };
+    return await readKserve(endpoint, grpcCalls(channel), options);
   } finally {
     channel.close();
   }
+}
+
+async function readKserveHttp(
+  endpoint: GuardEndpoint,
+  credentials: Credentials,
+  options: CallLimits,
+): Promise<EndpointReading> {
+  const client = kserveHttpClient(parseBaseAddress(endpoint), credentials);
+  try {
+    return await readKserve(endpoint, new KserveHttpCalls(client), options);
+  } finally {
+    client.close();
+  }
+}
+
+async function readKserve(
+  { name }: GuardEndpoint,
+  calls: KserveCalls,
+  options: CallLimits,
+): Promise<EndpointReading> {
+  const model = await negotiate(calls, options);
+  const { fingerprint, modelVersion } = await readVersion(calls, model, options);
+  const { maxBatchSize, instances } = model;
+  return { name, kind: 'triton', model: MODEL_NAME, modelVersion, maxBatchSize, instances, fingerprint };
 }

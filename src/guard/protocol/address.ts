@@ -6,16 +6,17 @@ import { isLoopback } from '../../domain/loopback.ts';
 
 /** A guard the run may use. */
 export interface GuardEndpoint {
-  /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`. */
+  /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`, `kserve+http://host:8000`. */
   readonly name: string;
   /**
    * `grpc://host:port` or `grpcs://host:port` (default port 8001), or the base URL of its REST endpoints,
-   * `http://host:port` or `https://host`, or of its WebSocket endpoint, `ws://host:port` or `wss://host:port`.
+   * `http://host:port` or `https://host`, or of its WebSocket endpoint, `ws://host:port` or `wss://host:port`, or of the
+   * KServe v2 protocol over HTTP, `kserve+http://host:port` or `kserve+https://host`.
    */
   readonly address: string;
 }
 
-/** Whether the endpoint is reached over REST, not gRPC. */
+/** Whether the endpoint is reached over REST. */
 export function isRest({ address }: GuardEndpoint): boolean {
   return /^https?:/i.test(address);
 }
@@ -23,6 +24,11 @@ export function isRest({ address }: GuardEndpoint): boolean {
 /** Whether the endpoint is reached over WebSockets, which carry moderation streams only. */
 export function isWebSocket({ address }: GuardEndpoint): boolean {
   return /^wss?:/i.test(address);
+}
+
+/** Whether the endpoint is reached with the KServe v2 protocol over HTTP. */
+export function isKserveHttp({ address }: GuardEndpoint): boolean {
+  return /^kserve\+https?:/i.test(address);
 }
 
 /** Where to connect over gRPC, and which name to verify. */

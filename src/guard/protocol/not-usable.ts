@@ -18,7 +18,7 @@ export class NotUsable extends Error {
 /** Reasons that a wrong setting causes, unless the guard has been in use before, with their messages. */
 const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'unknown model': `it has no model ${MODEL_NAME}`,
-  'unknown path': 'it has no such path: name the base address of the guard, before /v1',
+  'unknown path': 'it has no such path: name the base address of the guard, before /v1 or /v2',
   'redirects elsewhere': 'it redirects elsewhere, which is not followed: name the address it redirects to',
   'certificate not trusted': 'its certificate is not trusted: see --guard-ca',
   'certificate refused': 'it requires a certificate that it trusts: see --guard-cert',

@@ -1,14 +1,11 @@
 import { status } from '@grpc/grpc-js';
+import { INTERNAL_TEXTS, UNAVAILABLE_TEXTS, withoutRequestId } from '../kserve/error-texts.ts';
 import type { Fault, OutReason } from '../protocol/call-error.ts';
 import { namedError } from '../protocol/named-errors.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
-/** Prefix of an error of one request, by Triton and its Python backend. */
-const REQUEST_ID_PREFIX = /^\[request id: [^\]]*\]\s*/;
-
 const REFUSED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
 const GUARD_FAILED: Fault = { kind: 'attempt', code: 'GUARD_INTERNAL' };
-const OVERLOAD: Fault = { kind: 'overload' };
 
 function out(reason: OutReason, reached: boolean): Fault {
   return { kind: 'endpoint', reason, reached };
@@ -22,13 +19,8 @@ type Row = readonly [code: number, text: RegExp | null, fault: Fault];
  * for several conditions, so those are told apart by their message texts.
  */
 const TABLE: readonly Row[] = [
-  [status.UNAVAILABLE, /exceeds maximum queue size|request timeout expired/i, OVERLOAD],
-  [
-    status.UNAVAILABLE,
-    /shutting down|server is stopping|server exiting|stream refused/i,
-    out('shutting down', false),
-  ],
-  [status.UNAVAILABLE, /not at ready state|server not ready/i, out('not ready', false)],
+  ...UNAVAILABLE_TEXTS.map(([text, fault]): Row => [status.UNAVAILABLE, text, fault]),
+  [status.UNAVAILABLE, /stream refused/i, out('shutting down', false)],
   // A TLS alert is the server rejecting our certificate, or the lack of one.
   [
     status.UNAVAILABLE,
@@ -52,11 +44,10 @@ const TABLE: readonly Row[] = [
   [status.UNAUTHENTICATED, null, { kind: 'fatal', reason: 'not authorised' }],
   [status.PERMISSION_DENIED, null, { kind: 'fatal', reason: 'not authorised' }],
   [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
-  [status.RESOURCE_EXHAUSTED, null, OVERLOAD],
+  [status.RESOURCE_EXHAUSTED, null, { kind: 'overload' }],
   // Node's HTTP/2 client closed the connection because of a protocol error; all calls on it fail.
   [status.INTERNAL, /internal client error/i, out('connection lost', true)],
-  [status.INTERNAL, /stub process .*is not healthy/is, out('model process unhealthy', true)],
-  [status.INTERNAL, /failed to process the request\(s\) for model/i, { kind: 'execution' }],
+  ...INTERNAL_TEXTS.map(([text, fault]): Row => [status.INTERNAL, text, fault]),
   [status.INTERNAL, null, GUARD_FAILED],
   [status.UNKNOWN, null, GUARD_FAILED],
   [status.DATA_LOSS, null, GUARD_FAILED],
@@ -93,7 +84,7 @@ export function classify(code: number, details: string, hasStarted = false): Fau
     return { kind: 'refused', code: 'INVALID_REPLY', named: false };
   }
   if (MODEL_STATUSES.has(code)) {
-    const named = namedError(details.replace(REQUEST_ID_PREFIX, ''));
+    const named = namedError(withoutRequestId(details));
     if (named !== null) return { kind: 'refused', code: named, named: true };
   }
   for (const [rowStatus, text, fault] of TABLE) {

@@ -7,7 +7,7 @@ export const GUARD_URL: Variable = {
 
 export const GUARD_TOKEN: Variable = {
   name: 'GUARD_TOKEN',
-  help: 'bearer token for guards on this machine or over grpcs://; needed to serve one beyond this machine',
+  help: 'bearer token for guards over gRPC or KServe HTTP, on this machine or over TLS; needed to serve one beyond this machine',
 };
 
 const GUARD_API_KEY: Variable = {

@@ -1,0 +1,46 @@
+import type { HttpBody } from '../http/http-client.ts';
+import type { InferRequest } from '../tensors/protocol.ts';
+import { decodeBooleans, decodeBytes } from '../tensors/raw.ts';
+
+/** Length of the JSON before the binary data, in bytes. */
+export const JSON_LENGTH_HEADER = 'inference-header-content-length';
+
+interface InferMessage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: HttpBody;
+}
+
+/**
+ * An inference request with the binary tensor data extension: JSON, then the raw contents of the inputs, in their order
+ * (Triton, docs/protocol/extension_binary_data.md). All outputs are asked for in the same form.
+ */
+export function binaryInferMessage({ inputs, raw_input_contents: raw }: InferRequest): InferMessage {
+  const json = Buffer.from(
+    JSON.stringify({
+      parameters: { binary_data_output: true },
+      inputs: inputs.map((input, index) => ({
+        ...input,
+        parameters: { binary_data_size: raw[index]!.length },
+      })),
+    }),
+  );
+  return {
+    headers: { [JSON_LENGTH_HEADER]: String(json.length) },
+    body: { contentType: 'application/octet-stream', chunks: [json, ...raw] },
+  };
+}
+
+/** An inference request in JSON alone, for a server without that extension. */
+export function jsonInferMessage({ inputs, raw_input_contents: raw }: InferRequest): InferMessage {
+  const json = JSON.stringify({
+    inputs: inputs.map((input, index) => ({ ...input, data: dataOf(input.datatype, raw[index]!) })),
+  });
+  return { headers: {}, body: { contentType: 'application/json', chunks: [Buffer.from(json)] } };
+}
+
+/** The elements of an input; the inputs of the contract are BYTES or BOOL. */
+function dataOf(datatype: string, raw: Buffer): readonly (string | boolean)[] {
+  return datatype === 'BOOL'
+    ? decodeBooleans(raw)!
+    : decodeBytes(raw)!.map((element) => element.toString('utf8'));
+}

@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { HttpClient, HttpReply } from '../http/http-client.ts';
+import type { KserveCalls } from '../kserve/kserve-calls.ts';
+import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
+import { CallError } from '../protocol/call-error.ts';
+import type { CallOptions } from '../protocol/connection.ts';
+import {
+  type InferRequest,
+  type InferResponse,
+  MODEL_NAME,
+  type WireModelConfig,
+  type WireModelMetadata,
+} from '../tensors/protocol.ts';
+import { binaryInferMessage, JSON_LENGTH_HEADER, jsonInferMessage } from './infer-body.ts';
+import { readInferReply } from './infer-reply.ts';
+import { classifyKserveHttp } from './kserve-http-fault.ts';
+import { MODEL_CONFIG, MODEL_METADATA, READINESS, SERVER_METADATA } from './model-json.ts';
+import { parseJson } from './parse-json.ts';
+
+const MODEL_PATH = `/v2/models/${MODEL_NAME}`;
+
+/** Name of the binary tensor data extension in a server's metadata. */
+const BINARY_EXTENSION = 'binary_tensor_data';
+
+/** Statuses of a path that the server does not have, or does not implement. */
+const ABSENT: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** Statuses with which servers say that they, or a model, are not ready: Triton and MLServer 400, the KServe SDK 503. */
+const NOT_READY: ReadonlySet<number> = new Set([400, 503]);
+
+/** The calls of the KServe v2 protocol over HTTP. */
+export class KserveHttpCalls implements KserveCalls {
+  readonly metadataCall = `GET ${MODEL_PATH}`;
+  /** The protocol has streams over gRPC only. */
+  readonly stream = null;
+  readonly #client: HttpClient;
+  /** Whether the server takes binary tensors. Known once it is ready. */
+  #isBinary = false;
+
+  constructor(client: HttpClient) {
+    this.#client = client;
+  }
+
+  /** Also reads which extensions a ready server has. */
+  async serverReady(options: CallOptions): Promise<boolean> {
+    const reply = await this.#get('/v2/health/ready', MAX_READINESS_REPLY_BYTES, options);
+    if (NOT_READY.has(reply.status)) return false;
+    if (!saysReady(succeeded(reply, 'server'))) return false;
+    this.#isBinary = await this.#hasBinaryExtension(options);
+    return true;
+  }
+
+  async modelReady(options: CallOptions): Promise<boolean> {
+    const reply = await this.#get(`${MODEL_PATH}/ready`, MAX_READINESS_REPLY_BYTES, options);
+    return saysReady(succeeded(reply, 'model'));
+  }
+
+  async modelConfig(options: CallOptions): Promise<WireModelConfig | null> {
+    const reply = await this.#get(`${MODEL_PATH}/config`, MAX_CONFIG_REPLY_BYTES, options);
+    return ABSENT.has(reply.status) ? null : jsonIn(MODEL_CONFIG, succeeded(reply, 'model'));
+  }
+
+  async modelMetadata(options: CallOptions): Promise<WireModelMetadata> {
+    const reply = await this.#get(MODEL_PATH, MAX_CONFIG_REPLY_BYTES, options);
+    return jsonIn(MODEL_METADATA, succeeded(reply, 'model'));
+  }
+
+  async infer(request: InferRequest, maxReplyBytes: number, options: CallOptions): Promise<InferResponse> {
+    const message = this.#isBinary ? binaryInferMessage(request) : jsonInferMessage(request);
+    const path = `${MODEL_PATH}/infer`;
+    const reply = await this.#client.send({ method: 'POST', path, ...message, maxReplyBytes }, options);
+    const { headers, body } = succeeded(reply, 'model');
+    const jsonLength = headers[JSON_LENGTH_HEADER];
+    const response = body && readInferReply(body, typeof jsonLength === 'object' ? '' : jsonLength);
+    if (response === null) throw unreadable();
+    return response;
+  }
+
+  async #hasBinaryExtension(options: CallOptions): Promise<boolean> {
+    const reply = await this.#get('/v2', MAX_CONFIG_REPLY_BYTES, options);
+    if (ABSENT.has(reply.status)) return false;
+    return jsonIn(SERVER_METADATA, succeeded(reply, 'server')).extensions.includes(BINARY_EXTENSION);
+  }
+
+  #get(path: string, maxReplyBytes: number, options: CallOptions): Promise<HttpReply> {
+    return this.#client.send({ method: 'GET', path, maxReplyBytes }, options);
+  }
+}
+
+/** The reply if its status is 2xx; else throws what it means. */
+function succeeded(reply: HttpReply, about: 'server' | 'model'): HttpReply {
+  const { status, headers, body } = reply;
+  if (status >= 200 && status <= 299) return reply;
+  const text = body?.toString('utf8') ?? '';
+  throw new CallError(`HTTP status ${status}`, classifyKserveHttp({ status, headers, body: text, about }));
+}
+
+function saysReady({ body }: HttpReply): boolean {
+  return (body && parseJson(READINESS, body)?.ready) ?? true;
+}
+
+function jsonIn<T>(shape: z.ZodType<T>, { body }: HttpReply): T {
+  const value = body && parseJson(shape, body);
+  if (value === null) throw unreadable();
+  return value;
+}
+
+function unreadable(): CallError {
+  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
+}

@@ -1,0 +1,290 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { httpsOptions, type ServerTls } from './certificate.ts';
+
+/**
+ * A KServe v2 server over HTTP that shares no code with the guard client or the embedded guard. As `triton` it has the
+ * binary tensor data extension and a model configuration, and says with 400 that it is not ready. As `mlserver` it has
+ * neither, like Seldon MLServer 1.3.5: a body that is not JSON is 422, a model that it does not know 404.
+ */
+export interface KserveHttpServer {
+  readonly address: string;
+  readonly port: number;
+  /** Judged requests in order of arrival, without the harmless ones. */
+  readonly seen: SeenInference[];
+  /** Method and path of every request. */
+  readonly paths: string[];
+  readonly connections: () => number;
+  /** Ends at once: connections are cut. */
+  kill(): void;
+}
+
+export interface SeenInference {
+  /** Contents of the rows. */
+  readonly contents: readonly string[];
+  readonly headers: IncomingHttpHeaders;
+  readonly shapes: Readonly<Record<string, readonly number[]>>;
+}
+
+interface Output {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  readonly data: readonly (number | boolean | string | null)[];
+}
+
+/** What a script says of a request: nothing (an ordinary verdict), another reply, other outputs, or a lost connection. */
+export type HttpScripted =
+  | void
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: string | Buffer;
+    }
+  | { readonly outputs: (ordinary: readonly Output[]) => readonly unknown[] }
+  | 'drop';
+
+export interface KserveHttpOptions {
+  readonly port?: number;
+  /** Default `triton`. */
+  readonly form?: 'triton' | 'mlserver';
+  /** Goes before `/v2`. */
+  readonly path?: string;
+  readonly tls?: ServerTls;
+  /** Instead of the ordinary reply of any path but that for inference: a status, and a body. */
+  readonly get?: (path: string) => void | { readonly status: number; readonly body?: string };
+  readonly script?: (contents: readonly string[]) => HttpScripted | Promise<HttpScripted>;
+  readonly maxBatchSize?: number;
+}
+
+const HARMLESS = 'The library opens at nine on weekdays.';
+const CATEGORIES = 13;
+
+const INPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
+  ['REQUEST_TYPE', 'BYTES', [1]],
+  ['MODALITY', 'BYTES', [1]],
+  ['TEXT', 'BYTES', [1]],
+  ['IMAGE', 'BYTES', [1]],
+  ['AUDIO', 'BYTES', [1]],
+  ['RESPONSE_TEXT', 'BYTES', [1]],
+  ['SESSION_ID', 'BYTES', [1]],
+  ['MESSAGES', 'BYTES', [-1, 2]],
+  ['CACHE_WRITE', 'BOOL', [1]],
+];
+const OUTPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
+  ['SCORE', 'FP32', [1]],
+  ['FLAGGED', 'BOOL', [1]],
+  ['SUBCATEGORY_SCORES', 'FP32', [CATEGORIES]],
+  ['SUBCATEGORY_FLAGS', 'BOOL', [CATEGORIES]],
+  ['CACHE_USAGE', 'INT32', [8]],
+];
+const CONFIG_TYPES: Readonly<Record<string, string>> = {
+  BYTES: 'TYPE_STRING',
+  BOOL: 'TYPE_BOOL',
+  FP32: 'TYPE_FP32',
+  INT32: 'TYPE_INT32',
+};
+
+interface Body {
+  readonly parameters?: { readonly binary_data_output?: boolean };
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly datatype: string;
+    readonly shape: readonly number[];
+    readonly parameters?: { readonly binary_data_size: number };
+    readonly data?: readonly string[];
+  }[];
+}
+
+export async function startKserveHttpServer(options: KserveHttpOptions = {}): Promise<KserveHttpServer> {
+  const { form = 'triton', path: base = '', tls, script = () => {}, maxBatchSize = 64 } = options;
+  const isTriton = form === 'triton';
+  const seen: SeenInference[] = [];
+  const paths: string[] = [];
+  let connections = 0;
+
+  const tensors = (list: typeof INPUTS) =>
+    list.map(([name, datatype, dims]) => ({ name, datatype, shape: [-1, ...dims] }));
+  const configTensors = (list: typeof INPUTS) =>
+    list.map(([name, datatype, dims]) => ({
+      name,
+      data_type: CONFIG_TYPES[datatype],
+      dims: dims.map(String),
+      optional: true,
+    }));
+
+  const documents: Record<string, unknown> = {
+    '/v2/health/ready': '',
+    '/v2/models/guard/ready': '',
+    '/v2': { name: form, extensions: isTriton ? ['classification', 'binary_tensor_data'] : [] },
+    '/v2/models/guard': { name: 'guard', inputs: tensors(INPUTS), outputs: tensors(OUTPUTS) },
+    ...(isTriton && {
+      '/v2/models/guard/config': {
+        name: 'guard',
+        max_batch_size: maxBatchSize,
+        input: configTensors(INPUTS),
+        output: configTensors(OUTPUTS),
+        instance_group: [{ count: 2 }],
+      },
+    }),
+  };
+
+  const infer = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await bytesOf(message);
+    const jsonLength = message.headers['inference-header-content-length'];
+    if (!isTriton && (jsonLength !== undefined || message.headers['content-type'] !== 'application/json')) {
+      send(response, 422, { detail: [{ type: 'json_invalid' }] });
+      return;
+    }
+    const end = jsonLength === undefined ? body.length : Number(jsonLength);
+    const { inputs, parameters } = JSON.parse(body.toString('utf8', 0, end)) as Body;
+    const strings: Record<string, readonly string[]> = {};
+    let at = end;
+    for (const { name, datatype, parameters: own, data } of inputs) {
+      const size = own?.binary_data_size ?? 0;
+      const raw = body.subarray(at, at + size);
+      at += size;
+      if (datatype === 'BYTES') strings[name] = data ?? stringsOf(raw);
+    }
+    if (at !== body.length) throw new Error('sizes of binary data');
+    const binary = parameters?.binary_data_output === true;
+    if (strings['REQUEST_TYPE']![0] === 'version') {
+      const json = JSON.stringify({ 'model.pt': createHash('sha256').update('model').digest('hex') });
+      reply(response, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [json] }], binary);
+      return;
+    }
+    const contents = strings['IMAGE'] ??
+      strings['AUDIO'] ??
+      strings['RESPONSE_TEXT'] ??
+      strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
+    const shapes = Object.fromEntries(inputs.map(({ name, shape }) => [name, shape]));
+    if (contents[0] !== HARMLESS) seen.push({ contents, headers: message.headers, shapes });
+    const scripted = contents[0] === HARMLESS ? undefined : await script(contents);
+    if (scripted === 'drop') response.destroy();
+    else if (scripted && 'body' in scripted) {
+      send(response, scripted.status ?? 200, scripted.body, scripted.headers);
+    } else {
+      const ordinary = verdicts(contents);
+      reply(response, (scripted?.outputs(ordinary) as readonly Output[] | undefined) ?? ordinary, binary);
+    }
+  };
+
+  const answer = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    paths.push(`${message.method} ${message.url}`);
+    const path = message.url!.startsWith(`${base}/`) ? message.url!.slice(base.length) : '';
+    if (message.method === 'POST' && path === '/v2/models/guard/infer') {
+      await infer(message, response);
+      return;
+    }
+    const other = options.get?.(path);
+    if (other) send(response, other.status, other.body ?? '');
+    else if (documents[path] === undefined) send(response, 404, { detail: 'Not Found' });
+    else send(response, 200, documents[path]);
+  };
+
+  const handle = (message: IncomingMessage, response: ServerResponse): void => {
+    answer(message, response).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) response.destroy();
+      else send(response, 500, { error: `the server failed: ${String(error)}` });
+    });
+  };
+  const server = tls ? createTlsServer(httpsOptions(tls), handle) : createServer(handle);
+  server.on('connection', () => connections++);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `kserve+${tls ? 'https' : 'http'}://127.0.0.1:${port}${base}`,
+    port,
+    seen,
+    paths,
+    connections: () => connections,
+    kill: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function verdicts(contents: readonly string[]): Output[] {
+  const rows = contents.map((content) => {
+    const score = createHash('sha256').update(content).digest().readUInt32BE() / 2 ** 32;
+    return { score, flagged: score >= 0.5 };
+  });
+  const data: Record<string, (number | boolean)[]> = {
+    SCORE: rows.map(({ score }) => score),
+    FLAGGED: rows.map(({ flagged }) => flagged),
+    SUBCATEGORY_SCORES: rows.flatMap(({ score, flagged }) =>
+      new Array<number>(CATEGORIES).fill(flagged ? score : 0),
+    ),
+    SUBCATEGORY_FLAGS: rows.flatMap(({ flagged }) =>
+      Array.from({ length: CATEGORIES }, (_, index) => flagged && index === 7),
+    ),
+    CACHE_USAGE: rows.flatMap(() => [1, 2, 3, 4, 5, 6, 7, -8]),
+  };
+  return OUTPUTS.map(([name, datatype, dims]) => ({
+    name,
+    datatype,
+    shape: [rows.length, ...dims],
+    data: data[name]!,
+  }));
+}
+
+function reply(response: ServerResponse, outputs: readonly Output[], binary: boolean): void {
+  if (!binary) {
+    send(response, 200, { model_name: 'guard', model_version: '1', outputs });
+    return;
+  }
+  const raw = outputs.map(rawOf);
+  const described = outputs.map(({ data: _, ...output }, index) => ({
+    ...output,
+    parameters: { binary_data_size: raw[index]!.length },
+  }));
+  const json = Buffer.from(JSON.stringify({ model_name: 'guard', model_version: '1', outputs: described }));
+  const headers = { 'inference-header-content-length': String(json.length) };
+  send(response, 200, Buffer.concat([json, ...raw]), headers);
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  response.writeHead(status, headers).end(isText ? body : JSON.stringify(body));
+}
+
+async function bytesOf(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function stringsOf(raw: Buffer): string[] {
+  const strings: string[] = [];
+  for (let at = 0; at < raw.length;) {
+    const end = at + 4 + raw.readUInt32LE(at);
+    strings.push(raw.toString('utf8', at + 4, end));
+    at = end;
+  }
+  return strings;
+}
+
+function rawOf({ datatype, data }: Output): Buffer {
+  return Buffer.concat(
+    data.map((value) => {
+      if (typeof value === 'boolean') return Buffer.from([value ? 1 : 0]);
+      const word = Buffer.alloc(4);
+      if (typeof value === 'string') {
+        word.writeUInt32LE(Buffer.byteLength(value));
+        return Buffer.concat([word, Buffer.from(value)]);
+      }
+      if (datatype === 'FP32') word.writeFloatLE(value ?? Number.NaN);
+      else word.writeInt32LE(value!);
+      return word;
+    }),
+  );
+}
