@@ -160,7 +160,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   return {
     address: grpc.address(grpcPort),
     httpAddress: httpPort === null ? null : http.address(httpPort),
-    observed: { lifecycle, statistics },
+    observed: { lifecycle, statistics, streams },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: () => (closed ??= close()),
   };

@@ -4,19 +4,29 @@ import type { ModelStatistics } from '../batching/model-statistics.ts';
 import { GUARD_COUNTERS } from './guard-counters.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
 
+/** The moderation streams of all transports. */
+interface ObservedStreams {
+  readonly open: number;
+  /** Verdicts given since the start. */
+  readonly verdicts: number;
+  /** UTF-16 code units of text that wait for a verdict. */
+  readonly unjudgedText: number;
+}
+
 /** What the metrics of a guard are read from. */
 export interface Observed {
   readonly lifecycle: ModelLifecycle;
   readonly statistics: ModelStatistics;
+  readonly streams: ObservedStreams;
 }
 
 const MODEL_LABELS = ['model', 'version'];
 
 /**
- * Prometheus metrics of the model and its session cache. As in Triton, there are none while no model is loaded. A model
- * that is loaded again goes on counting, with an empty cache.
+ * Prometheus metrics of the model, its session cache, and the moderation streams. As in Triton, there are none of a model
+ * while it is not loaded. A model that is loaded again goes on counting, with an empty cache.
  */
-export function guardMetrics({ lifecycle, statistics }: Observed): Registry {
+export function guardMetrics({ lifecycle, statistics, streams }: Observed): Registry {
   const registry = new Registry();
   const registers = [registry];
   for (const { name, help, label, read } of GUARD_COUNTERS) {
@@ -45,6 +55,31 @@ export function guardMetrics({ lifecycle, statistics }: Observed): Registry {
       if (state.name !== 'READY') return;
       const { model, batcher } = state.loaded;
       this.set({ model: MODEL_NAME, version: model.version }, batcher.waiting);
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_moderation_streams_open',
+    help: 'Number of open moderation streams',
+    registers,
+    collect() {
+      this.set(streams.open);
+    },
+  });
+  new Counter({
+    name: 'guardsweep_moderation_stream_verdicts_total',
+    help: 'Number of verdicts given on moderation streams',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(streams.verdicts);
+    },
+  });
+  new Gauge({
+    name: 'guardsweep_moderation_streams_unjudged_code_units',
+    help: 'UTF-16 code units of text on moderation streams that wait for a verdict',
+    registers,
+    collect() {
+      this.set(streams.unjudgedText);
     },
   });
   return registry;

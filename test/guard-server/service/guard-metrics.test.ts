@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { guardMetrics } from '../../../src/guard-server/service/guard-metrics.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { column, messages, promptInputs, TestClient } from '../../helpers/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
+import { StreamConnection } from '../../helpers/stream-client.ts';
 
 let server: GuardServer;
 let client: TestClient;
@@ -89,8 +90,25 @@ it('counts what the session cache holds of conversations', async () => {
   });
 });
 
-it('is empty while no model is loaded', async () => {
+it('counts moderation streams, which end when the model is unloaded', async () => {
+  const connection = new StreamConnection(server.address);
+  onTestFinished(() => connection.close());
+  const stream = connection.open();
+  stream.send({ prompt: 'a prompt', chunk: 'one ', cadence: { unit: 'chunks', every: 1 } });
+  await stream.judged(0);
+  expect(await metrics()).toMatchObject({
+    guardsweep_moderation_streams_open: 1,
+    guardsweep_moderation_stream_verdicts_total: 1,
+    guardsweep_moderation_streams_unjudged_code_units: 0,
+  });
+  await client.call('RepositoryModelUnload', { model_name: 'guard' });
+  stream.send({ seq: 1, chunk: 'two ' });
+  expect(await stream.ended).toBe('UNAVAILABLE');
+  expect(await metrics()).toMatchObject({ guardsweep_moderation_streams_open: 0 });
+});
+
+it('has nothing of a model that is not loaded', async () => {
   await judge('a');
   await client.call('RepositoryModelUnload', { model_name: 'guard' });
-  expect(await metrics()).toEqual({});
+  expect(Object.keys(await metrics()).filter((series) => series.includes('model='))).toEqual([]);
 });
