@@ -69,6 +69,7 @@ function verdict(
     request_type: 'prompt',
     content_sha256: sha256,
     roles: null,
+    turn: null,
     coverage: { unit: 'chars', judged: 300, total: 300, worst_at: null },
     status: 'ok',
     score: answer.score,

@@ -34,6 +34,8 @@ interface ItemBase {
    * Null if there are none. Not part of the item's identity.
    */
   readonly roles: RoleCounts | null;
+  /** For a turn of a conversation that is judged at every turn: its 1-based number in the record; else null. */
+  readonly turn: number | null;
 }
 
 /** An item for the guard to judge. */

@@ -78,6 +78,8 @@ export interface OutcomeLine {
   readonly request_type: RequestType | null;
   readonly content_sha256: string | null;
   readonly roles: RoleCounts | null;
+  /** Missing in lines of earlier builds. */
+  readonly turn?: number | null;
   readonly coverage: Coverage | null;
   readonly status: 'ok' | 'error';
   readonly score: number | null;

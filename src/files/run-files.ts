@@ -9,6 +9,8 @@ export const RUN_FILES = {
   verdicts: 'verdicts.jsonl',
   verdictsCsv: 'verdicts.csv',
   errors: 'errors.jsonl',
+  /** Conversations that were judged at every turn. */
+  conversations: 'conversations.jsonl',
   summary: 'summary.json',
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',

@@ -3,6 +3,8 @@ import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import type { ConversationLine } from './outcomes/conversations.ts';
+import { ConversationTally, type ConversationCounts } from './summary/conversation-counts.ts';
 import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
 import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
@@ -42,6 +44,8 @@ export interface Counts {
   readonly without_generation?: number;
   /** Absent in a run without generations. */
   readonly streams?: StreamCounts;
+  /** Absent in a run without conversations that were judged at every turn. */
+  readonly conversations?: ConversationCounts;
 }
 
 /** Max extensions counted separately: file names can be anything. */
@@ -61,6 +65,7 @@ export class Tally {
   #withoutTextColumn = 0;
   #withoutGeneration = 0;
   readonly #streams = new StreamTally();
+  readonly #conversations = new ConversationTally();
   #unknownCategories = 0;
   readonly #decisions = new Map<string, number>();
   readonly #categories = new Map<string, number>();
@@ -93,13 +98,19 @@ export class Tally {
     for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
     if (line.stream) this.#streams.add(line.stream);
+    if (line.turn && line.cache_usage !== null) this.#conversations.addUsage(line.cache_usage);
     if (decided.thresholdUnapplied) this.#thresholdsUnapplied++;
     return decided.decision === line.decision && decided.decidedBy === line.decided_by;
+  }
+
+  addConversation(conversation: ConversationLine): void {
+    this.#conversations.add(conversation);
   }
 
   counts(): Counts {
     const decided = ordered(this.#decisions, DECISIONS);
     const streams = this.#streams.counts();
+    const conversations = this.#conversations.counts();
     return {
       items: this.#items,
       verdicts: this.#items - this.#errors,
@@ -117,6 +128,7 @@ export class Tally {
       without_text_column: this.#withoutTextColumn,
       ...(this.#withoutGeneration > 0 && { without_generation: this.#withoutGeneration }),
       ...(streams && { streams }),
+      ...(conversations && { conversations }),
     };
   }
 

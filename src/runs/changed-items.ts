@@ -10,6 +10,7 @@ function changedItem(source: FrozenSource, seq: number): FailedItem {
     id: `${source.path}#seq-${seq}`,
     source: { path: source.path, row: null, line: null, sha256: null, bytes: null },
     roles: null,
+    turn: null,
     request: null,
     modality: null,
     requestType: null,

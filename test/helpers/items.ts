@@ -16,6 +16,7 @@ export function judgedItem(seq: number, request: ItemRequest, path = 'corpus.csv
     id: `${path}#${seq + 1}`,
     source: source(path, seq + 1),
     roles: null,
+    turn: null,
     request,
     contentSha256: contentSha256(request),
     settled: null,
@@ -28,6 +29,7 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
     id: `${path}#${seq + 1}`,
     source: source(path, seq + 1),
     roles: null,
+    turn: null,
     request: null,
     modality: 'text',
     requestType: 'prompt',
@@ -38,8 +40,8 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
 
 /** A text whose verdict is known before it is judged. */
 export function knownItem(seq: number, score: number, path = 'corpus.csv'): KnownItem {
-  const { id, source, roles, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
+  const { id, source, roles, turn, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
   const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
   const settled = { judgement: judgement(score).judgement!, fingerprint: MODEL, error: null };
-  return { seq, id, source, roles, request: null, ...of, settled };
+  return { seq, id, source, roles, turn, request: null, ...of, settled };
 }

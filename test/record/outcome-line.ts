@@ -12,6 +12,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     request_type: 'prompt',
     content_sha256: null,
     roles: null,
+    turn: null,
     coverage: null,
     status: 'ok',
     score: 0.5,

@@ -17,7 +17,7 @@ import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2 } as const;
 
-/** Where an item is in the sources; for a conversation, also the original roles of its turns. */
+/** Where an item is in the sources; for a conversation, also the original roles of its turns, or the number of the turn. */
 const isPlace = row(
   count, // seq
   text, // id
@@ -27,15 +27,16 @@ const isPlace = row(
   nullOr(text), // sha256
   nullOr(count), // bytes
   nullOr(countsOf(ORIGINAL_ROLES)),
+  nullOr(count), // turn
 );
 
 type Place = Checked<typeof isPlace>;
 
 export const PLACE = z.custom<Place>(isPlace);
 
-export function packPlace({ seq, id, source, roles }: Item, names: StringTable): Place {
+export function packPlace({ seq, id, source, roles, turn }: Item, names: StringTable): Place {
   const { path, row: record, line, sha256, bytes } = source;
-  return [seq, id, names.index(path), record, line, sha256, bytes, roles];
+  return [seq, id, names.index(path), record, line, sha256, bytes, roles, turn];
 }
 
 export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
@@ -48,10 +49,10 @@ interface Named {
 
 /** Throws when the row refers to something that is missing; so do the other functions that unpack. */
 export function unpackPlace(
-  [seq, id, path, row, line, sha256, bytes, roles]: Place,
+  [seq, id, path, row, line, sha256, bytes, roles, turn]: Place,
   { names }: Pick<Named, 'names'>,
-): Pick<Item, 'seq' | 'id' | 'source' | 'roles'> {
-  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles };
+): Pick<Item, 'seq' | 'id' | 'source' | 'roles' | 'turn'> {
+  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles, turn };
 }
 
 const isFailed = row(
@@ -92,21 +93,21 @@ export function unpackSettled(row: SettledRow, by: Named): SettledItem {
 }
 
 function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Named): FailedItem {
-  const { seq, id, source, roles } = unpackPlace(place, by);
+  const { seq, id, source, roles, turn } = unpackPlace(place, by);
   const settled = { judgement: null, error: unpackError(error) };
-  return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, settled };
+  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256: null, settled };
 }
 
 function unpackKnown(
   [, place, requestType, modality, contentSha256, verdict]: KnownRow,
   by: Named,
 ): KnownItem {
-  const { seq, id, source, roles } = unpackPlace(place, by);
+  const { seq, id, source, roles, turn } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
   if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
   const settled = { judgement, fingerprint, error: null };
-  return { seq, id, source, roles, request: null, modality, requestType, contentSha256, settled };
+  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256, settled };
 }
 
 const isJudged = row(
@@ -131,8 +132,17 @@ export function packItem(item: Item, names: StringTable): ItemRow {
 export function unpackItem(row: ItemRow, by: Named): Item {
   if (row[0] !== ITEM_KIND.judged) return unpackSettled(row, by);
   const [, place, requestType, modality, contentSha256] = row;
-  const { seq, id, source, roles } = unpackPlace(place, by);
-  return { seq, id, source, roles, request: emptied(requestType, modality), contentSha256, settled: null };
+  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  return {
+    seq,
+    id,
+    source,
+    roles,
+    turn,
+    request: emptied(requestType, modality),
+    contentSha256,
+    settled: null,
+  };
 }
 
 /** A request of the given kind without content, which stays with the worker. */

@@ -7,6 +7,8 @@ interface DraftBase {
   readonly suffix: string;
   /** The item's role counts; absent is the same as null. */
   readonly roles?: RoleCounts | null;
+  /** For a turn that is an item of its own: its 1-based number in the record; absent is the same as null. */
+  readonly turn?: number;
 }
 
 /** An item to be judged that has no position in the corpus yet. */

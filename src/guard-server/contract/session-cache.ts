@@ -1,21 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Turn } from '../../domain/request.ts';
-import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
+import { CACHE_USAGE_ORDER, CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { tokensOfText } from './context-window.ts';
-
-/**
- * This guard's order of counts in a row of CACHE_USAGE, whose shape is [N, 8]. The contract names seven counts and
- * leaves their order open. The eighth is always 0.
- */
-export const CACHE_USAGE_ORDER = [
-  'messageHits',
-  'messageMisses',
-  'tokenHits',
-  'tokenMisses',
-  'writes',
-  'l1Evictions',
-  'l2Evictions',
-] as const;
 
 type CacheCount = (typeof CACHE_USAGE_ORDER)[number];
 

@@ -6,8 +6,22 @@
 /** Model name in the guard's contract. */
 export const MODEL_NAME = 'guard';
 
-/** Counts per row in CACHE_USAGE, whose shape is [N,8]. The contract does not give their order. */
+/** Counts per row in CACHE_USAGE, whose shape is [N,8]. */
 export const CACHE_USAGE_WIDTH = 8;
+
+/**
+ * The order of the counts in a row of CACHE_USAGE. The contract names these seven and leaves their order open; the
+ * eighth value has no meaning.
+ */
+export const CACHE_USAGE_ORDER = [
+  'messageHits',
+  'messageMisses',
+  'tokenHits',
+  'tokenMisses',
+  'writes',
+  'l1Evictions',
+  'l2Evictions',
+] as const;
 
 export interface WireTensor {
   readonly name: string;

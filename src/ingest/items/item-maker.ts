@@ -120,6 +120,7 @@ export class ItemMaker {
         modality: request.modality,
         requestType: request.requestType,
         roles: draft.roles ?? null,
+        ...(draft.turn !== undefined && { turn: draft.turn }),
         error,
       });
     }
@@ -128,6 +129,7 @@ export class ItemMaker {
       id,
       source,
       roles: draft.roles ?? null,
+      turn: draft.turn ?? null,
       request: ofConversation ? { ...request, conversation: firstSeq + request.conversation } : request,
       contentSha256: ofConversation
         ? this.#measured(request).sha256[request.turns - 1]!
@@ -151,11 +153,12 @@ export class ItemMaker {
   #failed(
     id: string,
     source: ItemSource,
-    { modality, requestType, roles = null, error }: Omit<SettledDraft, 'suffix' | 'request'>,
+    { modality, requestType, roles = null, turn, error }: Omit<SettledDraft, 'suffix' | 'request'>,
   ): FailedItem {
     const seq = this.#seq++;
     const settled = { judgement: null, error };
-    return { seq, id, source, roles, request: null, modality, requestType, contentSha256: null, settled };
+    const kind = { modality, requestType, contentSha256: null };
+    return { seq, id, source, roles, turn: turn ?? null, request: null, ...kind, settled };
   }
 
   /** Sizes and hashes of a turn's conversation, computed once for all its turns. */

@@ -1,6 +1,7 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
+import type { ConversationLine } from './conversations.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
 import { tableHead, tableRow } from './spreadsheet.ts';
 
@@ -22,12 +23,14 @@ interface Tables<T> {
   parts: number;
 }
 
-/** Renders the final files that consist of outcomes: verdicts.jsonl, errors.jsonl and the CSV tables. */
+/** Renders the final files that consist of outcomes: verdicts.jsonl, errors.jsonl, conversations.jsonl and the CSV tables. */
 export class OutcomeFiles<T extends TextTarget> {
   readonly #create: (name: string) => Promise<T>;
   readonly #flaggedRows: number;
   readonly #verdicts: T;
   readonly #errors: T;
+  /** Made with the first conversation. */
+  #conversations: T | null = null;
   /** Null without the format `csv`. */
   readonly #tables: Tables<T> | null;
   /** Whether the tables have columns for streams. */
@@ -81,6 +84,13 @@ export class OutcomeFiles<T extends TextTarget> {
       this.#tables,
       lines.filter(({ decision }) => decision === 'review' || decision === 'block'),
     );
+  }
+
+  /** To be called in corpus order. */
+  async addConversations(lines: readonly ConversationLine[]): Promise<void> {
+    if (lines.length === 0) return;
+    this.#conversations ??= await this.#create(RUN_FILES.conversations);
+    await this.#conversations.write(lines.map((line) => `${JSON.stringify(line)}\n`));
   }
 
   #rows(lines: readonly OutcomeLine[]): string[] {

@@ -28,6 +28,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     request_type: kindOf(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
+    turn: item.turn,
     coverage: {
       unit: coverage.unit,
       judged: coverage.judged,
@@ -68,6 +69,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     request_type: kindOf(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
+    turn: item.turn,
     coverage: null,
     status: 'error',
     score: null,

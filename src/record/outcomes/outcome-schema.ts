@@ -26,6 +26,8 @@ const OUTCOME = z.strictObject({
   request_type: z.enum(REQUEST_TYPES).nullable(),
   content_sha256: sha256.nullable(),
   roles: z.partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1)).nullable(),
+  // Lines of earlier builds do not have it.
+  turn: z.int().min(1).nullable().default(null),
   coverage: z
     .strictObject({
       unit: z.enum(COVERAGE_UNITS),

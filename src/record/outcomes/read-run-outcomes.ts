@@ -7,6 +7,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { CorpusAccounts, type CorpusAccount, type EmptySources } from '../corpus-accounts.ts';
 import type { Chain } from '../log/chain.ts';
 import { Tally, type Counts } from '../tally.ts';
+import { Conversations, type ConversationLine } from './conversations.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import { isComplete, type PlanOutline } from './plan-outline.ts';
 import type { OutcomeFiles, TextTarget } from './outcome-files.ts';
@@ -42,7 +43,7 @@ export interface RunTotals {
  */
 export async function readRunOutcomes(
   input: RunOutcomesInput,
-  files?: Pick<OutcomeFiles<TextTarget>, 'add'>,
+  files?: Pick<OutcomeFiles<TextTarget>, 'add' | 'addConversations'>,
 ): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, parse } = input;
   const accounts = await openAccounts(input);
@@ -51,8 +52,10 @@ export async function readRunOutcomes(
   const planPath = join(runDir, RUN_FILES.plan);
   const { wasFed, bytes: planBytes } = plan;
   const cursors = { runDir, planPath, planBytes, wasFed, commits: chain.commits, signal, parse };
+  const conversations = new Conversations();
   let seq = 0;
   for await (const batch of mergeOutcomes(plan.lanes, cursors)) {
+    const ended: ConversationLine[] = [];
     for (const { line } of batch) {
       if (complete && line.seq !== seq) throw broken(`item ${seq} has no outcome in the log`);
       seq++;
@@ -64,8 +67,17 @@ export async function readRunOutcomes(
         throw broken(`the fingerprint of item ${line.seq} is not in the log`);
       }
       accounts?.add(line);
+      const conversation = conversations.add(line);
+      if (conversation !== null) ended.push(conversation);
     }
+    for (const conversation of ended) tally.addConversation(conversation);
     await files?.add(batch);
+    await files?.addConversations(ended);
+  }
+  const last = conversations.end();
+  if (last !== null) {
+    tally.addConversation(last);
+    await files?.addConversations([last]);
   }
   const corpora = accounts?.accounts() ?? [];
   if (complete) checkSums(plan.items, seq, corpora);

@@ -1,4 +1,5 @@
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import { DECISIONS } from '../../domain/outcome.ts';
 import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -52,6 +53,7 @@ export function summaryLines(summary: Summary): string[] {
     ...notJudged(summary),
     ...decisions(summary),
     ...streams(summary),
+    ...conversations(summary),
     ...guards(summary),
     ...record(summary),
   ];
@@ -154,6 +156,27 @@ function streams({ streams: counts }: Summary): string[] {
     `Flagged while streaming: ${raised(counts.flag)}`,
     `Caution while streaming: ${raised(counts.caution)}`,
   ];
+}
+
+function conversations({ conversations: counts }: Summary): string[] {
+  if (counts === undefined) return [];
+  const { by_decision, undecided, tipped_at, cache } = counts;
+  const by = DECISIONS.toReversed().map((decision) => `${number(by_decision[decision])} ${decision}`);
+  if (undecided > 0) by.push(`${number(undecided)} without a decision`);
+  const all = `${number(counts.conversations)} ${plural(counts.conversations, 'conversation')}`;
+  const tipped =
+    tipped_at === null
+      ? ''
+      : `; half of the flagged ones by turn ${number(tipped_at.median)}, nine in ten by turn ${number(tipped_at.p90)} (${RUN_FILES.conversations} says which turn)`;
+  const lines = [`Judged at every turn: ${all}: ${by.join(', ')}${tipped}`];
+  if (cache !== null) {
+    const share = (hits: number, misses: number): string =>
+      hits + misses === 0 ? '0%' : percent(hits / (hits + misses));
+    lines.push(
+      `KV cache of the guards: ${share(cache.message_hits, cache.message_misses)} of messages and ${share(cache.token_hits, cache.token_misses)} of tokens reused; ${number(cache.l1_evictions)} L1 and ${number(cache.l2_evictions)} L2 ${plural(cache.l2_evictions, 'eviction')}`,
+    );
+  }
+  return lines;
 }
 
 function percent(share: number): string {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/request.ts';
-import { CACHE_USAGE_ORDER, SessionCache } from '../../../src/guard-server/contract/session-cache.ts';
+import { SessionCache } from '../../../src/guard-server/contract/session-cache.ts';
+import { CACHE_USAGE_ORDER } from '../../../src/guard/tensors/protocol.ts';
 
 const turns = (...contents: string[]): Turn[] => contents.map((content) => ['user', content]);
 const named = (usage: readonly number[]): Record<string, number> =>

@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import type { MultiturnRequest, Turn } from '../../../src/domain/request.ts';
 import { Conversation } from '../../../src/guard/tasks/conversation.ts';
 import { Task, type TaskState } from '../../../src/guard/tasks/task.ts';
-import { closeAfterEach, connect, failure, judge, restGuard } from '../../helpers/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  restGuard,
+  verdict,
+} from '../../helpers/guard-pool.ts';
 
 closeAfterEach();
 
@@ -57,4 +65,21 @@ test('a turn sends all messages up to its own', () => {
     (request, index) => new Task(owner, index, request, 'session', conversation).bytes,
   );
   expect(sizes).toEqual([7, 19, 26]);
+});
+
+test('the turns of a conversation go to one endpoint, in order, while conversations go on side by side', async () => {
+  const guards = await Promise.all([guard(), guard()]);
+  const pool = await connect(guards);
+  const requests = Array.from({ length: 20 }, (_, conversation) => {
+    const turns = everyTurn(6);
+    return turns.map((turn) => ({ ...turn, conversation: conversation * 6 }));
+  }).flat();
+  const endpoints = (await judge(pool, requests)).map((outcome) => verdict(outcome).endpoint);
+  const used = new Set<string>();
+  for (let first = 0; first < endpoints.length; first += 6) {
+    const own = new Set(endpoints.slice(first, first + 6));
+    expect(own.size).toBe(1);
+    used.add(endpoints[first]!);
+  }
+  expect(used.size).toBe(2);
 });

@@ -33,6 +33,7 @@ function itemsOf(steps: readonly Step[]): Item[] {
     id: `i${items.length}`,
     source: { path: 'a.csv', row: items.length + 1, line: null, sha256: null, bytes: null },
     roles: null,
+    turn: null,
   });
   for (const each of steps) {
     if (each.kind === 'settled') {

@@ -34,7 +34,7 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
       drafts.push(turnDraft(transcript, index, counter.upTo(transcript.numbers[index]!), options));
     });
     for (const turn of unsent) {
-      drafts.push(settled(`${suffix}#${turn}`, 'multiturn', problem!, counter.upTo(turn)));
+      drafts.push({ ...settled(`${suffix}#${turn}`, 'multiturn', problem!, counter.upTo(turn)), turn });
     }
     if (problem === null && turns.at(-1)?.[0] === 'system') {
       const own = turns.length === 1 ? suffix : `${suffix}#${transcript.numbers.at(-1)}`;
@@ -92,9 +92,11 @@ function turnDraft(
   roles: RoleCounts | null,
   options: ConversationOptions,
 ): Draft {
+  const number = transcript.numbers[index]!;
   return {
-    suffix: `${options.suffix}#${transcript.numbers[index]}`,
+    suffix: `${options.suffix}#${number}`,
     roles,
+    turn: number,
     request: {
       requestType: 'multiturn',
       modality: 'text',
