@@ -12,6 +12,7 @@ import { jsonRecord } from '../../src/formats/json/json-record.ts';
 import { hasRepeatedNames } from '../../src/formats/json/repeated-names.ts';
 import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-image.ts';
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/human-assistant.ts';
+import { cutResponse } from '../../src/formats/transcripts/generations/cut-response.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import { retryAfterMs } from '../../src/guard/http/retry-after.ts';
 import { classify, classifyProbe } from '../../src/guard/triton/grpc-fault.ts';
@@ -80,6 +81,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     wording.looksEncoded(text),
   ],
   'spans of a long text': (text) => [...textSpans(text, 512)],
+  'chunks of a response': (text) => cutResponse(text, 4),
   'the normal form of a text': (text) => normalise(text),
   'the embedded model': (text) => lite.scoreText(text),
   'a version reply': (text) => decodeVersionReply(versionReply(text)),

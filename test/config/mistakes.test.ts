@@ -167,7 +167,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
 const STREAM_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ chunkChars: '20' }, '--chunk-chars: goes with --as-stream (asStream: true) only'],
   [{ streamCadence: '2' }, '--stream-cadence: goes with --as-stream (asStream: true) only'],
-  [{ asStream: true, chunkChars: '0' }, '--chunk-chars: expected a whole number of 1 to 100000, found "0"'],
+  [{ asStream: true, chunkChars: '0' }, '--chunk-chars: expected a whole number of 4 to 100000, found "0"'],
   [
     { asStream: true, textColumn: ['body'] },
     '--text-column: a prompt and its response are found by their names when they are replayed (--as-stream): leave it out',

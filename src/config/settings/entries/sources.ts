@@ -59,7 +59,7 @@ export const CHUNK_CHARS = setting({
   flag: '--chunk-chars',
   key: 'sources[].chunkChars',
   help: 'most characters of a chunk, where a replayed response was not recorded in chunks',
-  kind: wholeNumber('count', 1, 100_000),
+  kind: wholeNumber('count', 4, 100_000),
   default: '200',
   example: '40',
 });
