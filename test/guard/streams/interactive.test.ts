@@ -1,0 +1,276 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+import type { GuardPool } from '../../../src/guard/pool/pool.ts';
+import type { ModerationStream } from '../../../src/guard/streams/moderation-stream.ts';
+import { StreamError } from '../../../src/guard/streams/stream-error.ts';
+import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import {
+  closeAfterEach,
+  connect,
+  guard,
+  restGuard,
+  socketServer,
+  stateOf,
+} from '../../helpers/guard-pool.ts';
+import { settled } from '../../helpers/settled.ts';
+import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/scripted-streams.ts';
+
+closeAfterEach();
+
+interface Streaming {
+  readonly address: string;
+  setScript(script: StreamScript): void;
+  kill(): unknown;
+}
+
+const transports: [name: string, start: () => Promise<Streaming>][] = [
+  [
+    'gRPC',
+    async () => {
+      const server = await guard({ streams: ordinary });
+      return { ...server, setScript: (script) => server.setStreams(script) };
+    },
+  ],
+  ['a WebSocket', () => socketServer()],
+];
+
+const isProbe = ({ messages }: ScriptedStream): boolean =>
+  messages[0]!.prompt === 'When does the library open?';
+
+async function open(pool: GuardPool, signal = new AbortController().signal): Promise<ModerationStream> {
+  return pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });
+}
+
+/** All verdicts, and the error that ended the stream; null without one. */
+async function readAll({ verdicts }: ModerationStream): Promise<[verdicts: StreamVerdict[], error: unknown]> {
+  const all: StreamVerdict[] = [];
+  try {
+    for await (const one of verdicts) all.push(one);
+    return [all, null];
+  } catch (error) {
+    return [all, error];
+  }
+}
+
+function codeOf(error: unknown): string {
+  expect(error).toBeInstanceOf(StreamError);
+  return (error as StreamError).status;
+}
+
+describe.each(transports)('an interactive stream over %s', (_name, start) => {
+  const prepared = async (script: StreamScript = ordinary, options: Partial<PoolOptions> = {}) => {
+    const server = await start();
+    const pool = await connect([server], options);
+    server.setScript((stream, message) => (isProbe(stream) ? ordinary : script)(stream, message));
+    return { server, pool };
+  };
+
+  it('Open: takes chunks and gives verdicts; end: gives the final one and is over', async () => {
+    const { pool } = await prepared();
+    const stream = await open(pool);
+    const read = readAll(stream);
+    for (const chunk of ['aaaa', 'zz', 'zzzz']) await stream.send(chunk);
+    await stream.end();
+    const [verdicts, error] = await read;
+    expect(error).toBeNull();
+    expect(verdicts.map(({ processedUntilSeq, isFinal }) => [processedUntilSeq, isFinal])).toEqual([
+      [0, false],
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+    expect(verdicts.map(({ flagged, needsCaution }) => [needsCaution, flagged])).toEqual([
+      [false, false],
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+  });
+
+  it('Open: refuses an empty chunk, and an end before any chunk, without asking the guard', async () => {
+    const { pool } = await prepared();
+    const stream = await open(pool);
+    expect(codeOf(await stream.send('').catch((error: unknown) => error))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(await stream.end().catch((error: unknown) => error))).toBe('FAILED_PRECONDITION');
+    await stream.send('a');
+    await stream.end();
+    expect((await readAll(stream))[1]).toBeNull();
+  });
+
+  it('Final: refuses everything', async () => {
+    const { pool } = await prepared();
+    const stream = await open(pool);
+    await stream.send('a');
+    await stream.end();
+    expect(codeOf(await stream.send('b').catch((error: unknown) => error))).toBe('FAILED_PRECONDITION');
+    expect(codeOf(await stream.end().catch((error: unknown) => error))).toBe('FAILED_PRECONDITION');
+    expect((await readAll(stream))[1]).toBeNull();
+  });
+
+  const statuses: [code: Parameters<ScriptedStream['fail']>[0], details: string, expected: string][] = [
+    ['INVALID_ARGUMENT', 'seq', 'INVALID_ARGUMENT'],
+    ['FAILED_PRECONDITION', 'ended', 'INVALID_ARGUMENT'],
+    ['FAILED_PRECONDITION', 'PROBE_NOT_LOADED: response', 'FAILED_PRECONDITION'],
+    ['RESOURCE_EXHAUSTED', 'lag', 'RESOURCE_EXHAUSTED'],
+    ['UNAVAILABLE', 'restarting', 'UNAVAILABLE'],
+    ['INTERNAL', 'bug', 'INTERNAL'],
+    ['CANCELLED', 'gone', 'INTERNAL'],
+  ];
+  it.each(statuses)(
+    'Terminated by %s (%s): verdicts before it stay valid',
+    async (code, details, expected) => {
+      const { pool } = await prepared((stream, message) =>
+        message.seq < 2 ? ordinary(stream, message) : stream.fail(code, details),
+      );
+      const stream = await open(pool);
+      const read = readAll(stream);
+      for (const chunk of ['a', 'b', 'c']) await stream.send(chunk).catch(() => {});
+      const [verdicts, error] = await read;
+      expect(verdicts.at(-1)?.processedUntilSeq).toBe(1);
+      expect(codeOf(error)).toBe(expected);
+      expect(codeOf(await stream.send('d').catch((reason: unknown) => reason))).toBe(expected);
+    },
+  );
+
+  it('keeps the verdict that comes together with an error', async () => {
+    const { pool } = await prepared((stream) => {
+      stream.verdict({ flagged: true, score: 0.9 });
+      stream.fail('INTERNAL', 'bug');
+    });
+    const stream = await open(pool);
+    const read = readAll(stream);
+    await stream.send('a').catch(() => {});
+    const [verdicts, error] = await read;
+    expect(verdicts).toMatchObject([{ processedUntilSeq: 0, flagged: true }]);
+    expect(codeOf(error)).toBe('INTERNAL');
+  });
+
+  it('Terminated by a reply against the contract', async () => {
+    const { pool } = await prepared((stream, message) => {
+      ordinary(stream, message);
+      if (message.seq === 1) stream.verdict({ processedUntilSeq: 9 });
+    });
+    const stream = await open(pool);
+    const read = readAll(stream);
+    for (const chunk of ['a', 'b', 'c']) await stream.send(chunk).catch(() => {});
+    const [verdicts, error] = await read;
+    expect(verdicts.map(({ processedUntilSeq }) => processedUntilSeq)).toEqual([0, 1]);
+    expect(codeOf(error)).toBe('INTERNAL');
+  });
+
+  it('Terminated when the final verdict does not come in time', async () => {
+    const { pool } = await prepared(
+      (stream, message) => {
+        if (!message.endOfStream) ordinary(stream, message);
+      },
+      { requestTimeoutMs: 300 },
+    );
+    const stream = await open(pool);
+    await stream.send('a');
+    void stream.end().catch(() => {});
+    expect(codeOf((await readAll(stream))[1])).toBe('DEADLINE_EXCEEDED');
+  });
+
+  it('Terminated by abort, and the guard hears of it', async () => {
+    let seen: ScriptedStream | null = null;
+    const { pool } = await prepared((stream, message) => {
+      seen = stream;
+      ordinary(stream, message);
+    });
+    const controller = new AbortController();
+    const stream = await open(pool, controller.signal);
+    await stream.send('a');
+    for await (const verdict of stream.verdicts) {
+      expect(verdict.processedUntilSeq).toBe(0);
+      controller.abort(new Error('enough'));
+      break;
+    }
+    await expect(stream.send('b')).rejects.toThrow('enough');
+    await seen!.closed;
+  });
+
+  it('is ended by a reader that stops', async () => {
+    let seen: ScriptedStream | null = null;
+    const { pool } = await prepared((stream, message) => {
+      seen = stream;
+      ordinary(stream, message);
+    });
+    const stream = await open(pool);
+    await stream.send('a');
+    for await (const verdict of stream.verdicts) {
+      expect(verdict.isFinal).toBe(false);
+      break;
+    }
+    expect(codeOf(await stream.send('b').catch((error: unknown) => error))).toBe('CANCELLED');
+    await seen!.closed;
+  });
+
+  it('fails when its guard dies, and none can be opened until one is back', async () => {
+    const { server, pool } = await prepared();
+    const stream = await open(pool);
+    await stream.send('a');
+    const verdicts = stream.verdicts[Symbol.asyncIterator]();
+    expect((await verdicts.next()).value).toMatchObject({ processedUntilSeq: 0 });
+    const out = stateOf(pool, 'out');
+    await server.kill();
+    expect(codeOf(await verdicts.next().catch((error: unknown) => error))).toBe('UNAVAILABLE');
+    await out;
+    expect(codeOf(await open(pool).catch((reason: unknown) => reason))).toBe('UNAVAILABLE');
+  });
+
+  it('fails when the pool is closed', async () => {
+    const { pool } = await prepared();
+    const stream = await open(pool);
+    await stream.send('a');
+    const read = readAll(stream);
+    await pool.close();
+    expect(codeOf((await read)[1])).toBe('UNAVAILABLE');
+  });
+});
+
+describe('many streams', () => {
+  it('are bounded per guard, and spread over the guards', async () => {
+    const servers = [await guard({ streams: ordinary }), await guard({ streams: ordinary })];
+    const pool = await connect(servers);
+    const streams: ModerationStream[] = [];
+    let error: unknown = null;
+    while (error === null && streams.length < 1000) {
+      await open(pool).then(
+        (stream) => streams.push(stream),
+        (reason: unknown) => (error = reason),
+      );
+    }
+    expect(codeOf(error)).toBe('RESOURCE_EXHAUSTED');
+    expect(streams.length).toBeLessThanOrEqual(128);
+    await Promise.all(streams.map((stream) => stream.send('a')));
+    await Promise.all(streams.map((stream) => stream.end()));
+    for (const [verdicts, failed] of await Promise.all(streams.map(readAll))) {
+      expect(failed).toBeNull();
+      expect(verdicts.at(-1)).toMatchObject({ isFinal: true });
+    }
+    const counts = servers.map(({ streams: all }) => all.filter((stream) => !isProbe(stream)).length);
+    expect(counts[0]! + counts[1]!).toBe(streams.length);
+    expect(Math.abs(counts[0]! - counts[1]!)).toBeLessThan(2);
+    await setImmediate();
+    await (await open(pool)).send('a');
+  });
+
+  it('cannot be opened where no guard has streams', async () => {
+    const pool = await connect([await guard(), await restGuard()]);
+    expect(codeOf(await open(pool).catch((reason: unknown) => reason))).toBe('UNIMPLEMENTED');
+  });
+
+  it('give a slow reader the latest verdict, and hold no more than it can use', async () => {
+    const server = await guard({ streams: ordinary });
+    const pool = await connect([server]);
+    const stream = await open(pool);
+    const { successes } = pool.status()[0]!;
+    for (let count = 0; count < 1000; count++) await stream.send('a');
+    await stream.end();
+    await settled(() => pool.status()[0]!.successes > successes);
+    const [verdicts] = await readAll(stream);
+    expect(verdicts.length).toBeLessThan(600);
+    expect(verdicts.at(-1)).toMatchObject({ isFinal: true, processedUntilSeq: 1000 });
+  });
+});

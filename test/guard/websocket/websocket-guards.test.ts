@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
+import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  generation,
+  guard,
+  judge,
+  prompts,
+  socketServer,
+  stateOf,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import { ordinary, startSocketServer } from '../../helpers/scripted-streams.ts';
+
+closeAfterEach();
+
+async function failureOf(connecting: Promise<unknown>): Promise<Failure> {
+  const error = await connecting.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
+
+const refusals: [statusLine: string, message: string][] = [
+  ['401 Unauthorized', 'not authorised'],
+  ['403 Forbidden', 'not authorised'],
+  ['404 Not Found', 'it has no such path'],
+  ['302 Found', 'it redirects elsewhere'],
+];
+
+it.each(refusals)('a handshake answered with %s ends the start at once', async (refuse, message) => {
+  const server = await socketServer({ refuse });
+  const error = await failureOf(connect([server]));
+  expect(error.kind).toBe('service');
+  expect(error.message).toContain(message);
+});
+
+it.each(['503 Service Unavailable', '500 Internal Server Error'])(
+  'a handshake answered with %s is tried again',
+  async (refuse) => {
+    const server = await socketServer({ refuse });
+    const error = await failureOf(connect([server], { startTimeoutMs: 500 }));
+    expect(error.message).toContain('not ready');
+    expect(server.authorizations.length).toBeGreaterThan(1);
+  },
+);
+
+it('a server that is none of WebSockets is not a guard', async () => {
+  const server = createServer((socket) => socket.end('220 smtp.example ready\r\n')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect((await failureOf(connect([{ address }]))).message).toContain('protocol of a guard');
+  server.close();
+});
+
+it('a message over 16 KiB is not read', async () => {
+  const server = await socketServer({
+    script: (stream, message) =>
+      stream.messages[0]!.chunk === 'bad'
+        ? stream.fail('INTERNAL', 'x'.repeat(20_000))
+        : ordinary(stream, message),
+  });
+  const [bad, good] = await judge(await connect([server]), [generation(['bad', 'b']), generation(['a'])]);
+  expect(failure(bad).error.code).toBe('INVALID_REPLY');
+  verdict(good);
+});
+
+it('more replies than messages are against the contract', async () => {
+  const server = await socketServer({
+    script: (stream, message) => {
+      ordinary(stream, message);
+      if (stream.messages[0]!.chunk === 'bad') for (let count = 0; count < 100; count++) stream.verdict();
+    },
+  });
+  const [bad, good] = await judge(await connect([server]), [generation(['bad', 'b']), generation(['a'])]);
+  expect(failure(bad).error.code).toBe('INVALID_REPLY');
+  verdict(good);
+});
+
+it('sends its token, and to nobody else', async () => {
+  const server = await socketServer();
+  const token: PoolOptions['token'] = ({ address }) => (address === server.address ? 'secret' : null);
+  const pool = await connect([server], { token });
+  await judge(pool, [generation(['a'])]);
+  expect(new Set(server.authorizations)).toEqual(new Set(['Bearer secret']));
+});
+
+it('has no fingerprint', async () => {
+  const server = await socketServer();
+  const pool = await connect([server]);
+  expect(verdict((await judge(pool, [generation(['a'])]))[0]).fingerprint).toBeNull();
+  expect(pool.status()).toMatchObject([{ kind: 'websocket', fingerprint: null, modelVersion: null }]);
+  const error = await failureOf(connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` }));
+  expect(error.kind).toBe('usage');
+  const reading = await readEndpoint(
+    { name: server.address, address: server.address },
+    { timeoutMs: 5000, signal: new AbortController().signal },
+  );
+  expect(reading).toEqual({ name: server.address, kind: 'websocket', fingerprint: null });
+});
+
+describe('a WebSocket beside gRPC', () => {
+  it('takes the generations, and the other the prompts', async () => {
+    const socket = await socketServer();
+    const grpc = await guard();
+    const outcomes = await judge(await connect([socket, grpc]), [...prompts(2), generation(['a'])]);
+    expect(outcomes.map((outcome) => verdict(outcome).endpoint)).toEqual([
+      grpc.address,
+      grpc.address,
+      socket.address,
+    ]);
+  });
+
+  it('alone takes no prompts', async () => {
+    const outcomes = await judge(await connect([await socketServer()]), prompts(1));
+    expect(failure(outcomes[0]).error.code).toBe('PROBE_NOT_LOADED');
+  });
+});
+
+it('a guard that gives stale verdicts is asked by sending more', async () => {
+  const server = await socketServer({
+    script: (stream, message) => {
+      if (message.endOfStream) ordinary(stream, message);
+      else stream.verdict({ processedUntilSeq: message.seq - 1 });
+    },
+  });
+  const [outcome] = await judge(await connect([server]), [generation(['a', 'b', 'c', 'd'])]);
+  expect(verdict(outcome).stream).toMatchObject({ judgedChunks: 4, lagChunks: 1 });
+});
+
+it('comes back after an outage, and the generation is judged at its first attempt', async () => {
+  const first = await startSocketServer();
+  const pool = await connect([first]);
+  const out = stateOf(pool, 'out');
+  first.setScript(() => void first.kill());
+  const judged = judge(pool, [generation(['a', 'b'])]);
+  await out;
+  await socketServer({ port: Number(new URL(first.address).port) });
+  expect(verdict((await judged)[0]).attempts).toBe(1);
+});
