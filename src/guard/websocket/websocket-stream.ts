@@ -4,7 +4,7 @@ import { CallError } from '../protocol/call-error.ts';
 import type { Credentials } from '../protocol/connection.ts';
 import { classifyHttp } from '../rest/http-fault.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
-import { readStreamReply, writeStreamRequest } from '../tensors/stream/stream-json.ts';
+import { readStreamReply, type StreamReply, writeStreamRequest } from '../tensors/stream/stream-json.ts';
 import type { StreamRequest } from '../tensors/stream/stream-messages.ts';
 import type { SocketAddress } from './socket-address.ts';
 import { socketClosed, socketFailed, streamFailed } from './websocket-fault.ts';
@@ -76,23 +76,14 @@ export class WebSocketStream implements StreamTransport {
 
   #read(data: RawData, isBinary: boolean): void {
     if (this.#isOver) return;
-    if (isBinary || this.#unanswered === 0) {
-      this.#fail(unreadable());
-      return;
-    }
-    this.#unanswered--;
-    let reply;
-    try {
-      reply = readStreamReply(textOf(data));
-    } catch {
-      // The error is dropped: its text could quote the message.
-      this.#fail(unreadable());
-      return;
-    }
-    const { verdict, error } = reply;
-    if (error !== null) this.#fail(streamFailed(error.status, error.text));
+    const reply = isBinary ? null : replyOf(data);
+    if (reply === null) this.#fail(unreadable());
+    // The server may end the stream at any time.
+    else if (reply.error !== null) this.#fail(streamFailed(reply.error.status, reply.error.text));
+    else if (this.#unanswered === 0) this.#fail(unreadable());
     else {
-      this.#events.verdict(verdict, null);
+      this.#unanswered--;
+      this.#events.verdict(reply.verdict, null);
       if (!this.#isOver) this.#events.drained();
     }
   }
@@ -105,8 +96,14 @@ export class WebSocketStream implements StreamTransport {
   }
 }
 
-function textOf(data: RawData): string {
-  return Buffer.isBuffer(data) ? data.toString('utf8') : '';
+/** Null when it is none. */
+function replyOf(data: RawData): StreamReply | null {
+  try {
+    return readStreamReply((data as Buffer).toString('utf8'));
+  } catch {
+    // The error is dropped: its text could quote the message.
+    return null;
+  }
 }
 
 function unreadable(): CallError {

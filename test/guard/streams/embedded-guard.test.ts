@@ -60,7 +60,7 @@ it('that dies in mid stream is given the generations again, with an equal outcom
   await out;
   server.synthetic!.resume();
   const back = stateOf(pool, 'ready');
-  server.synthetic!.listenAgain();
+  await server.synthetic!.listenAgain();
   await back;
   const again = await judged;
   expect(findings(again)).toEqual(findings(undisturbed));

@@ -83,6 +83,18 @@ it('more replies than messages are against the contract', async () => {
   verdict(good);
 });
 
+it('the server may end a stream without being asked', async () => {
+  let ends = 1;
+  const server = await socketServer({
+    script: (stream, message) => {
+      ordinary(stream, message);
+      if (message.chunk === 'b' && ends-- > 0) stream.fail('UNAVAILABLE', 'shutting down');
+    },
+  });
+  const [outcome] = await judge(await connect([server]), [generation(['a', 'b', 'c'])]);
+  expect(verdict(outcome).stream).toMatchObject({ judgedChunks: 3 });
+});
+
 it('sends its token, and to nobody else', async () => {
   const server = await socketServer();
   const token: PoolOptions['token'] = ({ address }) => (address === server.address ? 'secret' : null);
