@@ -140,6 +140,7 @@ function refTo(schema: keyof typeof SCHEMAS): object {
 
 /** Without the dialect, which is that of OpenAPI 3.1. */
 function jsonSchema(schema: z.ZodType): object {
-  const made = z.toJSONSchema(schema, { unrepresentable: 'any' });
-  return Object.fromEntries(Object.entries(made).filter(([key]) => key !== '$schema' && key !== 'id'));
+  const made: { $schema?: unknown } = z.toJSONSchema(schema, { unrepresentable: 'any' });
+  delete made.$schema;
+  return made;
 }

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { debianProgram } from '../helpers/debian-program.ts';
+import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
+
+/** A gateway in a process of its own. */
+async function served(guard: string, env: NodeJS.ProcessEnv = {}) {
+  const cli = new Cli(['serve', '--guard', guard, '--port', '0'], { env });
+  const origin = await new Promise<string>((resolve, reject) => {
+    const look = (): void => {
+      const [, found] = /listening on (\S+)\n/.exec(cli.stdout) ?? [];
+      if (found !== undefined) resolve(found);
+    };
+    cli.child.stdout!.on('data', look);
+    cli.child.once('exit', () => reject(new Error(cli.stderr)));
+  });
+  return { cli, origin };
+}
+
+async function syntheticGuard(): Promise<string> {
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  return server.address;
+}
+
+/** Runs curl, and returns the status and the JSON of its reply. */
+async function curl(...args: readonly string[]): Promise<[status: number, body: Record<string, unknown>]> {
+  const program = debianProgram(['curl'], { versionFlag: '--version', package: 'curl' });
+  const { stdout } = await promisify(execFile)(program, ['-sS', '-w', '\n%{http_code}', ...args]);
+  const [body, status] = stdout.split('\n');
+  return [Number(status), JSON.parse(body!) as Record<string, unknown>];
+}
+
+it('curl gets verdicts on texts, images and clips from the embedded guard, and SIGTERM ends it well', async () => {
+  const { cli, origin } = await served('embedded:');
+  const json = ['-H', 'content-type: application/json', '-d', '{"text":"The library opens at nine."}'];
+  const text = await curl(...json, `${origin}/v1/moderations/text`);
+  expect(text).toMatchObject([200, { flagged: false, subcategory_flags: {} }]);
+  const image = await curl('-F', `file=@${fixture('images/grey.png')}`, `${origin}/v1/moderations/image`);
+  expect(image).toMatchObject([200, { flagged: false }]);
+  const clip = ['-F', `file=@${fixture('audio/cover.m4a')}`];
+  const unheard = await curl(...clip, `${origin}/v1/moderations/audio`);
+  expect(unheard).toMatchObject([501, { error: { code: 'PROBE_NOT_LOADED' } }]);
+  const heard = await curl(...clip, '-F', 'text=Good morning.', `${origin}/v1/moderations/audio`);
+  expect(heard).toMatchObject([200, { flagged: false }]);
+  cli.kill('SIGTERM');
+  expect(await cli.finished()).toMatchObject({ status: 0, stderr: '' });
+});
+
+it('is a guard over REST for a run', async () => {
+  const { origin } = await served(await syntheticGuard());
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'texts.csv'), `text\none\n${'long '.repeat(20_000)}\nthree\n`);
+  const sources = [join(folder, 'texts.csv'), fixture('images/grey.png'), fixture('audio/cover.m4a')];
+  const out = join(folder, 'runs');
+  const finished = await guardsweep(['enqueue', ...sources, '--out', out, '--guard', origin]);
+  expect(finished).toMatchObject({ status: 0 });
+  const lines = await outcomes(await onlyRun(out));
+  expect(lines.map(({ status, endpoint }) => [status, endpoint])).toEqual(lines.map(() => ['ok', origin]));
+  expect(lines).toHaveLength(5);
+});
+
+it('without ffmpeg a clip that needs it is of an unsupported type', async () => {
+  const { origin } = await served(await syntheticGuard(), { PATH: await temporaryFolder() });
+  const reply = await curl('-F', `file=@${fixture('audio/cover.m4a')}`, `${origin}/v1/moderations/audio`);
+  expect(reply).toMatchObject([415, { error: { code: 'UNSUPPORTED_AUDIO_TYPE' } }]);
+  expect(JSON.stringify(reply)).toContain('ffmpeg is not installed');
+});
+
+it('needs a guard, and a token where other machines can reach it', async () => {
+  const [unguarded, open] = await Promise.all([
+    guardsweep(['serve']),
+    guardsweep(['serve', '--guard', 'embedded:', '--host', '0.0.0.0']),
+  ]);
+  expect([unguarded.status, open.status]).toEqual([2, 2]);
+  expect(unguarded.stderr).toContain('the gateway needs a guard');
+  expect(open.stderr).toContain('GUARDSWEEP_GATEWAY_TOKEN');
+});
