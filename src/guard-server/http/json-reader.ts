@@ -23,17 +23,15 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** The characters that `\` and one letter stand for. */
-const ESCAPES: Readonly<Record<string, number>> = {
-  '"': 0x22,
-  '\\': 0x5c,
-  '/': 0x2f,
-  b: 0x08,
-  f: 0x0c,
-  n: 0x0a,
-  r: 0x0d,
-  t: 0x09,
-};
+const LETTER_U = 0x75;
+
+/** The byte that `\` and one letter stand for, by the byte of the letter. */
+const ESCAPES: ReadonlyMap<number, number> = new Map(
+  ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
+    pair.charCodeAt(0),
+    pair.charCodeAt(1),
+  ]),
+);
 
 /**
  * Reads one JSON text (RFC 8259) in place, without building objects: strings are views into the text unless they hold
@@ -100,13 +98,14 @@ export class JsonReader {
   /** The UTF-8 of a string: a view into the text, or a copy if it holds escapes. */
   bytes(): Buffer {
     if (this.type() !== 'string') throw this.#error('expected a string');
+    const text = this.#text;
     const from = this.#at + 1;
     let hasEscapes = false;
     for (let at = from; ; at++) {
-      const byte = this.#text[at];
+      const byte = text[at];
       if (byte === QUOTE) {
         this.#at = at + 1;
-        const raw = this.#text.subarray(from, at);
+        const raw = text.subarray(from, at);
         return hasEscapes ? this.#unescape(raw) : raw;
       }
       if (byte === undefined || byte < 0x20) throw this.#error('invalid string');
@@ -219,41 +218,70 @@ export class JsonReader {
     const bytes = Buffer.allocUnsafe(raw.length);
     let to = 0;
     let at = 0;
-    for (;;) {
-      const escape = raw.indexOf(BACKSLASH, at);
-      const end = escape < 0 ? raw.length : escape;
-      to += raw.copy(bytes, to, at, end);
-      if (escape < 0) return bytes.subarray(0, to);
-      const letter = String.fromCharCode(raw[escape + 1]!);
-      if (letter === 'u') {
-        const [text, length] = this.#unicodeEscape(raw, escape);
-        to += bytes.write(text, to);
-        at = escape + length;
-      } else {
-        const byte = ESCAPES[letter];
-        if (byte === undefined) throw this.#error('invalid escape');
+    while (at < raw.length) {
+      const byte = raw[at++]!;
+      if (byte !== BACKSLASH) {
         bytes[to++] = byte;
-        at = escape + 2;
+        continue;
       }
+      const letter = raw[at++]!;
+      if (letter !== LETTER_U) {
+        const meant = ESCAPES.get(letter);
+        if (meant === undefined) throw this.#error('invalid escape');
+        bytes[to++] = meant;
+        continue;
+      }
+      const unit = this.#hexUnit(raw, at);
+      at += 4;
+      if (unit < 0xd800 || unit > 0xdfff) {
+        to = writeCodePoint(bytes, to, unit);
+        continue;
+      }
+      const hasLow = unit <= 0xdbff && raw[at] === BACKSLASH && raw[at + 1] === LETTER_U;
+      const low = hasLow ? this.#hexUnit(raw, at + 2) : 0;
+      if (low < 0xdc00 || low > 0xdfff) throw this.#error('unpaired surrogate');
+      at += 6;
+      to = writeCodePoint(bytes, to, 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
     }
+    return bytes.subarray(0, to);
   }
 
-  /** The character of `\uXXXX`, or of two of them that form a surrogate pair, and the length of the escape. */
-  #unicodeEscape(raw: Buffer, at: number): [text: string, length: number] {
-    const unit = this.#hexUnit(raw, at);
-    if (unit < 0xd800 || unit > 0xdfff) return [String.fromCharCode(unit), 6];
-    const low = unit <= 0xdbff ? this.#hexUnit(raw, at + 6) : 0;
-    if (low < 0xdc00 || low > 0xdfff) throw this.#error('unpaired surrogate');
-    return [String.fromCharCode(unit, low), 12];
-  }
-
+  /** The value of four hexadecimal digits. */
   #hexUnit(raw: Buffer, at: number): number {
-    const escape = raw.toString('latin1', at, at + 6);
-    if (!/^\\u[0-9a-fA-F]{4}$/.test(escape)) throw this.#error('invalid escape');
-    return Number.parseInt(escape.slice(2), 16);
+    let unit = 0;
+    for (let digit = 0; digit < 4; digit++) {
+      const value = hexDigit(raw[at + digit]);
+      if (value < 0) throw this.#error('invalid escape');
+      unit = unit * 16 + value;
+    }
+    return unit;
   }
 
   #error(what: string): MalformedJson {
     return new MalformedJson(`${what} at byte ${this.#at}`);
   }
+}
+
+/** -1 for what is no digit. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
+}
+
+/** Writes a character in UTF-8 and returns the position after it. */
+function writeCodePoint(bytes: Buffer, at: number, code: number): number {
+  if (code < 0x80) {
+    bytes[at] = code;
+    return at + 1;
+  }
+  const length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  for (let index = length - 1; index > 0; index--) {
+    bytes[at + index] = 0x80 | (code & 0x3f);
+    code >>= 6;
+  }
+  // The leading byte of 2, 3 or 4: 110xxxxx, 1110xxxx, 11110xxx.
+  bytes[at] = ((0xf00 >> length) & 0xff) | code;
+  return at + length;
 }

@@ -1,38 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import type { ClientHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
-import { Cli } from '../../helpers/cli.ts';
+import { measuredGuard } from '../../helpers/measured-guard.ts';
 import { delimited, framed, prefix, RawConnection } from '../../helpers/raw-call.ts';
-import { until } from '../../helpers/run-directory.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'opensesame';
-
-interface GuardProcess {
-  readonly address: string;
-  /** By how much the most memory it has ever had has grown since it was started, in bytes. */
-  grown(): Promise<number>;
-}
-
-async function guardProcess(token: string): Promise<GuardProcess> {
-  const cli = new Cli(
-    ['guard', '--model', 'synthetic', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'],
-    {
-      env: { GUARD_TOKEN: token },
-    },
-  );
-  const address = await until(async () => /grpc:\S+/.exec(cli.stdout)?.[0], 'the address of the guard');
-  const peak = async (): Promise<number> => {
-    const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${cli.child.pid}/status`, 'utf8'))!;
-    return Number(kib) * 1024;
-  };
-  const before = await peak();
-  return { address, grown: async () => (await peak()) - before };
-}
 
 /** A message of so many bytes, until the server has had enough. */
 async function pour(stream: ClientHttp2Stream, bytes: number): Promise<void> {
@@ -41,7 +17,7 @@ async function pour(stream: ClientHttp2Stream, bytes: number): Promise<void> {
 }
 
 it.runIf(process.platform === 'linux')('200 MiB without the token take no memory', async () => {
-  const guard = await guardProcess(TOKEN);
+  const guard = await measuredGuard(TOKEN);
   const connections = Array.from({ length: 4 }, () => new RawConnection(guard.address));
   const calls = connections.map((connection) => connection.call());
   await Promise.all(calls.map(({ stream }) => pour(stream, 50 * MIB)));
@@ -81,7 +57,7 @@ const bombs: [what: string, body: Buffer, ends: status][] = [
 it.runIf(process.platform === 'linux').each(bombs)(
   '%s are refused for what they take',
   async (what, body, ends) => {
-    const guard = await guardProcess(TOKEN);
+    const guard = await measuredGuard(TOKEN);
     const connection = new RawConnection(guard.address);
     const call = connection.call('ModelInfer', { authorization: `Bearer ${TOKEN}`, 'grpc-encoding': 'gzip' });
     call.stream.end(body);
