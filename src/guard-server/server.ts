@@ -6,6 +6,7 @@ import { ModelStatistics } from './batching/model-statistics.ts';
 import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
 import { HttpListener } from './http/http-listener.ts';
+import { responseStreams } from './http/response-stream.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
 import { CallMemory } from './service/call-memory.ts';
 import type { Observed } from './service/guard-metrics.ts';
@@ -130,7 +131,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     closeGraceMs: CLOSE_GRACE_MS,
   };
   const grpc = new Listener({ services: grpcServices(service, streams), ...access });
-  const http = new HttpListener({ service, ...access });
+  const http = new HttpListener({ service, upgrade: responseStreams(streams), ...access });
   if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
   let grpcPort: number;
   let httpPort: number | null = null;

@@ -4,7 +4,11 @@ import { loadService } from '../../src/guard/tensors/service.ts';
 import { encodeStreamRequest } from '../../src/guard/tensors/stream/request-tensors.ts';
 import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
 import { decodeStreamVerdict } from '../../src/guard/tensors/stream/verdict-tensors.ts';
+import { WebSocket } from 'ws';
+import { readStreamReply, writeStreamRequest } from '../../src/guard/tensors/stream/stream-json.ts';
+import { statusOfCloseCode } from '../../src/guard/tensors/stream/stream-status.ts';
 import { message } from './moderation-streams.ts';
+import { settled } from './settled.ts';
 
 /** A client of one moderation stream that sends whatever it is told to, over any transport. */
 export interface StreamClient {
@@ -88,6 +92,11 @@ export abstract class RecordingClient implements StreamClient {
     return Promise.race([judged, failed]);
   }
 
+  /** Waits until there are so many verdicts. */
+  async replied(count: number): Promise<void> {
+    await settled(() => this.verdicts.length >= count);
+  }
+
   protected received(verdict: StreamVerdict): void {
     this.verdicts.push(verdict);
     for (const { seq, resolve } of this.#waiting) if (verdict.processedUntilSeq >= seq) resolve(verdict);
@@ -127,5 +136,47 @@ class GrpcStreamClient extends RecordingClient {
 
   write(request: InferRequest): void {
     this.#call.write(request);
+  }
+}
+
+/** A stream over a WebSocket to a server at `http://host:port`. Messages wait until it is open. */
+export class WebSocketStreamClient extends RecordingClient {
+  readonly socket: WebSocket;
+  readonly #opened: Promise<void>;
+
+  constructor(httpAddress: string, path = '/v1/moderations/response-stream') {
+    super();
+    this.socket = new WebSocket(`${httpAddress.replace(/^http/, 'ws')}${path}`, { perMessageDeflate: false });
+    this.#opened = new Promise((resolve) => this.socket.once('open', resolve));
+    this.socket.on('message', (data: Buffer) => {
+      const { verdict, error } = readStreamReply(data.toString());
+      if (error === null) this.received(verdict);
+      else this.text = error.text;
+    });
+    this.socket.on('error', () => {});
+    this.socket.once('close', (code) => {
+      this.settle(code === 1000 ? 'OK' : (statusOfCloseCode(code) ?? `close code ${code}`));
+    });
+  }
+
+  send(request: Partial<StreamRequest>): void {
+    this.sendText(writeStreamRequest(message(request)));
+  }
+
+  sendNonsense(): void {
+    this.sendText('{');
+  }
+
+  sendText(text: string | Buffer): void {
+    void this.#opened.then(() => this.socket.send(text));
+  }
+
+  /** A client that has its final verdict closes the socket. */
+  end(): void {
+    if (this.verdicts.at(-1)?.isFinal === true) this.socket.close(1000);
+  }
+
+  leave(): void {
+    this.socket.terminate();
   }
 }

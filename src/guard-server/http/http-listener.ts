@@ -20,7 +20,7 @@ interface HttpListenerOptions {
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
   /** Takes WebSocket handshakes. */
-  readonly upgrade?: UpgradeHandler;
+  readonly upgrade: UpgradeHandler;
 }
 
 /** Memory of an open request besides its body: up to 16 KiB of headers, and the objects around it. */
@@ -55,7 +55,7 @@ export class HttpListener {
       handle: (request, response) => this.#handle(request, response),
       chunkedBodies: true,
       errorBody: (_status, error) => ({ error }),
-      ...(upgrade === undefined ? {} : { upgrade }),
+      upgrade,
     });
     const { port: bound } = new URL(this.#server.origin);
     // Closed meanwhile, as a scripted outage may listen again at any time.

@@ -46,10 +46,13 @@ export class DueText {
     return this.#points;
   }
 
-  add(chunk: string, seq: number): void {
+  /** Returns whether this chunk makes a verdict due. */
+  add(chunk: string, seq: number): boolean {
     this.#keep(chunk, seq);
     const { unit, every } = this.#cadence;
-    if (unit === 'chunks' && this.#chunks.length >= every) this.#cut(seq, false);
+    const isDue = unit === 'chunks' && this.#chunks.length >= every;
+    if (isDue) this.#cut(seq, false);
+    return isDue;
   }
 
   /** Makes all text due. */

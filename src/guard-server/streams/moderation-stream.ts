@@ -69,23 +69,23 @@ export class ModerationStream {
     return this.#begun?.judge.last ?? null;
   }
 
-  /** A message that could be read. */
-  receive(request: StreamRequest): void {
+  /** A message that could be read. Returns whether it makes a verdict due, which is given later. */
+  receive(request: StreamRequest): boolean {
     if (this.#state !== 'open') {
       this.#apply(
         request.endOfStream ? 'end after content' : 'chunk',
         'the stream has ended: open a new one',
       );
-      return;
+      return false;
     }
     const hasText = request.chunk !== null && request.chunk !== '';
     if (request.endOfStream && !hasText && this.#begun === null) {
       this.#apply('end before content', 'the stream ends before any text');
-      return;
+      return false;
     }
     const fault = this.#check(request) ?? (this.#begun === null ? this.#begin(request) : null);
     if (fault !== null) this.#apply('invalid message', fault);
-    else this.#take(request, this.#begun!.due);
+    return fault === null && this.#take(request, this.#begun!.due);
   }
 
   /** A message that could not be read. */
@@ -138,8 +138,9 @@ export class ModerationStream {
     return null;
   }
 
-  #take({ seq, chunk, endOfStream }: StreamRequest, due: DueText): void {
+  #take({ seq, chunk, endOfStream }: StreamRequest, due: DueText): boolean {
     this.#lastSeq = seq;
+    let isDue = true;
     if (endOfStream) {
       clearTimeout(this.#patience);
       clearTimeout(this.#tick);
@@ -147,12 +148,13 @@ export class ModerationStream {
       this.#apply('end after content', '');
     } else {
       this.#patience.refresh();
-      due.add(chunk!, seq);
+      isDue = due.add(chunk!, seq);
       this.#apply('chunk', '');
       this.#scheduleTick();
     }
     if (this.#count(due)) this.#advance();
     else this.#apply('limit exceeded', 'more text waits for a verdict than the server buffers');
+    return isDue;
   }
 
   /** Counts the text that waits. Returns false when it is more than the limits allow. */

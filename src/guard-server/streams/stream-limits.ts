@@ -41,7 +41,7 @@ export const STREAM_LIMITS: StreamLimits = {
   unjudgedChunks: 8192,
   lagMs: 60_000,
   idleMs: 5 * 60_000,
-  lingerMs: 5_000,
+  lingerMs: 2_000,
   cadence: { unit: 'chunks', every: 4 },
   cadenceChunks: { min: 1, max: 1024 },
   cadenceMs: { min: 10, max: 10_000 },

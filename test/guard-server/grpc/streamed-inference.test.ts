@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { encodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
+import { promptInputs } from '../../helpers/guard-client.ts';
+import { message } from '../../helpers/moderation-streams.ts';
+import { StreamConnection, type StreamReply } from '../../helpers/stream-client.ts';
+
+let server: GuardServer;
+let connection: StreamConnection;
+
+beforeAll(async () => {
+  const synthetic = { serviceTime: 'zero' } as const;
+  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
+  connection = new StreamConnection(server.address);
+});
+
+afterAll(async () => {
+  connection.close();
+  await server.close();
+});
+
+/** Collects the replies of a call until it ends. */
+async function repliesOf(call: ClientDuplexStream<object, StreamReply>): Promise<StreamReply[]> {
+  const replies: StreamReply[] = [];
+  call.on('data', (reply: StreamReply) => replies.push(reply));
+  await once(call, 'end');
+  return replies;
+}
+
+function request(id: string, text: string): object {
+  const tensors = promptInputs([text]);
+  return {
+    ...{ model_name: 'guard', id, parameters: { triton_enable_empty_final_response: { bool_param: true } } },
+    inputs: tensors.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
+    raw_input_contents: tensors.map(({ raw }) => raw),
+  };
+}
+
+describe('streamed inference', () => {
+  it('answers in the order of the requests, errors included, and ends with the client', async () => {
+    const call = connection.call();
+    const replies = repliesOf(call);
+    for (let id = 0; id < 600; id++) call.write(request(String(id), id % 7 === 3 ? ' ' : `text ${id}`));
+    call.end();
+    const got = await replies;
+    expect(got.map(({ infer_response }) => Number(infer_response.id))).toEqual(
+      Array.from({ length: 600 }, (_, id) => id),
+    );
+    for (const [id, { error_message, infer_response }] of got.entries()) {
+      if (id % 7 === 3) {
+        expect(error_message).toContain('EMPTY_CONTENT');
+        expect(infer_response.outputs).toEqual([]);
+      } else {
+        expect(error_message).toBe('');
+        expect(infer_response.outputs.map(({ name }) => name)).toContain('SCORE');
+        expect(infer_response.parameters).toMatchObject({ triton_final_response: { bool_param: true } });
+      }
+    }
+  });
+
+  it('takes no message of a moderation stream', async () => {
+    const call = connection.call();
+    const replies = repliesOf(call);
+    call.write(request('first', 'a text'));
+    call.write(encodeStreamRequest(message({ seq: 1, prompt: 'p', chunk: 'c' }), { batched: true }));
+    call.write(request('last', 'a text'));
+    call.end();
+    expect((await replies).map(({ error_message }) => error_message !== '')).toEqual([false, true, false]);
+  });
+
+  it('goes on after faults of the model', async () => {
+    server.synthetic!.setFaults([{ kind: 'crash', times: 1 }]);
+    const call = connection.call();
+    const [first, second] = [request('1', 'a'), request('2', 'b')];
+    call.write(first);
+    const [failed] = (await once(call, 'data')) as [StreamReply];
+    expect(failed.error_message).toContain('Failed to process the request(s)');
+    call.write(second);
+    const [answered] = (await once(call, 'data')) as [StreamReply];
+    expect(answered.error_message).toBe('');
+    call.end();
+    server.synthetic!.setFaults([]);
+  });
+
+  it('ends at once without a message', async () => {
+    const call = connection.call();
+    const replies = repliesOf(call);
+    call.end();
+    expect(await replies).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { MAX_STREAM_TEXT_BYTES } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import { WebSocketStreamClient } from '../../helpers/stream-client.ts';
+
+let server: GuardServer;
+
+beforeAll(async () => {
+  const synthetic = { serviceTime: 'zero' } as const;
+  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0, synthetic });
+});
+
+afterAll(() => server.close());
+
+function open(): WebSocketStreamClient {
+  return new WebSocketStreamClient(server.httpAddress!);
+}
+
+test('each message is answered with one verdict, those that are due with their own', async () => {
+  const stream = open();
+  const cadence = { unit: 'chunks', every: 2 } as const;
+  for (let seq = 0; seq < 5; seq++) {
+    stream.send({ seq, chunk: 'word ', ...(seq === 0 ? { prompt: 'p', cadence } : {}) });
+    await stream.replied(seq + 1);
+  }
+  stream.send({ seq: 5, chunk: '', endOfStream: true });
+  await stream.judged(5);
+  expect(stream.verdicts.map(({ processedUntilSeq, isFinal }) => [processedUntilSeq, isFinal])).toEqual([
+    [-1, false],
+    [1, false],
+    [1, false],
+    [3, false],
+    [3, false],
+    [5, true],
+  ]);
+  expect(stream.verdicts[0]).toMatchObject({ flagged: false, needsCaution: false, score: null });
+  stream.end();
+  expect(await stream.ended).toBe('OK');
+});
+
+test('a binary message is INVALID_ARGUMENT', async () => {
+  const stream = open();
+  stream.sendText(Buffer.from('{"seq": 0, "prompt": "p", "response_chunk": "c"}'));
+  expect(await stream.ended).toBe('INVALID_ARGUMENT');
+  expect(stream.text).toContain('binary');
+});
+
+test('a message that is too long closes the socket', async () => {
+  const stream = open();
+  stream.sendText('x'.repeat(MAX_STREAM_TEXT_BYTES + 1));
+  expect(await stream.ended).toBe('close code 1009');
+});
+
+test('a message that is not UTF-8 closes the socket', async () => {
+  const stream = open();
+  await once(stream.socket, 'open');
+  stream.socket.send(Buffer.from([0xff]), { binary: false });
+  expect(await stream.ended).toBe('close code 1007');
+});
+
+test.each([
+  ['other paths', '/v1/moderations/other', {}, 404],
+  ['other sites', '/v1/moderations/response-stream', { origin: 'http://example.com' }, 403],
+])('handshakes of %s are refused', async (_what, path, headers, status) => {
+  const socket = new WebSocket(`${server.httpAddress!.replace('http', 'ws')}${path}`, { headers });
+  socket.on('error', () => {});
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
+  expect(response.statusCode).toBe(status);
+  socket.terminate();
+});
+
+test('a hundred streams at once get their verdicts', async () => {
+  const streams = Array.from({ length: 100 }, () => open());
+  for (const [index, stream] of streams.entries()) {
+    stream.send({ prompt: 'p', chunk: `text ${index} ` });
+    stream.send({ seq: 1, chunk: 'more ' });
+    stream.send({ seq: 2, endOfStream: true });
+  }
+  for (const stream of streams) {
+    await stream.judged(2);
+    expect(stream.verdicts).toHaveLength(3);
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+  }
+});
