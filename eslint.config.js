@@ -65,6 +65,7 @@ const GUARD_SERVER = {
 /** Libraries that only these places know. */
 const LIBRARIES = [
   { places: ['guard', 'guard-server/grpc'], name: /^@grpc\// },
+  { places: ['guard/websocket', 'guard-server/http', 'gateway'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
 ];
 
