@@ -16,6 +16,8 @@ import { cutResponse } from '../../src/formats/transcripts/generations/cut-respo
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import { retryAfterMs } from '../../src/guard/http/retry-after.ts';
 import { classify, classifyProbe } from '../../src/guard/triton/grpc-fault.ts';
+import { classifyKserveHttp } from '../../src/guard/kserve-http/kserve-http-fault.ts';
+import { readInferReply } from '../../src/guard/kserve-http/infer-reply.ts';
 import { classifyHttp } from '../../src/guard/rest/http-fault.ts';
 import { categoryOf } from '../../src/guard/rest/category-names.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
@@ -96,6 +98,9 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a request over HTTP': (text) => inferCall(text),
   'a text in a request over HTTP': (text) =>
     inferCall(JSON.stringify({ id: text, inputs: [{ data: [text] }] })),
+  'a reply over KServe HTTP': (text) => readInferReply(Buffer.from(text), undefined),
+  'an error over KServe HTTP': (text) =>
+    classifyKserveHttp({ status: 500, headers: {}, body: text, about: 'model' }),
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryOf(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
 import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
 import { gate } from '../helpers/gate.ts';
 import { closeAfterEach } from '../helpers/guard-pool.ts';
@@ -11,23 +11,31 @@ import { guardConformance, type Trouble, type TroubledGuard } from './conformanc
 
 closeAfterEach();
 
-guardConformance('gRPC', async (): Promise<TroubledGuard> => {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
+const DOORS = {
+  gRPC: ({ address }) => address,
+  'HTTP with the KServe protocol': ({ httpAddress }) => `kserve+${httpAddress!}`,
+} satisfies Record<string, (server: GuardServer) => string>;
+
+for (const [kind, addressOf] of Object.entries(DOORS)) {
+  guardConformance(kind, async (): Promise<TroubledGuard> => {
+    const server = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      httpPort: 0,
+      synthetic: { serviceTime: 'zero' },
+    });
+    onTestFinished(() => server.close());
+    const control = server.synthetic!;
+    return {
+      address: addressOf(server),
+      setTroubles: (troubles) => control.setFaults(troubles.map(asFault)),
+      pause: () => control.pause(),
+      resume: () => control.resume(),
+      stopListening: () => control.stopListening(),
+      listenAgain: () => control.listenAgain(),
+    };
   });
-  onTestFinished(() => server.close());
-  const control = server.synthetic!;
-  return {
-    address: server.address,
-    setTroubles: (troubles) => control.setFaults(troubles.map(asFault)),
-    pause: () => control.pause(),
-    resume: () => control.resume(),
-    stopListening: () => control.stopListening(),
-    listenAgain: () => control.listenAgain(),
-  };
-});
+}
 
 function asFault(trouble: Trouble): Fault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
@@ -151,24 +159,20 @@ function asReply(trouble: Trouble): RestScripted {
   }
 }
 
-for (const form of ['triton', 'mlserver'] as const) {
-  guardConformance(`HTTP with the KServe protocol, as ${form}`, () => {
-    const troubles = new Troubles();
-    const script = async (contents: readonly string[]): Promise<HttpScripted> => {
-      const trouble = await troubles.next(contents);
-      return trouble === undefined ? undefined : asHttpReply(trouble, form);
-    };
-    return troubled(troubles, (port) => startKserveHttpServer({ form, script, port }));
-  });
-}
+guardConformance('HTTP with the KServe protocol, in JSON', () => {
+  const troubles = new Troubles();
+  const script = async (contents: readonly string[]): Promise<HttpScripted> => {
+    const trouble = await troubles.next(contents);
+    return trouble === undefined ? undefined : asHttpReply(trouble);
+  };
+  return troubled(troubles, (port) => startKserveHttpServer({ form: 'mlserver', script, port }));
+});
 
-function asHttpReply(trouble: Trouble, form: 'triton' | 'mlserver'): HttpScripted {
+function asHttpReply(trouble: Trouble): HttpScripted {
   const error = (status: number, text: string) => ({ status, body: JSON.stringify({ error: text }) });
   switch (trouble.kind) {
-    case 'refuse': {
-      const prefix = form === 'triton' ? '[request id: <id_unknown>] ' : 'mlserver.errors.InferenceError: ';
-      return error(400, `${prefix}${trouble.code}: as scripted`);
-    }
+    case 'refuse':
+      return error(400, `mlserver.errors.InferenceError: ${trouble.code}: as scripted`);
     case 'crash':
       return error(500, 'as scripted');
     case 'malformed':

@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { MultiturnRequest } from '../../../src/domain/request.ts';
+import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import { issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  image,
+  judge,
+  kserveHttpServer,
+  prompt,
+  prompts,
+  verdict,
+} from '../../helpers/guard-pool.ts';
+import type { HttpScripted, KserveHttpOptions } from '../../helpers/kserve-http-server.ts';
+
+closeAfterEach();
+
+const CONVERSATION: MultiturnRequest = {
+  requestType: 'multiturn',
+  modality: 'text',
+  messages: [
+    ['user', 'hello'],
+    ['assistant', 'é'],
+  ],
+  turns: 2,
+  conversation: null,
+};
+
+async function refusal(options: KserveHttpOptions): Promise<string> {
+  const server = await kserveHttpServer(options);
+  const error = await connect([server]).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ kind: 'service' });
+  return (error as Error).message;
+}
+
+describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
+  test('judges in batches, with the token, below the base path', async () => {
+    const server = await kserveHttpServer({ form, path: '/team/guard' });
+    const pool = await connect([server], { token: () => 'secret' });
+    const outcomes = await judge(pool, [
+      ...prompts(100),
+      prompt('é "x"'),
+      image('i', 'caption'),
+      CONVERSATION,
+    ]);
+    expect(new Set(outcomes.map((outcome) => verdict(outcome).score)).size).toBe(103);
+    expect(outcomes.some((outcome) => verdict(outcome).subcategoryFlags?.[0] === 'hate')).toBe(true);
+    expect(verdict(outcomes.at(-1)).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, -8]);
+    expect(server.seen.flatMap(({ contents }) => contents)).toEqual(
+      expect.arrayContaining(['é "x"', Buffer.from('i').toString('base64'), 'é']),
+    );
+    const rows = server.seen.map(({ contents }) => contents.length);
+    expect(Math.max(...rows)).toBe(form === 'triton' ? 64 : 16);
+    const { headers } = server.seen[0]!;
+    expect(headers).toMatchObject({ authorization: 'Bearer secret', 'accept-encoding': 'identity' });
+    expect(headers['content-type']).toBe(form === 'triton' ? 'application/octet-stream' : 'application/json');
+  });
+
+  test('reports its fingerprint, which can be expected', async () => {
+    const server = await kserveHttpServer({ form });
+    const endpoint = { name: server.address, address: server.address };
+    const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
+    const reading = await readEndpoint(endpoint, limits);
+    expect(reading).toMatchObject({
+      kind: 'triton',
+      modelVersion: '1',
+      maxBatchSize: form === 'triton' ? 64 : 16,
+      instances: form === 'triton' ? 2 : null,
+    });
+    const { id } = reading.fingerprint!;
+    const pool = await connect([server], { expectFingerprint: id });
+    expect(verdict((await judge(pool, [prompt('a')]))[0])).toMatchObject({ fingerprint: id });
+    const other = connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` });
+    await expect(other).rejects.toMatchObject({ kind: 'service' });
+  });
+
+  test('presents and checks certificates', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'kserve-http-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const authority = await makeCertificate(folder, '127.0.0.1');
+    const own = await issueCertificate(folder, 'server', authority, '127.0.0.1');
+    const client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
+    const server = await kserveHttpServer({
+      form,
+      tls: { ...own, clientAuthority: authority.certificate },
+    });
+    const ca = authority.certificate.toString();
+    await expect(connect([server], { tls: { ca } })).rejects.toThrow(
+      'it requires a certificate that it trusts',
+    );
+    await expect(connect([server])).rejects.toThrow('its certificate is not trusted: see --guard-ca');
+    expect(server.paths).toEqual([]);
+    const tls = { ca, cert: client.certificate.toString(), key: client.key.toString() };
+    verdict((await judge(await connect([server], { tls }), [prompt('a')]))[0]);
+  });
+});
+
+describe('the start', () => {
+  test.each<[path: string, status: number, says: RegExp]>([
+    ['/v2/health/ready', 404, /no such path: name the base address of the guard, before \/v1 or \/v2/],
+    ['/v2/health/ready', 401, /not authorised/],
+    ['/v2/health/ready', 302, /redirects elsewhere/],
+    ['/v2/models/guard/config', 403, /not authorised/],
+  ])('%s answered with %i is a failure at once', async (path, status, says) => {
+    expect(await refusal({ get: (asked) => (asked === path ? { status } : undefined) })).toMatch(says);
+  });
+
+  test.each([404, 400])('a model that is not known is named, though readiness answers %i', async (status) => {
+    const get: KserveHttpOptions['get'] = (path) => {
+      if (path === '/v2/models/guard/ready') return { status };
+      return path === '/v2/models/guard' ? { status: 404, body: '{"error":"not found"}' } : undefined;
+    };
+    expect(await refusal({ get })).toContain('it has no model guard');
+  });
+
+  test('a server or a model that is not ready is waited for', async () => {
+    let left = 3;
+    const get: KserveHttpOptions['get'] = (path) => {
+      if (path === '/v2/health/ready' && left === 3) return { status: 503, body: `${left--}` };
+      if (path === '/v2/health/ready' && left === 2) return { status: 200, body: `{"ready":${--left > 9}}` };
+      if (path === '/v2/models/guard/ready' && left === 1) return { status: 400, body: `${left--}` };
+      return undefined;
+    };
+    (await judge(await connect([await kserveHttpServer({ get })]), prompts(2))).map(verdict);
+    expect(left).toBe(0);
+  });
+
+  test('metadata that is not the contract is named, and what is not JSON is no guard', async () => {
+    const metadata = (body: string): KserveHttpOptions => ({
+      form: 'mlserver',
+      get: (path) => (path === '/v2/models/guard' ? { status: 200, body } : undefined),
+    });
+    expect(await refusal(metadata('{"name":"guard"}'))).toContain(
+      'GET /v2/models/guard declares no inputs: the server must declare',
+    );
+    expect(await refusal(metadata('<html>'))).toContain('does not speak the protocol of a guard');
+  });
+});
+
+test.each<[what: string, reply: HttpScripted]>([
+  ['a reply that is not JSON', { body: '<html>' }],
+  ['a reply without end', { body: `{"outputs":[],"x":"${'x'.repeat(300_000)}"}` }],
+  [
+    'a wrong length of the JSON',
+    { body: '{"outputs":[]}', headers: { 'inference-header-content-length': '99' } },
+  ],
+  [
+    'scores in texts',
+    { outputs: (outputs) => outputs.map((it) => ({ ...it, datatype: 'BYTES', data: ['x'] })) },
+  ],
+  ['no outputs', { outputs: () => [] }],
+])('%s costs one item', async (_, reply) => {
+  const script = (contents: readonly string[]) => (contents.includes('text 7') ? reply : undefined);
+  const outcomes = await judge(await connect([await kserveHttpServer({ script })]), prompts(12));
+  outcomes.forEach((outcome, index) => {
+    if (index === 7)
+      expect(failure(outcome)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
+    else expect(verdict(outcome).attempts).toBe(1);
+  });
+});
+
+test('an item over the body limit of the server is too large, alone', async () => {
+  const script = (contents: readonly string[]): HttpScripted =>
+    contents.some(({ length }) => length > 1000) ? { status: 413, body: '' } : undefined;
+  const pool = await connect([await kserveHttpServer({ script })]);
+  const [large, ...others] = await judge(pool, [image('x'.repeat(2000)), ...prompts(10)]);
+  expect(failure(large)).toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
+  others.map(verdict);
+});
+
+test('a redirect is not followed: neither content nor token goes elsewhere', async () => {
+  const elsewhere = await kserveHttpServer();
+  const location = elsewhere.address.replace('kserve+', '');
+  const script = (): HttpScripted => ({ status: 307, headers: { location }, body: '' });
+  const pool = await connect([await kserveHttpServer({ script })], { token: () => 'secret', maxWaitMs: 300 });
+  await expect(judge(pool, [prompt('a')])).rejects.toMatchObject({ kind: 'service' });
+  expect(elsewhere.connections()).toBe(0);
+});
