@@ -121,6 +121,7 @@ describe('doctor', () => {
       'ok       out',
       'ok       ffm',
       'ok       dec',
+      'ok       gpu',
       'ok       gua',
     ]);
     expect(await readdir(out)).toEqual([]);
@@ -156,13 +157,14 @@ describe('doctor', () => {
       ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
       { context: { env: { PATH: out } } },
     );
-    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 6 checks failed\n' });
+    expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 7 checks failed\n' });
     expect(JSON.parse(stdout)).toMatchObject([
       { what: 'node', ok: true },
       { what: 'memory', ok: true },
       { ok: false, found: 'not writable (ENOTDIR)', todo: 'name a folder you may write to with --out' },
       { what: 'ffmpeg', ok: false, found: 'ffmpeg does not run' },
       { what: 'decoders', ok: true },
+      { what: 'gpu', ok: true },
       { what: `guard ${NOBODY}`, ok: false, todo: 'start it, or correct --guard or GUARD_URL' },
     ]);
   });

@@ -7,6 +7,7 @@ import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
 import { givenValueOf, valueOf, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { checkFleetKey } from '../checks/fleet-key-check.ts';
+import { checkGpu } from '../checks/gpu-check.ts';
 import { checkGuard } from '../checks/guard-check.ts';
 import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
 import type { CommandContext } from '../context.ts';
@@ -24,7 +25,7 @@ export function doctorCommand(context: CommandContext): Command {
     .summary('check that everything a run needs is there')
     .description(
       'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
-        'and the Redis and the key of a fleet where one is named. Also tell how far this system confines decoders of media.\n' +
+        'and the Redis and the key of a fleet where one is named. Also tell how far this system confines decoders of media, and whether its NVIDIA driver, if any, can serve a guard.\n' +
         'Each line says ok or missing, and what to do. Status 4 when anything is missing. Leaves nothing behind.',
     )
     .addHelpText(
@@ -54,6 +55,7 @@ export function doctorCommand(context: CommandContext): Command {
       add(await checkFfmpeg(env, interrupts.drain));
       const { checkDecoders } = await import('../checks/decoder-check.ts');
       add(checkDecoders());
+      add(await checkGpu(env, interrupts.drain));
       if (redis !== null) {
         const { checkRedis } = await import('../checks/redis-check.ts');
         add(await checkRedis(redis, interrupts.drain));
