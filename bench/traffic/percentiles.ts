@@ -1,0 +1,14 @@
+/** Percentiles of a series, and its greatest value. NaN for none. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** By nearest rank. */
+export function percentiles(values: readonly number[]): Percentiles {
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+}

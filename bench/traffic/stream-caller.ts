@@ -1,0 +1,108 @@
+import type { StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
+import type { Random } from '../../training/random.ts';
+import type { Generation } from './generations.ts';
+import type { Caller, Exchange } from './load.ts';
+import type { StreamClient } from './stream-client.ts';
+import { badStream, goodStream, LEFT, type Script } from './stream-scripts.ts';
+import { pick } from './texts.ts';
+
+/** A generation, and the verdict on each prefix of it that may get one, by seq. */
+export interface JudgedGeneration {
+  readonly generation: Generation;
+  readonly verdicts: ReadonlyMap<number, string>;
+}
+
+/** What came back on a stream. */
+interface Played {
+  readonly verdicts: readonly StreamVerdict[];
+  readonly status: string;
+  readonly text: string;
+}
+
+/** The verdicts on generations, one stream at a time. */
+export async function streamAlone(
+  generations: readonly Generation[],
+  client: StreamClient,
+): Promise<JudgedGeneration[]> {
+  const judged: JudgedGeneration[] = [];
+  for (const generation of generations) {
+    const { verdicts, status, text } = await play(goodStream(generation), client);
+    if (status !== 'OK') throw new Error(`no verdict: ${status} ${text}`);
+    judged.push({
+      generation,
+      verdicts: new Map(verdicts.map((verdict) => [verdict.processedUntilSeq, verdictOf(verdict)])),
+    });
+  }
+  return judged;
+}
+
+const BAD_SHARE = 0.05;
+
+/** Some of a stream has been judged by then. */
+const LEAVE_AFTER_MS = 5;
+
+/** A caller that replays random generations, one after another, and checks every verdict and how each stream ends. */
+export function streamCaller(
+  name: string,
+  client: StreamClient,
+  good: readonly JudgedGeneration[],
+  random: Random,
+): Caller {
+  let count = 0;
+  return {
+    async exchange(): Promise<Exchange> {
+      const judged = pick(random, good);
+      const isBad = random() < BAD_SHARE;
+      const script = isBad ? badStream(random, judged.generation) : goodStream(judged.generation);
+      const why = whyWrong(script, await play(script, client), judged);
+      return { kind: script.kind, isBad, wrong: why === null ? null : `${name}-${++count}: ${why}` };
+    },
+    close: () => client.close(),
+  };
+}
+
+function whyWrong(
+  { status, text, isComplete }: Script,
+  played: Played,
+  { verdicts: known }: JudgedGeneration,
+): string | null {
+  let last = -1;
+  for (const verdict of played.verdicts) {
+    const { processedUntilSeq } = verdict;
+    const expected = known.get(processedUntilSeq) ?? (processedUntilSeq === -1 ? NOTHING : 'none there');
+    if (verdictOf(verdict) !== expected) return `${JSON.stringify(verdict)} instead of ${expected}`;
+    if (processedUntilSeq < last) return 'verdicts go back';
+    last = processedUntilSeq;
+  }
+  if (isComplete !== played.verdicts.some(({ isFinal }) => isFinal)) return 'the final verdict';
+  const isRight = played.status === status && played.text.includes(text);
+  return isRight ? null : `${played.status} ${played.text} instead of ${status} ${text}`;
+}
+
+function verdictOf({ flagged, needsCaution, score, isFinal }: StreamVerdict): string {
+  return `flagged ${flagged}, needs caution ${needsCaution}, score ${score}, final ${isFinal}`;
+}
+
+/** Before anything is judged. */
+const NOTHING = 'flagged false, needs caution false, score null, final false';
+
+/** Plays a script on a new stream, to the end of the stream. */
+function play({ messages, then }: Script, client: StreamClient): Promise<Played> {
+  return new Promise((resolve) => {
+    const verdicts: StreamVerdict[] = [];
+    const stream = client.open({
+      verdict: (verdict) => {
+        verdicts.push(verdict);
+        if (!verdict.isFinal) return;
+        if (then === 'end') stream.end();
+        else if (then !== null && typeof then === 'object') stream.send(then);
+      },
+      ended: (status, text) => resolve({ verdicts, status: then === 'leave' ? LEFT : status, text }),
+    });
+    for (const message of messages) {
+      if (message === 'nonsense') stream.sendNonsense();
+      else stream.send(message);
+    }
+    if (then === 'leave') setTimeout(() => stream.leave(), LEAVE_AFTER_MS);
+  });
+}

@@ -1,0 +1,49 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DOORS } from '../../bench/traffic/doors.ts';
+import { runLoad } from '../../bench/traffic/load.ts';
+import { guardMetrics } from '../../src/guard-server/service/guard-metrics.ts';
+import { startGuardServer, type GuardServer } from '../../src/guard-server/server.ts';
+import { settled } from '../helpers/settled.ts';
+
+const CALLERS = 50;
+const MS = 700;
+
+/** Gauges of what is open. */
+const OPEN = [
+  'nv_inference_pending_request_count',
+  'guardsweep_moderation_streams_open',
+  'guardsweep_moderation_streams_unjudged_code_units',
+];
+
+describe('many callers at a time, some of whose requests are bad', () => {
+  const seed = randomInt(1_000_000);
+  let server: GuardServer;
+
+  beforeAll(async () => {
+    server = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      httpPort: 0,
+      synthetic: { serviceTime: 'zero' },
+    });
+  });
+
+  afterAll(() => server.close());
+
+  it.each(DOORS)(`all get their own verdict or error over $name (seed ${seed})`, async (door) => {
+    const guard = { grpc: server.address, http: server.httpAddress! };
+    const callers = await door.callers(guard, CALLERS, seed);
+    const load = await runLoad(callers, MS, new AbortController().signal);
+    for (const caller of callers) caller.close();
+    expect(load.examples).toEqual([]);
+    expect(load.requests).toBeGreaterThanOrEqual(CALLERS);
+    await settled(async () => {
+      const metrics = await guardMetrics(server.observed).getMetricsAsJSON();
+      const open = metrics.filter(({ name }) => OPEN.includes(name));
+      return (
+        open.length === OPEN.length && open.every(({ values }) => values.every(({ value }) => value === 0))
+      );
+    });
+  });
+});
