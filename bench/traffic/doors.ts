@@ -29,7 +29,7 @@ export interface Door {
 }
 
 /** Different valid requests and generations. */
-const REFERENCES = 180;
+const REFERENCES = 90;
 
 export const DOORS: readonly Door[] = [
   unaryDoor('gRPC', ({ grpc }) => new GrpcUnaryClient(grpc)),

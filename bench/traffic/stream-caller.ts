@@ -74,9 +74,11 @@ function whyWrong(
     if (processedUntilSeq < last) return 'verdicts go back';
     last = processedUntilSeq;
   }
-  if (isComplete !== played.verdicts.some(({ isFinal }) => isFinal)) return 'the final verdict';
-  const isRight = played.status === status && played.text.includes(text);
-  return isRight ? null : `${played.status} ${played.text} instead of ${status} ${text}`;
+  if (played.status !== status || !played.text.includes(text)) {
+    return `${played.status} ${played.text} instead of ${status} ${text}`;
+  }
+  const hasFinal = played.verdicts.some(({ isFinal }) => isFinal);
+  return hasFinal === isComplete ? null : `${hasFinal ? 'a' : 'no'} final verdict`;
 }
 
 function verdictOf({ flagged, needsCaution, score, isFinal }: StreamVerdict): string {

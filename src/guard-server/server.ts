@@ -123,11 +123,12 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     limits: { ...STREAM_LIMITS, ...options.streamLimits },
   });
   const limits = { ...NETWORK_LIMITS, ...options.limits };
+  const room = new CallMemory(limits.callBytes);
   const access = {
     host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
     limits,
-    room: new CallMemory(limits.callBytes),
+    room,
     closeGraceMs: CLOSE_GRACE_MS,
   };
   const grpc = new Listener({ services: grpcServices(service, streams), ...access });
@@ -161,7 +162,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   return {
     address: grpc.address(grpcPort),
     httpAddress: httpPort === null ? null : http.address(httpPort),
-    observed: { lifecycle, statistics, streams },
+    observed: { lifecycle, statistics, streams, calls: room },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: () => (closed ??= close()),
   };

@@ -7,13 +7,14 @@ import { startGuardServer, type GuardServer } from '../../src/guard-server/serve
 import { settled } from '../helpers/settled.ts';
 
 const CALLERS = 50;
-const MS = 700;
+const MS = 500;
 
 /** Gauges of what is open. */
 const OPEN = [
   'nv_inference_pending_request_count',
   'guardsweep_moderation_streams_open',
   'guardsweep_moderation_streams_unjudged_code_units',
+  'guardsweep_open_calls_bytes',
 ];
 
 describe('many callers at a time, some of whose requests are bad', () => {

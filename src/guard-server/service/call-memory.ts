@@ -7,6 +7,10 @@ export class CallMemory {
     this.#max = max;
   }
 
+  get held(): number {
+    return this.#held;
+  }
+
   /** Returns false and takes nothing when there is no room. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#max) return false;
