@@ -1,16 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
-import { history } from '../../domain/request.ts';
+import { history, type UnaryRequest } from '../../domain/request.ts';
 import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { readContents, readSession } from './contents.ts';
 import type { Execution, Model, OutputTensor, Reply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
-import type { Probe } from './probe.ts';
+import type { Probe, ProbeScores } from './probe.ts';
 import { refused, RequestError } from './request-error.ts';
 import { type CacheCounts, SessionCache } from './session-cache.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
 /** Between two contents, judging yields to the event loop after this time, in milliseconds. */
 const SLICE_MS = 5;
+
+/** What is known of a request before its sessions are looked up. */
+type Judged = 'version' | readonly JudgedRow[];
+
+interface JudgedRow {
+  readonly content: UnaryRequest;
+  readonly scores: ProbeScores;
+  /** SESSION_ID of a conversation; null without one. */
+  readonly session: string | null;
+}
 
 const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
 
@@ -32,36 +42,53 @@ export class ContractModel implements Model {
   }
 
   async execute({ requests }: Execution): Promise<Reply[]> {
-    const replies: Reply[] = [];
     const slice = new Slice();
-    for (const request of requests) {
-      try {
-        const outputs = await this.#answer(request, slice);
+    const judged: (Judged | RequestError)[] = [];
+    for (const request of requests) judged.push(await this.#judge(request, slice));
+    // From here on nothing fails: a request that is refused, or fails with its execution, writes to no session.
+    const replies: Reply[] = [];
+    for (const [index, request] of requests.entries()) {
+      const result = judged[index]!;
+      if (result instanceof RequestError) replies.push({ outputs: null, error: result });
+      else {
+        const outputs = await this.#outputs(request, result, slice);
         replies.push({ outputs, modelVersion: this.version, error: null });
-      } catch (error) {
-        if (!(error instanceof RequestError)) throw error;
-        replies.push({ outputs: null, error });
       }
     }
     return replies;
   }
 
-  async #answer(request: TensorRequest, slice: Slice): Promise<OutputTensor[]> {
-    const contents = readContents(request, this.#contextTokens);
-    if (contents === 'version') return versionTensors(request, this.#probe.artifacts);
-    const rows: RowVerdict[] = [];
-    for (const [row, content] of contents.entries()) {
-      const scores = await this.#probe.judge(content);
-      if ('refusal' in scores) throw refused(request.id, scores.refusal, scores.text);
+  async #judge(request: TensorRequest, slice: Slice): Promise<Judged | RequestError> {
+    try {
+      const contents = readContents(request, this.#contextTokens);
+      if (contents === 'version') return 'version';
+      const rows: JudgedRow[] = [];
+      for (const [row, content] of contents.entries()) {
+        const session = content.requestType === 'multiturn' ? readSession(request, row) : null;
+        const scores = await this.#probe.judge(content);
+        if ('refusal' in scores) return refused(request.id, scores.refusal, scores.text);
+        rows.push({ content, scores, session });
+        if (slice.isOver()) await slice.next();
+      }
+      return rows;
+    } catch (error) {
+      if (error instanceof RequestError) return error;
+      throw error;
+    }
+  }
+
+  async #outputs(request: TensorRequest, judged: Judged, slice: Slice): Promise<OutputTensor[]> {
+    if (judged === 'version') return versionTensors(request, this.#probe.artifacts);
+    const verdicts: RowVerdict[] = [];
+    for (const [row, { content, scores, session }] of judged.entries()) {
       let cacheUsage = NO_CACHE_USAGE;
-      const session = content.requestType === 'multiturn' ? readSession(request, row) : null;
       if (content.requestType === 'multiturn' && session !== null) {
         cacheUsage = this.#sessions.use(session, history(content), request.cacheWrite?.[row] ?? true);
+        if (slice.isOver()) await slice.next();
       }
-      rows.push({ scores, cacheUsage });
-      if (slice.isOver()) await slice.next();
+      verdicts.push({ scores, cacheUsage });
     }
-    return verdictTensors(request, rows);
+    return verdictTensors(request, verdicts);
   }
 }
 

@@ -22,7 +22,12 @@ const DEFAULT_CACHE_CAPACITY: CacheCapacity = { l1Turns: 32_768, l2Turns: 131_07
 
 /**
  * The bookkeeping of a two-tier LRU prefix cache: which turns of which session have been seen. A session evicted from
- * the first tier moves to the second. Holds digests, no content; no score depends on it.
+ * the first tier moves to the second, and from there it is forgotten; none expires. Holds digests of ids and turns, no
+ * content, so its size does not depend on theirs. No score depends on it.
+ *
+ *   unknown ── write ──► first tier ── tier full ──► second tier ── tier full ──► unknown
+ *                            ▲                            │
+ *                            └────────── write ───────────┘
  */
 export class SessionCache {
   readonly #l1: Tier;
@@ -48,12 +53,14 @@ export class SessionCache {
   }
 
   /**
-   * Looks a conversation up and, if `write`, caches it. Hits are the leading turns (and their tokens) equal to the
-   * cached ones; writes are the turns newly cached. Returns the row of CACHE_USAGE.
+   * Looks a conversation up. Hits are the leading turns (and their tokens) equal to the cached ones. With `write` it is
+   * cached and the most recently used; writes are the turns newly cached. Without, nothing changes, not even what is
+   * evicted next. Returns the row of CACHE_USAGE.
    */
   use(id: string, messages: readonly Turn[], write: boolean): readonly number[] {
-    const held = this.#l1.get(id) ?? this.#l2.get(id);
-    const digests = messages.map(digest);
+    const session = digest(id);
+    const held = this.#l1.get(session) ?? this.#l2.get(session);
+    const digests = messages.map(([role, content]) => digest(`${role}\0${content}`));
     let hits = 0;
     while (hits < digests.length && held?.turns[hits] === digests[hits]) hits++;
     const counts: Record<CacheCount, number> = {
@@ -68,8 +75,7 @@ export class SessionCache {
     messages.forEach(([, content], turn) => {
       counts[turn < hits ? 'tokenHits' : 'tokenMisses'] += tokensOfText(content);
     });
-    const keep = write ? { turns: digests } : held;
-    if (keep !== undefined) this.#keep(id, keep, counts);
+    if (write) this.#keep(session, { turns: digests }, counts);
     const usage = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
     CACHE_USAGE_ORDER.forEach((count, position) => {
       usage[position] = counts[count];
@@ -88,7 +94,7 @@ export class SessionCache {
 }
 
 class Tier {
-  /** Least recently used first. */
+  /** By the digest of their id, least recently used first. */
   readonly #sessions = new Map<string, Session>();
   readonly #capacity: number;
   #turns = 0;
@@ -123,6 +129,6 @@ class Tier {
   }
 }
 
-function digest([role, content]: Turn): string {
-  return createHash('sha256').update(role).update('\0').update(content).digest('base64').slice(0, 24);
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64').slice(0, 24);
 }

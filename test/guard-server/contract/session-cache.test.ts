@@ -1,8 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/request.ts';
 import { SessionCache } from '../../../src/guard-server/contract/session-cache.ts';
 import { CACHE_USAGE_ORDER } from '../../../src/guard/tensors/protocol.ts';
+
+const MIB = 1024 * 1024;
 
 const turns = (...contents: string[]): Turn[] => contents.map((content) => ['user', content]);
 const named = (usage: readonly number[]): Record<string, number> =>
@@ -63,3 +67,78 @@ it('counts every turn and token as a hit or a miss, hits being the common head',
     }),
   );
 });
+
+it('finds the turns before an edit in the middle of a conversation, and none behind it', () => {
+  const cache = new SessionCache();
+  cache.use('s', turns('1', '2', '3', '4'), true);
+  expect(named(cache.use('s', turns('1', '2', 'edited', '4'), true))).toMatchObject({
+    messageHits: 2,
+    messageMisses: 2,
+    writes: 2,
+  });
+  expect(named(cache.use('s', turns('1', '2', '3', '4'), false))).toMatchObject({ messageHits: 2 });
+});
+
+/** What a client may ask of a small cache, in a random order. */
+const uses = fc.array(
+  fc.record({
+    id: fc.constantFrom('a', 'b', 'c', 'd'),
+    contents: fc.array(fc.constantFrom('x', 'y'), { minLength: 1, maxLength: 4 }),
+  }),
+  { maxLength: 12 },
+);
+
+it('changes nothing in what it keeps, nor in what it forgets next, when writing is off', () => {
+  fc.assert(
+    fc.property(uses, uses, uses, (before, reads, after) => {
+      const [read, untouched] = [0, 1].map(() => {
+        const cache = new SessionCache({ l1Turns: 5, l2Turns: 5 });
+        for (const { id, contents } of before) cache.use(id, turns(...contents), true);
+        return cache;
+      }) as [SessionCache, SessionCache];
+      for (const { id, contents } of reads) {
+        expect(named(read.use(id, turns(...contents), false))).toMatchObject({
+          writes: 0,
+          l1Evictions: 0,
+          l2Evictions: 0,
+        });
+      }
+      for (const { id, contents } of after) {
+        expect(read.use(id, turns(...contents), true)).toEqual(untouched.use(id, turns(...contents), true));
+      }
+    }),
+  );
+});
+
+it('holds no more turns than its two tiers have, of however many sessions', () => {
+  const cache = new SessionCache({ l1Turns: 40, l2Turns: 60 });
+  const sessions = 5000;
+  for (let session = 0; session < sessions; session++) cache.use(String(session), turns('1', '2'), true);
+  let held = 0;
+  for (let session = 0; session < sessions; session++) {
+    held += named(cache.use(String(session), turns('1', '2'), false))['messageHits']!;
+  }
+  expect(held).toBe(100);
+  expect(cache.totals).toMatchObject({ l1Evictions: sessions - 20, l2Evictions: sessions - 50 });
+});
+
+it('takes the same memory for session ids of any length, and tells them apart to the last character', () => {
+  const cache = new SessionCache();
+  const long = 'x'.repeat(4 * MIB);
+  const before = memoryInUse();
+  // Ids as they are read from messages: each a string of its own.
+  for (let session = 0; session < 16; session++) {
+    cache.use(Buffer.from(`${long}${session}`).toString(), turns('1'), true);
+  }
+  expect(memoryInUse() - before).toBeLessThan(16 * MIB);
+  expect(named(cache.use(`${long}7`, turns('1'), false))).toMatchObject({ messageHits: 1 });
+  expect(named(cache.use(`${long}x`, turns('1'), false))).toMatchObject({ messageHits: 0 });
+});
+
+/** Bytes of what is still referred to. */
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

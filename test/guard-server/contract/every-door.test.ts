@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { contentSha256 } from '../../../src/domain/content-hash.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { column, flags, messages, type TestTensor } from '../../helpers/guard-client.ts';
+import { type DoorReply, DOORS, type InferenceDoor, openDoor } from '../../helpers/inference-doors.ts';
+import { settled } from '../../helpers/settled.ts';
+
+/** Planted in contents: no answer may repeat it. */
+const MARKER = 'zebrafinch';
+
+let server: GuardServer;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    httpPort: 0,
+    synthetic: { serviceTime: 'zero', contextTokens: 50 },
+  });
+});
+
+afterAll(() => server.close());
+
+const base64 = (content: string): string => Buffer.from(content, 'latin1').toString('base64');
+const type = (name: string): TestTensor => column('REQUEST_TYPE', [name]);
+const modality = (name: string): TestTensor => column('MODALITY', [name]);
+const text = (content: string): TestTensor => column('TEXT', [content]);
+const session = (id: string): TestTensor => column('SESSION_ID', [id]);
+const image = column('IMAGE', [base64('an image')]);
+const clip = column('AUDIO', [base64('fLaC')]);
+const response = column('RESPONSE_TEXT', ['sure']);
+const conversation = messages([
+  ['user', 'four'],
+  ['assistant', 'eight ch'],
+]);
+
+/** Contents that their own request type would refuse. */
+const REFUSED = {
+  TEXT: text(' '),
+  IMAGE: column('IMAGE', ['!']),
+  AUDIO: column('AUDIO', ['!']),
+  RESPONSE_TEXT: column('RESPONSE_TEXT', [' ']),
+  MESSAGES: messages([['nobody', '']]),
+};
+
+interface Form {
+  readonly what: string;
+  /** REQUEST_TYPE, where it is not the default. */
+  readonly type: readonly TestTensor[];
+  readonly required: readonly TestTensor[];
+  readonly optional: readonly TestTensor[];
+  /** Inputs of other request types. */
+  readonly foreign: readonly (keyof typeof REFUSED)[];
+}
+
+const MEDIA_FOREIGN = ['RESPONSE_TEXT', 'MESSAGES'] as const;
+const FORMS: readonly Form[] = [
+  {
+    what: 'prompt with a text',
+    type: [],
+    required: [modality('text'), text('a')],
+    optional: [],
+    foreign: ['IMAGE', 'AUDIO', 'RESPONSE_TEXT', 'MESSAGES'],
+  },
+  {
+    what: 'prompt with an image',
+    type: [],
+    required: [modality('image'), image],
+    optional: [text('a caption')],
+    foreign: ['AUDIO', ...MEDIA_FOREIGN],
+  },
+  {
+    what: 'prompt with a clip',
+    type: [],
+    required: [modality('audio'), clip],
+    optional: [text('a transcript')],
+    foreign: ['IMAGE', ...MEDIA_FOREIGN],
+  },
+  {
+    what: 'response',
+    type: [type('response')],
+    required: [response],
+    optional: [text('the prompt')],
+    foreign: ['IMAGE', 'AUDIO', 'MESSAGES'],
+  },
+  {
+    what: 'multiturn',
+    type: [type('multiturn')],
+    required: [conversation],
+    optional: [session('form'), flags('CACHE_WRITE', [false])],
+    foreign: ['TEXT', 'IMAGE', 'AUDIO', 'RESPONSE_TEXT'],
+  },
+];
+
+const FAILURES: readonly (readonly [code: string, tensors: readonly TestTensor[]])[] = [
+  ['MISSING_PAYLOAD', [modality('image'), text(MARKER)]],
+  ['INVALID_CONVERSATION', [type('multiturn'), messages([['system', MARKER]])]],
+  ['INVALID_ROLE', [type('multiturn'), messages([[MARKER, MARKER]])]],
+  ['EMPTY_CONTENT', [type('multiturn'), messages([['user', ' \n']])]],
+  ['UNSUPPORTED_AUDIO_TYPE', [modality('audio'), column('AUDIO', [base64(`<html>${MARKER}`)])]],
+  ['SEQUENCE_OVERFLOW', [modality('text'), text(MARKER.repeat(21))]],
+];
+
+describe.each(DOORS)('requests over %s', (name) => {
+  let door: InferenceDoor;
+
+  beforeAll(() => {
+    door = openDoor(name, server);
+  });
+
+  afterEach(() => {
+    server.synthetic!.resume();
+  });
+
+  afterAll(() => {
+    door.close();
+  });
+
+  async function verdict(tensors: readonly TestTensor[]): Promise<DoorReply['outputs']> {
+    const { outputs, error } = await door.infer(tensors);
+    expect(error).toBeNull();
+    return outputs;
+  }
+
+  describe.each(FORMS)('$what', ({ type: kind, required, optional, foreign }) => {
+    it('needs the inputs of its type and no others', async () => {
+      const { SCORE } = await verdict([...kind, ...required]);
+      expect(SCORE).toHaveLength(1);
+      for (const missing of required) {
+        const { error } = await door.infer([...kind, ...required.filter((input) => input !== missing)]);
+        if (kind.length > 0 || required.length > 1) expect(error).toContain('MISSING_PAYLOAD: ');
+      }
+      const others = foreign.map((input) => REFUSED[input]);
+      expect((await verdict([...kind, ...required, ...others]))['SCORE']).toEqual(SCORE);
+    });
+
+    it('takes its optional inputs, each alone and together', async () => {
+      for (const input of [...optional.map((one) => [one]), optional]) {
+        expect((await verdict([...kind, ...required, ...input]))['FLAGGED']).toHaveLength(1);
+      }
+    });
+  });
+
+  it('version needs no other input, and judges none that is there', async () => {
+    const { VERSION, ...others } = await verdict([type('version')]);
+    expect(JSON.parse(VERSION![0] as string)).toEqual(server.synthetic!.fingerprint.artifacts);
+    expect(others).toEqual({});
+    const unjudged = `not to be judged over ${name}`;
+    expect(await verdict([type('version'), modality('text'), text(unjudged)])).toEqual({ VERSION });
+    expect(await verdict([type('version'), ...Object.values(REFUSED)])).toEqual({ VERSION });
+    const hash = contentSha256({ requestType: 'prompt', modality: 'text', text: unjudged });
+    expect(server.synthetic!.fingerprintsOf(hash)).toEqual([]);
+    await verdict([modality('text'), text(unjudged)]);
+    expect(server.synthetic!.fingerprintsOf(hash)).toHaveLength(1);
+  });
+
+  it.each(FAILURES)('%s is named, and quotes nothing', async (code, tensors) => {
+    const { error } = await door.infer(tensors);
+    expect(error).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
+    expect(error).not.toContain(MARKER);
+  });
+
+  it('fails each on its own in one execution', async () => {
+    const control = server.synthetic!;
+    const texts = ['good', ' ', 'fine', MARKER.repeat(21), 'well'];
+    const alone = await Promise.all(texts.map((content) => door.infer([modality('text'), text(content)])));
+    control.pause();
+    const before = control.counts.executions;
+    const first = door.infer([modality('text'), text('first')]);
+    await settled(() => control.counts.executions === before + 1);
+    const together = texts.map((content) => door.infer([modality('text'), text(content)]));
+    await settled(() => control.waiting === texts.length);
+    control.resume();
+    await first;
+    expect(await Promise.all(together)).toEqual(alone);
+    expect(control.counts.executions).toBe(before + 2);
+    expect(alone.map(({ error }) => error?.split(' ')[3] ?? null)).toEqual([
+      null,
+      'EMPTY_CONTENT:',
+      null,
+      'SEQUENCE_OVERFLOW:',
+      null,
+    ]);
+  });
+
+  describe('conversations of a session', () => {
+    const turns = (...contents: string[]): TestTensor => messages(contents.map((one) => ['user', one]));
+    const usage = async (id: string, history: TestTensor, write?: boolean): Promise<unknown> => {
+      const writes = write === undefined ? [] : [flags('CACHE_WRITE', [write])];
+      return (await verdict([type('multiturn'), history, session(`${name} ${id}`), ...writes]))[
+        'CACHE_USAGE'
+      ];
+    };
+
+    it('count what was there before an edit, and what is new', async () => {
+      expect(await usage('edit', turns('a', 'b', 'c'))).toEqual([0, 3, 0, 3, 3, 0, 0, 0]);
+      expect(await usage('edit', turns('a', 'B', 'c'))).toEqual([1, 2, 1, 2, 2, 0, 0, 0]);
+      expect(await usage('edit', turns('a', 'B', 'c', 'd'))).toEqual([3, 1, 3, 1, 1, 0, 0, 0]);
+    });
+
+    it('are not kept with CACHE_WRITE off', async () => {
+      await usage('off', turns('a', 'b'));
+      expect(await usage('off', turns('c'), false)).toEqual([0, 1, 0, 1, 0, 0, 0, 0]);
+      expect(await usage('off', turns('a', 'b', 'c'), false)).toEqual([2, 1, 2, 1, 0, 0, 0, 0]);
+      expect(await usage('off', turns('a', 'b', 'c'))).toEqual([2, 1, 2, 1, 1, 0, 0, 0]);
+    });
+
+    it('are not kept of a request that is refused', async () => {
+      const refused = await door.infer([type('multiturn'), turns('a', ' '), session(`${name} refused`)]);
+      expect(refused.error).toContain('EMPTY_CONTENT');
+      expect(await usage('refused', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
+    });
+
+    it('are none of requests of other types', async () => {
+      const nothing = new Array<number>(8).fill(0);
+      const prompt = [modality('text'), text('a'), session(`${name} other`)];
+      expect((await verdict(prompt))['CACHE_USAGE']).toEqual(nothing);
+      expect((await verdict(prompt))['CACHE_USAGE']).toEqual(nothing);
+      const answered = [type('response'), response, session(`${name} other`)];
+      expect((await verdict(answered))['CACHE_USAGE']).toEqual(nothing);
+      expect(await usage('other', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
+    });
+  });
+});

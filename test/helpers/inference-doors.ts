@@ -1,0 +1,70 @@
+import type { GuardServer } from '../../src/guard-server/server.ts';
+import { decodeBooleans, decodeBytes } from '../../src/guard/tensors/raw.ts';
+import { output, TestClient, type TestTensor } from './guard-client.ts';
+import { binaryBody, replyOf } from './http-infer.ts';
+
+/** The ways to ask a guard for inference: gRPC, and HTTP with inputs in JSON or in binary. */
+export const DOORS = ['gRPC', 'HTTP with JSON', 'HTTP with binary tensors'] as const;
+export type DoorName = (typeof DOORS)[number];
+
+/** The elements of each output, or the text of the error. */
+export interface DoorReply {
+  readonly outputs: Readonly<Record<string, readonly unknown[]>>;
+  readonly error: string | null;
+}
+
+export interface InferenceDoor {
+  infer(tensors: readonly TestTensor[]): Promise<DoorReply>;
+  close(): void;
+}
+
+/** Opens a door to a server that listens on both ports. */
+export function openDoor(name: DoorName, server: GuardServer): InferenceDoor {
+  if (name === 'gRPC') return openGrpc(server);
+  const post = async (init: RequestInit): Promise<DoorReply> => {
+    const reply = await replyOf(
+      await fetch(`${server.httpAddress!}/v2/models/guard/infer`, { method: 'POST', ...init }),
+    );
+    const outputs = Object.fromEntries(
+      (reply.json!.outputs ?? []).map(({ name: of, data }) => [of, data!.map(asSent)]),
+    );
+    return { outputs, error: reply.json!.error ?? null };
+  };
+  return {
+    infer: (tensors) =>
+      post(
+        name === 'HTTP with JSON'
+          ? { body: JSON.stringify({ id: 'q7', inputs: tensors.map(inJson) }) }
+          : binaryBody(tensors, { id: 'q7' }),
+      ),
+    close: () => {},
+  };
+}
+
+function openGrpc(server: GuardServer): InferenceDoor {
+  const client = new TestClient(server.address);
+  return {
+    infer: async (tensors) => {
+      try {
+        const reply = await client.infer({ id: 'q7', tensors });
+        const outputs = reply.outputs.map(({ name }) => [name, output(reply, name)] as const);
+        return { outputs: Object.fromEntries(outputs), error: null };
+      } catch (error) {
+        return { outputs: {}, error: (error as { details: string }).details };
+      }
+    },
+    close: () => {
+      client.close();
+    },
+  };
+}
+
+/** JSON has the shortest decimal of a single-precision number. */
+function asSent(value: unknown): unknown {
+  return typeof value === 'number' ? Math.fround(value) : value;
+}
+
+function inJson({ raw, ...tensor }: TestTensor): object {
+  const data = tensor.datatype === 'BOOL' ? decodeBooleans(raw) : decodeBytes(raw)!.map(String);
+  return { ...tensor, data };
+}
