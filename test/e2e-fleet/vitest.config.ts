@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { STATE_FOLDER } from '../helpers/state-folder.ts';
+import { FORGED } from './forged.ts';
 
-/** Whole fleets: several processes, a real Redis, deaths and outages at real speed. */
+/** Whole fleets, and forged Redis keys that are mended every few seconds: a real Redis, deaths and outages at real speed. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/e2e-fleet/**/*.test.ts'],
+    include: ['test/e2e-fleet/**/*.test.ts', FORGED],
     globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
