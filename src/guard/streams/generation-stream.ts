@@ -28,7 +28,7 @@ export interface Received {
   readonly verdict: StreamVerdict;
   /** Null where replies have none. */
   readonly modelVersion: string | null;
-  /** Chunks sent and not covered by the verdict. */
+  /** Chunks sent and not covered by the verdict; 0 for one that repeats an earlier one. */
   readonly lagChunks: number;
   /** How long the oldest of the chunks that the verdict is the first to cover had waited; 0 without one. */
   readonly lagMs: number;
@@ -186,7 +186,8 @@ export class GenerationStream {
     const lagMs = covered[0] === undefined ? 0 : performance.now() - covered[0];
     // After the end a verdict comes whatever the cadence.
     if (covered.length > 0 && this.#state === 'open') this.#options.ahead.progressed();
-    this.#options.received({ verdict, modelVersion, lagChunks: this.#unjudged.size, lagMs });
+    const lagChunks = covered.length === 0 ? 0 : this.#unjudged.size;
+    this.#options.received({ verdict, modelVersion, lagChunks, lagMs });
     if (this.#state === 'terminated') return;
     if (verdict.isFinal) this.#startTimer(CLOSE_TIMEOUT_MS, () => this.#terminate(null));
     else if (covered.length > 0) this.#progressed();

@@ -16,7 +16,7 @@ closeAfterEach();
 
 let server: GuardServer;
 beforeAll(async () => {
-  server = await startGuardServer({ model: 'synthetic', grpcPort: 0 });
+  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0 });
 });
 afterAll(() => server.close());
 
@@ -64,4 +64,10 @@ it('that dies in mid stream is given the generations again, with an equal outcom
   await back;
   const again = await judged;
   expect(findings(again)).toEqual(findings(undisturbed));
+});
+
+it('finds the same over a WebSocket as over gRPC', async () => {
+  const overGrpc = await judge(await connect([server]), GENERATIONS);
+  const socket = await connect([{ address: server.httpAddress!.replace('http:', 'ws:') }]);
+  expect(findings(await judge(socket, GENERATIONS))).toEqual(findings(overGrpc));
 });
