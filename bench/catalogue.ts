@@ -1,3 +1,4 @@
+import { callers } from './callers.ts';
 import { fleetMemory } from './fleet-memory.ts';
 import { growth, growthFull } from './growth.ts';
 import type { Bench } from './harness/bench.ts';
@@ -19,6 +20,7 @@ export const BENCHES: readonly Bench[] = [
   start,
   images,
   twoSpeeds,
+  callers,
   growth,
   memory,
   fleetMemory,

@@ -10,6 +10,8 @@ export interface BenchContext {
   readonly signal: AbortSignal;
   /** Rows to use instead of `full` rows: scaled by BENCH_SCALE, at least 64. */
   rows(full: number): number;
+  /** Seconds to measure instead of `full` seconds: scaled by BENCH_SCALE, at least 1. */
+  seconds(full: number): number;
   /** Rounds to measure: `usual`, unless BENCH_ROUNDS overrides it. */
   rounds(usual: number): number;
   /** Saves figures and their raw data, even if the rest of the bench fails. */

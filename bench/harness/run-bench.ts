@@ -10,6 +10,9 @@ import type { Results } from './results-file.ts';
 /** Lower bound of scaled rows. */
 const MIN_ROWS = 64;
 
+/** Lower bound of scaled durations. */
+const MIN_SECONDS = 1;
+
 type Report = Results['benches'][number];
 
 /**
@@ -42,6 +45,7 @@ export async function runBench(
       folder,
       signal,
       rows: (full) => Math.max(MIN_ROWS, Math.round(full * scale)),
+      seconds: (full) => Math.max(MIN_SECONDS, full * scale),
       rounds: (usual) => rounds ?? usual,
       keep: (figures, raw) => {
         kept.push(...figures);

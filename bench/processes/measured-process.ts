@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../src/domain/failure.ts';
 import type { BenchContext } from '../harness/bench.ts';
+import { residentBytes } from './resident-bytes.ts';
 import type { Usage } from './usage.ts';
 
 const PRELOAD = new URL('report-usage.js', import.meta.url).href;
@@ -92,6 +93,23 @@ export class MeasuredProcess {
       this.#signal.throwIfAborted();
       if (this.#isOver && !this.#stderr.includes(what)) throw this.#failure();
     }
+  }
+
+  /** Resolves to the match of `pattern` in its stdout, once there is one; rejects with a Failure if it ends before. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.#stdout);
+      if (match !== null) return match;
+      if (this.#isOver) throw this.#failure();
+      await Promise.race([once(this.#child.stdout!, 'data'), this.#closed]);
+      this.#signal.throwIfAborted();
+    }
+  }
+
+  /** Its resident memory now, in bytes (Linux). Throws a Failure if it has ended. */
+  get residentBytes(): number {
+    if (this.#isOver) throw this.#failure();
+    return residentBytes(this.#child.pid!);
   }
 
   /** Waits until it ends; rejects with a Failure unless its status is 0. */

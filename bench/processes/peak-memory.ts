@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { readFileSync } from 'node:fs';
+import { residentBytes } from './resident-bytes.ts';
 
 const SAMPLE_MS = 20;
 /** Diagnostics channel that publishes every child process (Node 20.16). */
@@ -28,15 +28,5 @@ export async function peakOfChildren(work: () => Promise<void>): Promise<number>
   } finally {
     clearInterval(timer);
     unsubscribe(CHANNEL, started);
-  }
-}
-
-/** Zero for a process that has ended. */
-function residentBytes(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
   }
 }

@@ -22,7 +22,7 @@ export interface GuardAddresses {
 /** A way into a guard. */
 export interface Door {
   readonly name: string;
-  /** All kinds of bad requests that its callers send. */
+  /** All kinds of bad requests. Each caller begins with one of them. */
   readonly badKinds: readonly string[];
   /** Callers that send random requests, with their reference verdicts, taken before this resolves. */
   callers(guard: GuardAddresses, count: number, seed: number): Promise<Caller[]>;
@@ -47,9 +47,7 @@ function unaryDoor(name: string, connect: (guard: GuardAddresses) => UnaryClient
       const alone = new GrpcUnaryClient(guard.grpc);
       const good = await judgeAlone(goodCalls(seededRandom(seed), REFERENCES), alone);
       alone.close();
-      return range(count).map((at) =>
-        unaryCaller(`caller ${at}`, connect(guard), good, seededRandom(seed + 1 + at)),
-      );
+      return range(count).map((at) => unaryCaller(at, connect(guard), good, seededRandom(seed + 1 + at)));
     },
   };
 }
@@ -62,9 +60,7 @@ function streamDoor(name: string, connect: (guard: GuardAddresses) => StreamClie
       const alone = new GrpcStreamClient(guard.grpc);
       const good = await streamAlone(randomGenerations(seededRandom(seed), REFERENCES), alone);
       alone.close();
-      return range(count).map((at) =>
-        streamCaller(`caller ${at}`, connect(guard), good, seededRandom(seed + 1 + at)),
-      );
+      return range(count).map((at) => streamCaller(at, connect(guard), good, seededRandom(seed + 1 + at)));
     },
   };
 }

@@ -3,8 +3,8 @@ import type { Random } from '../../training/random.ts';
 import type { Generation } from './generations.ts';
 import type { Caller, Exchange } from './load.ts';
 import type { StreamClient } from './stream-client.ts';
-import { badStream, goodStream, LEFT, type Script } from './stream-scripts.ts';
-import { pick } from './texts.ts';
+import { BAD_STREAMS, badStream, goodStream, LEFT, type Script } from './stream-scripts.ts';
+import { between, pick } from './texts.ts';
 
 /** A generation, and the verdict on each prefix of it that may get one, by seq. */
 export interface JudgedGeneration {
@@ -41,9 +41,12 @@ const BAD_SHARE = 0.05;
 /** Some of a stream has been judged by then. */
 const LEAVE_AFTER_MS = 5;
 
-/** A caller that replays random generations, one after another, and checks every verdict and how each stream ends. */
+/**
+ * A caller that replays random generations, one after another, and checks every verdict and how each stream ends. The
+ * first is a bad one, of another kind for each `number`.
+ */
 export function streamCaller(
-  name: string,
+  number: number,
   client: StreamClient,
   good: readonly JudgedGeneration[],
   random: Random,
@@ -52,10 +55,16 @@ export function streamCaller(
   return {
     async exchange(): Promise<Exchange> {
       const judged = pick(random, good);
-      const isBad = random() < BAD_SHARE;
-      const script = isBad ? badStream(random, judged.generation) : goodStream(judged.generation);
+      const isFirst = ++count === 1;
+      const isBad = isFirst || random() < BAD_SHARE;
+      const kind = isFirst ? number % BAD_STREAMS.length : between(random, 0, BAD_STREAMS.length - 1);
+      const script = isBad ? badStream(random, judged.generation, kind) : goodStream(judged.generation);
       const why = whyWrong(script, await play(script, client), judged);
-      return { kind: script.kind, isBad, wrong: why === null ? null : `${name}-${++count}: ${why}` };
+      return {
+        kind: script.kind,
+        isBad,
+        wrong: why === null ? null : `caller ${number}, stream ${count}: ${why}`,
+      };
     },
     close: () => client.close(),
   };

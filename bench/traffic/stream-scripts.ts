@@ -2,7 +2,7 @@ import type { StreamRequest } from '../../src/guard/tensors/stream/stream-messag
 import type { Random } from '../../training/random.ts';
 import type { Generation } from './generations.ts';
 import { chunkMessage } from './stream-client.ts';
-import { between, pick } from './texts.ts';
+import { between } from './texts.ts';
 
 /** What a client does on a stream, and how the stream must end. */
 export interface Script {
@@ -26,12 +26,12 @@ export function goodStream(generation: Generation): Script {
   return { kind: 'generation', messages, then: 'end', status: 'OK', text: '', isComplete: true };
 }
 
-/** The replay of a generation with a random fault in it. */
-export function badStream(random: Random, generation: Generation): Script {
+/** The replay of a generation with a fault in it, of a kind of BAD_STREAMS, by its position in that list. */
+export function badStream(random: Random, generation: Generation, kind: number): Script {
   const messages = messagesOf(generation);
   // The fault comes after some of the chunks.
   const head = messages.slice(0, between(random, 1, generation.chunks.length));
-  return pick(random, FAULTS)(messages, head);
+  return FAULTS[kind]!(messages, head);
 }
 
 type Fault = (all: readonly StreamRequest[], head: readonly StreamRequest[]) => Script;

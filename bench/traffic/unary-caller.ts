@@ -1,7 +1,7 @@
 import type { Random } from '../../training/random.ts';
 import type { Caller, Exchange } from './load.ts';
-import { pick } from './texts.ts';
-import { badCall, type UnaryCall } from './unary-calls.ts';
+import { between, pick } from './texts.ts';
+import { BAD_CALLS, badCall, type UnaryCall } from './unary-calls.ts';
 
 /** What a client got for its request. */
 export type UnaryAnswer =
@@ -39,9 +39,12 @@ export async function judgeAlone(calls: readonly UnaryCall[], client: UnaryClien
 
 const BAD_SHARE = 0.05;
 
-/** A caller that sends random requests, one after another, and checks each answer. */
+/**
+ * A caller that sends random requests, one after another, and checks each answer. The first is a bad one, of another kind
+ * for each `number`.
+ */
 export function unaryCaller(
-  name: string,
+  number: number,
   client: UnaryClient,
   good: readonly Judged[],
   random: Random,
@@ -49,9 +52,10 @@ export function unaryCaller(
   let count = 0;
   return {
     async exchange(): Promise<Exchange> {
-      const id = `${name}-${++count}`;
-      if (random() < BAD_SHARE) {
-        const call = badCall(random);
+      const id = `caller ${number}, request ${++count}`;
+      if (count === 1 || random() < BAD_SHARE) {
+        const kind = count === 1 ? number % BAD_CALLS.length : between(random, 0, BAD_CALLS.length - 1);
+        const call = badCall(random, kind);
         const wrong = whyNotRefused(call, id, await client.send(call, id), client.refusal);
         return { kind: call.kind, isBad: true, wrong };
       }

@@ -1,5 +1,5 @@
 import type { Random } from '../../training/random.ts';
-import { pick, randomText } from './texts.ts';
+import { randomText } from './texts.ts';
 
 /** An input tensor of strings. */
 export interface StringTensor {
@@ -49,10 +49,9 @@ export function goodCalls(random: Random, count: number): UnaryCall[] {
   });
 }
 
-/** A request with a random fault. */
-export function badCall(random: Random): UnaryCall {
-  const text = randomText(random, 1, 60);
-  return pick(random, FAULTS)(text);
+/** A request with a fault of a kind of BAD_CALLS, by its position in that list. */
+export function badCall(random: Random, kind: number): UnaryCall {
+  return FAULTS[kind]!(randomText(random, 1, 60));
 }
 
 const FAULTS: readonly ((text: string) => UnaryCall)[] = [
