@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
+import { CollectedBytes } from '../../http/collected-bytes.ts';
 import type { CallMemory } from '../service/call-memory.ts';
 import { CLOSES, HttpError } from './status.ts';
 
@@ -37,8 +38,7 @@ export class RequestMemory {
  */
 export function readBody(request: IncomingMessage, maxBytes: number, memory: RequestMemory): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const bytes = new CollectedBytes();
     const body = decoded(request);
     const fail = (error: Error): void => {
       body.off('data', take);
@@ -47,16 +47,16 @@ export function readBody(request: IncomingMessage, maxBytes: number, memory: Req
     };
     const take = (chunk: Buffer): void => {
       try {
-        bytes += chunk.length;
-        if (bytes > maxBytes) throw new HttpError(413, `the body has more than ${maxBytes} bytes`, CLOSES);
+        if (bytes.length + chunk.length > maxBytes)
+          throw new HttpError(413, `the body has more than ${maxBytes} bytes`, CLOSES);
         memory.take(chunk.length);
-        chunks.push(chunk);
+        bytes.add(chunk);
       } catch (error) {
         fail(error as Error);
       }
     };
     body.on('data', take);
-    body.once('end', () => resolve(Buffer.concat(chunks, bytes)));
+    body.once('end', () => resolve(bytes.joined()));
     body.on('error', (error) => {
       fail(
         body === request

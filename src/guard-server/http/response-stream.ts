@@ -41,7 +41,9 @@ export function responseStreams(streams: ModerationStreams): UpgradeHandler {
   });
   return (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (request.url?.split('?', 1)[0] !== PATH) {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+      const reply = 'HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+      // A client that does not end its side would keep the connection forever.
+      socket.end(reply, () => socket.destroy());
       return;
     }
     const { remoteAddress, remotePort } = request.socket;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { measuredGuard } from '../../helpers/measured-guard.ts';
@@ -49,3 +50,21 @@ it.runIf(process.platform === 'linux')('hostile bodies take no more memory than 
     expect(grown).toBeLessThan(status === 401 ? 32 * MIB : 512 * MIB);
   }
 });
+
+it.runIf(process.platform === 'linux')(
+  'bytes that arrive one by one take no more memory than others',
+  async () => {
+    const guard = await measuredGuard(TOKEN);
+    const { hostname, port } = new URL(guard.httpAddress);
+    const socket = connect(Number(port), hostname);
+    const headers = ['host: localhost', `authorization: Bearer ${TOKEN}`, 'transfer-encoding: chunked'];
+    socket.write(`POST /v2/models/guard/infer HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+    socket.end(`${'1\r\na\r\n'.repeat(600_000)}0\r\n\r\n`);
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    expect(reply.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    socket.destroy();
+    const grown = await guard.grown();
+    console.log(`600,000 chunks of one byte: ${(grown / MIB).toFixed(0)} MiB`);
+    expect(grown).toBeLessThan(96 * MIB);
+  },
+);
