@@ -47,6 +47,9 @@ const BESIDE = {
 const SHARED = ['domain', 'terminal', 'normalize', 'guard/tensors'];
 const ONLY = { http: ['domain'], 'guard-server': [...SHARED, 'http'] };
 
+/** Moderation streams, as every server of them has them. */
+const STREAMS = { 'http/streams': ['domain', 'guard/tensors', 'http'] };
+
 /** Folders of guard-server: the contract, its batching and the models know no transport. */
 const GUARD_SERVER = {
   'guard-server/contract': SHARED,
@@ -56,7 +59,7 @@ const GUARD_SERVER = {
   'guard-server/features': SHARED,
   'guard-server/synthetic': [...SHARED, 'guard-server/contract', 'guard-server/features'],
   'guard-server/service': [...SHARED, 'guard-server/contract', 'guard-server/batching'],
-  'guard-server/streams': [...SHARED, 'guard-server/contract', 'guard-server/service'],
+  'guard-server/streams': [...SHARED, 'http/streams', 'guard-server/contract', 'guard-server/service'],
   'guard-server/grpc': [
     ...[...SHARED, 'http', 'guard-server/contract', 'guard-server/service', 'guard-server/streams'],
   ],
@@ -65,7 +68,7 @@ const GUARD_SERVER = {
 /** Libraries that only these places know. */
 const LIBRARIES = [
   { places: ['guard', 'guard-server/grpc'], name: /^@grpc\// },
-  { places: ['guard/websocket', 'guard-server/http', 'gateway'], name: /^ws$/ },
+  { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
 ];
 
@@ -107,6 +110,7 @@ for (const entry of readdirSync('src', { withFileTypes: true })) {
  */
 const MAY_IMPORT = {
   ...Object.fromEntries(ROOMS.map((room, position) => [room, ONLY[room] ?? ROOMS.slice(0, position)])),
+  ...STREAMS,
   ...GUARD_SERVER,
   ...BESIDE,
 };

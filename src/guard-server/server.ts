@@ -3,10 +3,12 @@ import { LOOPBACK_HOST } from '../domain/loopback.ts';
 import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
+import { ModerationStreams } from '../http/streams/moderation-streams.ts';
+import { responseStreams } from '../http/streams/response-stream.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
 import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
 import { HttpListener } from './http/http-listener.ts';
-import { responseStreams } from './http/response-stream.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
 import { CallMemory } from './service/call-memory.ts';
 import type { Observed } from './service/guard-metrics.ts';
@@ -14,8 +16,7 @@ import { GuardService } from './service/guard-service.ts';
 import { NETWORK_LIMITS, type NetworkLimits } from './service/limits.ts';
 import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
-import { ModerationStreams } from './streams/moderation-streams.ts';
-import { STREAM_LIMITS, type StreamLimits } from './streams/stream-limits.ts';
+import { WindowJudging } from './streams/window-judging.ts';
 import { Outage } from './synthetic/outage.ts';
 import type { Fault } from './synthetic/faults.ts';
 import type { SyntheticCounts, SyntheticOptions } from './synthetic/synthetic-model.ts';
@@ -115,13 +116,12 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     serving,
     isDown: () => synthetic?.model.isDown() === true,
   });
-  const streams = new ModerationStreams({
+  const judging = new WindowJudging({
     service,
-    layout: { batched: serving.maxBatchSize > 0 },
     contextTokens: options.synthetic?.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
     maxQueueSize: serving.maxQueueSize,
-    limits: { ...STREAM_LIMITS, ...options.streamLimits },
   });
+  const streams = new ModerationStreams(judging, { ...STREAM_LIMITS, ...options.streamLimits });
   const limits = { ...NETWORK_LIMITS, ...options.limits };
   const room = new CallMemory(limits.callBytes);
   const access = {

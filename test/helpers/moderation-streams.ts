@@ -1,11 +1,12 @@
 import { ModelStatistics } from '../../src/guard-server/batching/model-statistics.ts';
+import { WindowJudging } from '../../src/guard-server/streams/window-judging.ts';
 import { startSynthetic, syntheticSource } from '../../src/guard-server/model-sources.ts';
 import { GuardService } from '../../src/guard-server/service/guard-service.ts';
 import { ModelLifecycle } from '../../src/guard-server/service/model-lifecycle.ts';
 import { ModelRepository } from '../../src/guard-server/service/model-repository.ts';
-import type { ModerationStream } from '../../src/guard-server/streams/moderation-stream.ts';
-import { ModerationStreams } from '../../src/guard-server/streams/moderation-streams.ts';
-import { STREAM_LIMITS, type StreamLimits } from '../../src/guard-server/streams/stream-limits.ts';
+import type { ModerationStream } from '../../src/http/streams/moderation-stream.ts';
+import { ModerationStreams } from '../../src/http/streams/moderation-streams.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../../src/http/streams/stream-limits.ts';
 import type { SyntheticModel, SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
 import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
 
@@ -33,13 +34,12 @@ export async function startStreams(
     serving,
     isDown: () => started.model.isDown(),
   });
-  const streams = new ModerationStreams({
+  const judging = new WindowJudging({
     service,
-    layout: { batched: true },
     contextTokens: synthetic.contextTokens ?? 8192,
     maxQueueSize: serving.maxQueueSize,
-    limits: { ...STREAM_LIMITS, ...limits },
   });
+  const streams = new ModerationStreams(judging, { ...STREAM_LIMITS, ...limits });
   return { streams, model: started.model, lifecycle };
 }
 

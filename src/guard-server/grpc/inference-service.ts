@@ -2,7 +2,7 @@ import type { handleUnaryCall, ServerUnaryCall, UntypedServiceImplementation } f
 import type { InferResponse } from '../../guard/tensors/protocol.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
-import type { ModerationStreams } from '../streams/moderation-streams.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
 import { readRepositoryRequest } from './repository-messages.ts';
 import { statusOf } from './status.ts';

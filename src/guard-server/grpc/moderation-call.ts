@@ -1,27 +1,27 @@
 import { status } from '@grpc/grpc-js';
+import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { decodeStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
 import { InvalidStreamMessage } from '../../guard/tensors/stream/stream-messages.ts';
 import { encodeStreamVerdict } from '../../guard/tensors/stream/verdict-tensors.ts';
 import { decodeInferRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
-import type { ModerationStream, StreamSink } from '../streams/moderation-stream.ts';
-import type { ModerationStreams } from '../streams/moderation-streams.ts';
-import type { PrefixReport } from '../streams/prefix-verdict.ts';
-import type { StreamError } from '../streams/stream-error.ts';
+import type { ModerationStream, StreamError, StreamSink } from '../../http/streams/moderation-stream.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
+import type { PrefixReport } from '../../http/streams/prefix-judge.ts';
 import type { StreamCall, StreamInferCall } from './stream-infer.ts';
 
 /** A moderation stream over ModelStreamInfer: verdicts are sent as they are given, and an error ends the call. */
 export class ModerationCall implements StreamCall, StreamSink {
   readonly #call: StreamInferCall;
-  readonly #layout: ModerationStreams['layout'];
+  readonly #layout: TensorLayout;
   readonly #stream: ModerationStream;
   /** Of the last message: replies carry it. */
   #id = '';
 
-  constructor(call: StreamInferCall, streams: ModerationStreams) {
+  constructor(call: StreamInferCall, streams: ModerationStreams, layout: TensorLayout) {
     this.#call = call;
-    this.#layout = streams.layout;
+    this.#layout = layout;
     this.#stream = streams.start(call.getPeer(), this);
     call.on('drain', () => this.#stream.resume());
   }

@@ -1,6 +1,6 @@
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { GuardService } from '../service/guard-service.ts';
-import type { ModerationStreams } from '../streams/moderation-streams.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { healthDefinition, healthService } from './health-service.ts';
 import { inferenceDefinition } from './infer-definition.ts';
 import { inferenceService } from './inference-service.ts';

@@ -3,7 +3,7 @@ import type { InferResponse } from '../../guard/tensors/protocol.ts';
 import { isStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { GuardService } from '../service/guard-service.ts';
-import type { ModerationStreams } from '../streams/moderation-streams.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { readInferRequest } from './infer-message.ts';
 import { ModerationCall } from './moderation-call.ts';
 import { statusOf } from './status.ts';
@@ -70,5 +70,5 @@ function kindOf(
 ): StreamCall {
   if (!isStreamRequest(first)) return new StreamedInference(call, service, streams.limits.idleMs);
   service.requireModel(first.model_name, first.model_version);
-  return new ModerationCall(call, streams);
+  return new ModerationCall(call, streams, service.layout);
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
 import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { ModelStatistics } from '../batching/model-statistics.ts';
@@ -51,6 +52,11 @@ export class GuardService {
     this.repository = served.repository;
     const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
     this.#packageVersion = version;
+  }
+
+  /** Of the model's tensors. */
+  get layout(): TensorLayout {
+    return { batched: this.#served.serving.maxBatchSize > 0 };
   }
 
   isLive(): boolean {

@@ -28,7 +28,6 @@ export interface WindowScore {
  */
 export function judgeWindows(
   service: GuardService,
-  layout: TensorLayout,
   generation: Generation,
   windows: readonly string[],
   settle: (results: readonly (WindowScore | RequestError)[]) => void,
@@ -36,7 +35,7 @@ export function judgeWindows(
   const results = new Array<WindowScore | RequestError>(windows.length);
   let left = windows.length;
   const withdrawals = windows.map((window, index) =>
-    service.infer(requestOf(generation, window, layout), (reply) => {
+    service.infer(requestOf(generation, window, service.layout), (reply) => {
       results[index] = scoreOf(reply);
       left--;
       if (left === 0) settle(results);

@@ -1,16 +1,10 @@
-import { NOTHING_JUDGED, type StreamVerdict } from '../../guard/tensors/stream/stream-messages.ts';
-import type { DuePoint } from './due-text.ts';
+import { NOTHING_JUDGED } from '../../guard/tensors/stream/stream-messages.ts';
+import type { DuePoint } from '../../http/streams/due-text.ts';
+import type { PrefixReport } from '../../http/streams/prefix-judge.ts';
 import type { WindowScore } from './judge-windows.ts';
 
 /** A prefix that is not flagged needs caution from this score on. The models of this server flag from 0.5 on, or later. */
 export const CAUTION_FROM = 0.3;
-
-/** A verdict, and the version of the model that gave it. */
-export interface PrefixReport {
-  readonly verdict: StreamVerdict;
-  /** Empty while nothing has been judged. */
-  readonly modelVersion: string;
-}
 
 /** The verdict on the text judged so far: the worst of its windows, so that it never gets better as the text grows. */
 export class PrefixVerdict {

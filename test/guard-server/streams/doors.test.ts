@@ -4,7 +4,7 @@ import {
   type GuardServer,
   type SyntheticControl,
 } from '../../../src/guard-server/server.ts';
-import type { StreamLimits } from '../../../src/guard-server/streams/stream-limits.ts';
+import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
 import type { Fault } from '../../../src/guard-server/synthetic/faults.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { settled } from '../../helpers/settled.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { MAX_WINDOWS } from '../../../src/guard-server/streams/prefix-judge.ts';
-import { TRANSITIONS, transitionOf } from '../../../src/guard-server/streams/stream-state.ts';
+import { MAX_WINDOWS } from '../../../src/guard-server/streams/window-judge.ts';
+import { TRANSITIONS, transitionOf } from '../../../src/http/streams/stream-state.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { message, RecordedStream, startStreams } from '../../helpers/moderation-streams.ts';
 

@@ -1,9 +1,10 @@
-import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
-import type { DuePoint, DueText } from './due-text.ts';
+import type { DuePoint, DueText } from '../../http/streams/due-text.ts';
+import type { JudgeEvents, PrefixJudge, PrefixReport } from '../../http/streams/prefix-judge.ts';
 import { judgeWindows, type Generation, type WindowScore } from './judge-windows.ts';
-import { type PrefixReport, PrefixVerdict } from './prefix-verdict.ts';
+import { PrefixVerdict } from './prefix-verdict.ts';
+import { eventOf } from './stream-event.ts';
 import type { Turns } from './turns.ts';
 import { Windows } from './windows.ts';
 
@@ -13,17 +14,7 @@ export const MAX_WINDOWS = 8;
 /** What the streams of a server share to judge their texts. */
 export interface JudgingResources {
   readonly service: GuardService;
-  readonly layout: TensorLayout;
   readonly turns: Turns;
-}
-
-interface JudgeEvents {
-  /** A verdict that was due. */
-  readonly judged: (report: PrefixReport) => void;
-  /** The model refused or failed; nothing more is judged. */
-  readonly failed: (error: RequestError) => void;
-  /** An evaluation has ended, after its verdicts. */
-  readonly evaluated: () => void;
 }
 
 /** The windows of one due point that are still to be judged. */
@@ -42,7 +33,7 @@ interface Part extends Pending {
  * Judges the due text of one stream, one evaluation at a time. An evaluation takes what became due while the last one
  * ran, up to MAX_WINDOWS, and gives a verdict for each point in it.
  */
-export class PrefixJudge {
+export class WindowJudge implements PrefixJudge {
   readonly #resources: JudgingResources;
   readonly #generation: Generation;
   readonly #due: DueText;
@@ -63,23 +54,19 @@ export class PrefixJudge {
     this.#events = events;
   }
 
-  /** The latest verdict. */
   get last(): PrefixReport {
     return this.#verdict.last;
   }
 
-  /** Whether an evaluation runs or waits for its turn. */
   get isBusy(): boolean {
     return this.#endTurn !== null;
   }
 
-  /** Starts an evaluation unless there is one, or nothing is due. */
   advance(): void {
     if (this.#isStopped || this.isBusy || this.#due.points.length === 0) return;
     this.#endTurn = this.#resources.turns.take(() => this.#evaluate());
   }
 
-  /** Withdraws all work. May be called again. */
   stop(): void {
     this.#isStopped = true;
     this.#withdraw?.();
@@ -88,12 +75,12 @@ export class PrefixJudge {
   }
 
   #evaluate(): void {
-    const { service, layout } = this.#resources;
+    const { service } = this.#resources;
     const parts = this.#plan();
     const windows = parts.flatMap((part) => part.windows);
     if (windows.length === 0) this.#finish(parts, []);
     else {
-      this.#withdraw = judgeWindows(service, layout, this.#generation, windows, (results) =>
+      this.#withdraw = judgeWindows(service, this.#generation, windows, (results) =>
         this.#finish(parts, results),
       );
     }
@@ -128,7 +115,7 @@ export class PrefixJudge {
         const result = results[at++]!;
         if (result instanceof RequestError) {
           this.stop();
-          this.#events.failed(result);
+          this.#events.failed(eventOf(result), result.message);
           return;
         }
         this.#verdict.add(result);

@@ -8,11 +8,10 @@ import {
 } from '../../guard/tensors/stream/stream-json.ts';
 import { InvalidStreamMessage, MAX_STREAM_TEXT_BYTES } from '../../guard/tensors/stream/stream-messages.ts';
 import { closeCodeOf } from '../../guard/tensors/stream/stream-status.ts';
-import type { UpgradeHandler } from '../../http/upgrades.ts';
-import type { ModerationStream, StreamSink } from '../streams/moderation-stream.ts';
-import type { ModerationStreams } from '../streams/moderation-streams.ts';
-import type { PrefixReport } from '../streams/prefix-verdict.ts';
-import type { StreamError } from '../streams/stream-error.ts';
+import type { UpgradeHandler } from '../upgrades.ts';
+import type { ModerationStream, StreamError, StreamSink } from './moderation-stream.ts';
+import type { ModerationStreams } from './moderation-streams.ts';
+import type { PrefixReport } from './prefix-judge.ts';
 
 /** Where moderation streams are served over WebSockets. */
 const PATH = '/v1/moderations/response-stream';
@@ -23,22 +22,29 @@ const MAX_MESSAGE_BYTES = MAX_STREAM_TEXT_BYTES;
 /** Max bytes of replies that a client has not taken. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
+/** For a client to answer the closing of its socket, in milliseconds; then it is disconnected. */
+const CLOSE_TIMEOUT_MS = 2000;
+
 /** Between two pings, in milliseconds. A client that does not answer one before the next is gone. */
 const PING_MS = 30_000;
 
 const NORMAL_CLOSURE = 1000;
+
+/** The types of ws do not have `closeTimeout` yet. */
+const SERVER_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MAX_MESSAGE_BYTES,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+};
 
 /**
  * Takes the WebSocket handshakes of a server: one moderation stream per socket. A handshake for another path is
  * answered with 404.
  */
 export function responseStreams(streams: ModerationStreams): UpgradeHandler {
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-  });
+  const server = new WebSocketServer(SERVER_OPTIONS);
   return (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (request.url?.split('?', 1)[0] !== PATH) {
       const reply = 'HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';

@@ -1,11 +1,11 @@
 import type { Cadence, StreamRequest } from '../../guard/tensors/stream/stream-messages.ts';
-import { tokensOfBytes, tokensOfText } from '../contract/context-window.ts';
-import type { Generation } from './judge-windows.ts';
 import type { StreamLimits } from './stream-limits.ts';
-import { MAX_WINDOW_BYTES } from './windows.ts';
 
 /** What the first message of a stream sets. */
-export interface StreamSettings extends Generation {
+export interface StreamSettings {
+  /** For correlation; empty: none. */
+  readonly streamId: string;
+  readonly prompt: string;
   /** What the client asked for, or the server's default. */
   readonly cadence: Cadence;
 }
@@ -14,13 +14,8 @@ export interface StreamSettings extends Generation {
 export function readSettings(
   { streamId, prompt, cadence }: StreamRequest,
   limits: StreamLimits,
-  contextTokens: number,
 ): StreamSettings | string {
   if (prompt === null || !/\S/.test(prompt)) return 'the first message has no prompt';
-  const maxTokens = contextTokens - tokensOfBytes(MAX_WINDOW_BYTES);
-  if (tokensOfText(prompt) > maxTokens) {
-    return `SEQUENCE_OVERFLOW: the prompt of a stream has at most ${maxTokens} tokens`;
-  }
   if (cadence !== null) {
     const { min, max } = cadence.unit === 'chunks' ? limits.cadenceChunks : limits.cadenceMs;
     if (cadence.every < min || cadence.every > max) {

@@ -1,26 +1,10 @@
-import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
-import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
-import { RequestError } from '../contract/request-error.ts';
-import type { GuardService } from '../service/guard-service.ts';
 import { ModerationStream, type StreamResources, type StreamSink } from './moderation-stream.ts';
-import { MAX_WINDOWS } from './prefix-judge.ts';
+import type { NotReady, StreamJudging } from './prefix-judge.ts';
 import type { StreamLimits } from './stream-limits.ts';
-import { Turns } from './turns.ts';
 import { UnjudgedText } from './unjudged-text.ts';
-
-interface ModerationStreamsOptions {
-  readonly service: GuardService;
-  readonly layout: TensorLayout;
-  /** Of the model's context window. */
-  readonly contextTokens: number;
-  /** Max requests in the queue of the model: streams use up to half of it. */
-  readonly maxQueueSize: number;
-  readonly limits: StreamLimits;
-}
 
 /** The moderation streams of a server, over all its transports: admits them, and ends them when the server closes. */
 export class ModerationStreams {
-  readonly layout: TensorLayout;
   readonly limits: StreamLimits;
   readonly #resources: StreamResources;
   /** Open streams, with the connection of each. */
@@ -29,12 +13,9 @@ export class ModerationStreams {
   #verdicts = 0;
   #isClosed = false;
 
-  constructor({ service, layout, contextTokens, maxQueueSize, limits }: ModerationStreamsOptions) {
-    const turns = new Turns(Math.max(1, Math.floor(maxQueueSize / 2 / MAX_WINDOWS)));
-    const unjudged = new UnjudgedText(limits.totalUnjudgedText);
-    this.layout = layout;
+  constructor(judging: StreamJudging, limits: StreamLimits) {
     this.limits = limits;
-    this.#resources = { service, layout, turns, limits, contextTokens, unjudged };
+    this.#resources = { judging, limits, unjudged: new UnjudgedText(limits.totalUnjudgedText) };
   }
 
   /** Number of open streams. */
@@ -83,8 +64,8 @@ export class ModerationStreams {
   #admit(stream: ModerationStream, connection: string): void {
     const { limits } = this;
     const ofConnection = this.#perConnection.get(connection) ?? 0;
-    const why = this.#whyNotReady();
-    if (why !== null) stream.end('not available', why);
+    const notReady = this.#notReady();
+    if (notReady !== null) stream.end(notReady.event, notReady.text);
     else if (this.#open.size >= limits.streams) {
       stream.end('limit exceeded', 'this server has as many streams as it allows');
     } else if (ofConnection >= limits.streamsPerConnection) {
@@ -95,15 +76,9 @@ export class ModerationStreams {
     }
   }
 
-  #whyNotReady(): string | null {
-    if (this.#isClosed) return CLOSING;
-    try {
-      this.#resources.service.requireModel(MODEL_NAME, '');
-      return null;
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      return error.message;
-    }
+  #notReady(): NotReady | null {
+    if (this.#isClosed) return { event: 'not available', text: CLOSING };
+    return this.#resources.judging.notReady();
   }
 
   #forget(stream: ModerationStream): void {

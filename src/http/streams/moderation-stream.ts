@@ -1,12 +1,17 @@
 import type { StreamRequest } from '../../guard/tensors/stream/stream-messages.ts';
+import type { StatusName } from '../../guard/tensors/stream/stream-status.ts';
 import { DueText } from './due-text.ts';
-import { PrefixJudge, type JudgingResources } from './prefix-judge.ts';
-import type { PrefixReport } from './prefix-verdict.ts';
-import { eventOf, type StreamError } from './stream-error.ts';
+import type { PrefixJudge, PrefixReport, StreamJudging } from './prefix-judge.ts';
 import type { StreamLimits } from './stream-limits.ts';
 import { contradiction, readSettings, type StreamSettings } from './stream-settings.ts';
 import { transitionOf, type StreamEvent, type StreamState } from './stream-state.ts';
 import type { UnjudgedText } from './unjudged-text.ts';
+
+/** Why a stream ended. The text never quotes content. */
+export interface StreamError {
+  readonly status: StatusName;
+  readonly text: string;
+}
 
 /** Where a stream sends what it has to say. */
 export interface StreamSink {
@@ -16,10 +21,9 @@ export interface StreamSink {
   ended(error: StreamError | null): void;
 }
 
-export interface StreamResources extends JudgingResources {
+export interface StreamResources {
+  readonly judging: StreamJudging;
   readonly limits: StreamLimits;
-  /** The model's context window. */
-  readonly contextTokens: number;
   readonly unjudged: UnjudgedText;
 }
 
@@ -125,13 +129,15 @@ export class ModerationStream {
 
   /** Applies the settings of the first message. Returns why they are invalid, or null. */
   #begin(request: StreamRequest): string | null {
-    const { limits, contextTokens } = this.#resources;
-    const settings = readSettings(request, limits, contextTokens);
+    const { limits, judging } = this.#resources;
+    const settings = readSettings(request, limits);
     if (typeof settings === 'string') return settings;
+    const fault = judging.faultOfPrompt(settings.prompt);
+    if (fault !== null) return fault;
     const due = new DueText(settings.cadence);
-    const judge = new PrefixJudge(this.#resources, settings, due, {
+    const judge = judging.judge(settings, due, {
       judged: (report) => this.#send(report),
-      failed: (error) => this.#apply(eventOf(error), error.message),
+      failed: (event, text) => this.#apply(event, text),
       evaluated: () => this.#evaluated(),
     });
     this.#begun = { settings, due, judge };

@@ -1,0 +1,49 @@
+import type { StreamVerdict } from '../../guard/tensors/stream/stream-messages.ts';
+import type { DueText } from './due-text.ts';
+import type { StreamEvent } from './stream-state.ts';
+import type { StreamSettings } from './stream-settings.ts';
+
+/** A verdict, and the version of the model that gave it. */
+export interface PrefixReport {
+  readonly verdict: StreamVerdict;
+  /** Empty while nothing has been judged, or where it is not known. */
+  readonly modelVersion: string;
+}
+
+/** Judges the due text of one stream, one evaluation at a time. */
+export interface PrefixJudge {
+  /** The latest verdict. */
+  readonly last: PrefixReport;
+  /** Whether an evaluation runs or waits for its turn. */
+  readonly isBusy: boolean;
+  /** Text has become due, or the client reads again: starts an evaluation where one can be started. */
+  advance(): void;
+  /** Withdraws all work. May be called again. */
+  stop(): void;
+}
+
+/** What a judge tells its stream, never within a call from it. */
+export interface JudgeEvents {
+  /** A verdict that was due. Its point has been dropped from the due text. */
+  readonly judged: (report: PrefixReport) => void;
+  /** Why nothing more is judged. `text` quotes no content. */
+  readonly failed: (event: StreamEvent, text: string) => void;
+  /** An evaluation has ended, after its verdicts. */
+  readonly evaluated: () => void;
+}
+
+/** Why a stream cannot be opened now. */
+export interface NotReady {
+  readonly event: 'not available' | 'limit exceeded';
+  readonly text: string;
+}
+
+/** What judges the streams of a server. */
+export interface StreamJudging {
+  /** Null: streams may be opened. */
+  notReady(): NotReady | null;
+  /** Why a prompt is invalid; null: it is valid. */
+  faultOfPrompt(prompt: string): string | null;
+  /** Starts to judge a stream. The judge drops from `due` what it has judged. */
+  judge(settings: StreamSettings, due: DueText, events: JudgeEvents): PrefixJudge;
+}
