@@ -211,6 +211,26 @@ describe.each(DOORS)('requests over %s', (name) => {
       expect(await usage('refused', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
     });
 
+    it('are those of each row, in the order of the rows', async () => {
+      const two = turns('a', 'b');
+      const { CACHE_USAGE } = await verdict([
+        column('REQUEST_TYPE', ['multiturn', 'multiturn', 'multiturn', 'multiturn']),
+        { ...two, shape: [4, 2, 2], raw: Buffer.concat([two.raw, two.raw, two.raw, two.raw]) },
+        column('SESSION_ID', [`${name} row 1`, `${name} row 2`, `${name} row 1`, `${name} row 2`]),
+        flags('CACHE_WRITE', [true, false, true, true]),
+      ]);
+      expect(CACHE_USAGE!.slice(0, 16)).toEqual([0, 2, 0, 2, 2, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 0]);
+      expect(CACHE_USAGE!.slice(16)).toEqual([2, 0, 2, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0, 0]);
+    });
+
+    it('are none without a SESSION_ID, or with an empty one', async () => {
+      const nothing = new Array<number>(8).fill(0);
+      for (const id of [[], [session('')], [session('')]]) {
+        const { CACHE_USAGE } = await verdict([type('multiturn'), turns('a'), ...id]);
+        expect(CACHE_USAGE).toEqual(nothing);
+      }
+    });
+
     it('are none of requests of other types', async () => {
       const nothing = new Array<number>(8).fill(0);
       const prompt = [modality('text'), text('a'), session(`${name} other`)];
