@@ -34,16 +34,9 @@ async function withPasswordAndDatabase(): Promise<Way> {
 }
 
 async function overTls(): Promise<Way> {
-  const { path } = await makeCertificate(await temporaryFolder(), '127.0.0.1');
+  const { path, keyPath } = await makeCertificate(await temporaryFolder(), '127.0.0.1');
   const port = await freePort();
-  const files = [
-    '--tls-cert-file',
-    path,
-    '--tls-key-file',
-    join(path, '../key.pem'),
-    '--tls-auth-clients',
-    'no',
-  ];
+  const files = ['--tls-cert-file', path, '--tls-key-file', keyPath, '--tls-auth-clients', 'no'];
   await redisForTest({ settings: ['--tls-port', String(port), ...files] });
   return { url: `rediss://127.0.0.1:${port}`, env: { NODE_EXTRA_CA_CERTS: path } };
 }

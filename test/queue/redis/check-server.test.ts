@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
@@ -99,9 +98,9 @@ describe('the check of a server before work begins', () => {
   });
 
   it('trusts no certificate that nobody vouches for', async () => {
-    const { path } = await makeCertificate(await temporaryFolder(), '127.0.0.1');
+    const { path, keyPath } = await makeCertificate(await temporaryFolder(), '127.0.0.1');
     const port = await freePort();
-    const files = ['--tls-cert-file', path, '--tls-key-file', join(path, '../key.pem')];
+    const files = ['--tls-cert-file', path, '--tls-key-file', keyPath];
     await redisForTest({ settings: ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'] });
     expect(await check(`rediss://127.0.0.1:${port}`)).toMatchObject({
       kind: 'service',
