@@ -1,5 +1,6 @@
 import { callers } from './callers.ts';
 import { fleetMemory } from './fleet-memory.ts';
+import { gateway } from './gateway.ts';
 import { growth, growthFull } from './growth.ts';
 import type { Bench } from './harness/bench.ts';
 import { images } from './images.ts';
@@ -9,6 +10,7 @@ import { overhead } from './overhead.ts';
 import { padding } from './padding.ts';
 import { saturate } from './saturate.ts';
 import { start } from './start.ts';
+import { streaming } from './streaming.ts';
 import { twoSpeeds } from './two-speeds.ts';
 
 /** All benches, in the order in which they run. */
@@ -21,6 +23,8 @@ export const BENCHES: readonly Bench[] = [
   images,
   twoSpeeds,
   callers,
+  streaming,
+  gateway,
   growth,
   memory,
   fleetMemory,

@@ -1,6 +1,6 @@
 import { Failure } from '../../src/domain/failure.ts';
 import type { BenchContext } from '../harness/bench.ts';
-import type { GuardAddresses } from '../traffic/doors.ts';
+import type { GuardAddresses } from './guard-addresses.ts';
 import { MeasuredProcess } from './measured-process.ts';
 
 /** The built command `guardsweep guard` in a process of its own, with the embedded model, on free ports. */

@@ -3,28 +3,33 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../src/domain/failure.ts';
 import type { BenchContext } from '../harness/bench.ts';
+import type { GuardAddresses } from './guard-addresses.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('guard-server.js', import.meta.url));
 
 /** A synthetic guard in its own process, whose time is not measured. */
 export class GuardProcess {
-  /** `grpc://127.0.0.1:port` */
-  readonly address: string;
+  readonly addresses: GuardAddresses;
   readonly settings: GuardSettings;
   readonly #child: ChildProcess;
 
-  private constructor(address: string, settings: GuardSettings, child: ChildProcess) {
-    this.address = address;
+  private constructor(addresses: GuardAddresses, settings: GuardSettings, child: ChildProcess) {
+    this.addresses = addresses;
     this.settings = settings;
     this.#child = child;
+  }
+
+  /** `grpc://127.0.0.1:port` */
+  get address(): string {
+    return this.addresses.grpc;
   }
 
   static async start(settings: GuardSettings, signal: AbortSignal): Promise<GuardProcess> {
     signal.throwIfAborted();
     const child = fork(PROGRAM, [JSON.stringify(settings)]);
     try {
-      return new GuardProcess((await answer(child, signal)) as string, settings, child);
+      return new GuardProcess((await answer(child, signal)) as GuardAddresses, settings, child);
     } catch (error) {
       child.kill('SIGKILL');
       throw error;

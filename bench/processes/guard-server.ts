@@ -1,5 +1,5 @@
 /**
- * The program of a bench's guard. Takes GuardSettings as JSON in `process.argv[2]`, sends its address to its parent
+ * The program of a bench's guard. Takes GuardSettings as JSON in `process.argv[2]`, sends its addresses to its parent
  * and, for each message, the executions since the last one.
  */
 import { tokensOfBytes } from '../../src/guard-server/contract/context-window.ts';
@@ -8,6 +8,7 @@ import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
 import { executionMs, REFERENCE_SERVICE_TIME } from '../../src/guard-server/synthetic/service-time.ts';
 import type { TensorRequest } from '../../src/guard-server/contract/tensor-request.ts';
+import type { GuardAddresses } from './guard-addresses.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
 
 /** A batch of 32 texts of 100 tokens takes 32 ms: slow enough that the client is not the bottleneck. */
@@ -48,6 +49,7 @@ function itemsOf({ requests }: ServerExecution): number {
 const server = await startGuardServer({
   model: 'synthetic',
   grpcPort: 0,
+  httpPort: 0,
   maxBatchSize: settings.maxBatchSize,
   synthetic: {
     instances: settings.instances,
@@ -72,4 +74,4 @@ process.on('message', () => {
   executions = [];
 });
 process.on('disconnect', () => process.exit());
-process.send!(server.address);
+process.send!({ grpc: server.address, http: server.httpAddress! } satisfies GuardAddresses);

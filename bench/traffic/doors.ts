@@ -1,4 +1,5 @@
 import { seededRandom } from '../../training/random.ts';
+import type { GuardAddresses } from '../processes/guard-addresses.ts';
 import { randomGenerations } from './generations.ts';
 import { GrpcStreamClient } from './grpc-streams.ts';
 import { GrpcUnaryClient } from './grpc-unary.ts';
@@ -10,14 +11,6 @@ import { BAD_STREAMS } from './stream-scripts.ts';
 import { BAD_CALLS, goodCalls } from './unary-calls.ts';
 import { judgeAlone, unaryCaller, type UnaryClient } from './unary-caller.ts';
 import { WebSocketStreamClient } from './websocket-streams.ts';
-
-/** Where a guard listens. */
-export interface GuardAddresses {
-  /** `grpc://host:port` */
-  readonly grpc: string;
-  /** `http://host:port` */
-  readonly http: string;
-}
 
 /** A way into a guard. */
 export interface Door {

@@ -45,8 +45,13 @@ export function goodCalls(random: Random, count: number): UnaryCall[] {
       const session = strings('SESSION_ID', `session ${index}`);
       return good('conversation', [...conversation('user', text(), 'assistant', text()), session]);
     }
-    return good('prompt', prompt(text()));
+    return promptCall(text());
   });
+}
+
+/** A valid request for the verdict on a text. */
+export function promptCall(text: string): UnaryCall {
+  return good('prompt', prompt(text));
 }
 
 /** A request with a fault of a kind of BAD_CALLS, by its position in that list. */
