@@ -14,7 +14,7 @@ const MAX_GROWTH = 1.1;
 
 const SAMPLE_MS = 200;
 /** Share of the samples that stand for the start, the middle or the end. */
-const WINDOW = 0.1;
+const WINDOW = 0.2;
 
 /** Gauges of what is open, which must be 0 when the callers have left. */
 const OPEN = [

@@ -114,8 +114,9 @@ async function loadOf(
   connect: () => Ask,
   count: number,
   samples: readonly Sample[],
-  { seed, seconds, signal }: BenchContext,
+  context: BenchContext,
 ): Promise<Load> {
+  const { seed, signal } = context;
   const callers = Array.from({ length: count }, (_, at): Caller => {
     const random = seededRandom(seed + 1 + at);
     const client = connect();
@@ -125,7 +126,7 @@ async function loadOf(
     };
   });
   try {
-    const load = await runLoad(callers, seconds(SECONDS) * 1000, signal);
+    const load = await runLoad(callers, context.seconds(SECONDS) * 1000, signal);
     if (load.wrong === 0) return load;
     throw new Failure(
       'internal',
