@@ -32,6 +32,9 @@ interface JsonOutput {
   readonly isBinary: boolean | null;
 }
 
+/** Of an input whose data is in shared memory: the name of the region. */
+const SHARED_MEMORY = 'shared_memory_region';
+
 type Parameters = ReadonlyMap<string, ParameterValue>;
 
 /**
@@ -110,7 +113,9 @@ class InferBody {
       else reader.skip();
     });
     const binarySize = this.#size(parameters);
-    if ((data === null) === (binarySize === null)) {
+    // Such an input is refused by its parameter, as over gRPC, once the request is read.
+    const isShared = parameters.has(SHARED_MEMORY);
+    if (!isShared && (data === null) === (binarySize === null)) {
       throw this.#invalid('an input needs either data or the parameter binary_data_size');
     }
     const contents = data ?? NO_DATA;

@@ -265,7 +265,14 @@ describe('an error', () => {
     [
       'shared memory',
       {
-        inputs: [{ ...strings('TEXT', ['a']), parameters: { shared_memory_region: 'r' } }],
+        inputs: [
+          {
+            name: 'TEXT',
+            datatype: 'BYTES',
+            shape: [1, 1],
+            parameters: { shared_memory_region: 'r', shared_memory_byte_size: 64 },
+          },
+        ],
       },
       /'shared_memory_region', which is not supported/,
     ],
