@@ -104,6 +104,19 @@ describe('a message', () => {
   });
 });
 
+describe('a deadline', () => {
+  // gRPC for Python and C++ sends 27000 hours for whatever is longer. In milliseconds it has more than 32 bits.
+  it.each(['27000H', '600H', '3000000S'])('in %s leaves a call its time', async (timeout) => {
+    const guard = await server();
+    const connection = raw(guard);
+    const { stream, status: ended } = connection.call('ModelInfer', { 'grpc-timeout': timeout });
+    const soon = connection.call('ModelInfer', { 'grpc-timeout': '20m' });
+    expect(await soon.status).toBe(status.DEADLINE_EXCEEDED);
+    stream.end(framed(Buffer.alloc(100, 0xff)));
+    expect(await ended).toBe(status.INVALID_ARGUMENT);
+  });
+});
+
 describe('bytes of open calls', () => {
   const limits = { callBytes: 256 * KIB };
 
