@@ -96,6 +96,11 @@ export class SessionCache {
 class Tier {
   /** By the digest of their id, least recently used first. */
   readonly #sessions = new Map<string, Session>();
+  /**
+   * The next one to evict. All that it has passed are evicted, and a session that is used again moves to the end. A new
+   * iterator would first pass over every place that an evicted session left.
+   */
+  readonly #oldest = this.#sessions.entries();
   readonly #capacity: number;
   #turns = 0;
 
@@ -120,8 +125,8 @@ class Tier {
     this.#sessions.set(id, session);
     this.#turns += session.turns.length;
     const evicted: (readonly [string, Session])[] = [];
-    for (const entry of this.#sessions) {
-      if (this.#turns <= this.#capacity) break;
+    while (this.#turns > this.#capacity) {
+      const entry = this.#oldest.next().value!;
       this.delete(entry[0]);
       evicted.push(entry);
     }

@@ -110,6 +110,52 @@ it('changes nothing in what it keeps, nor in what it forgets next, when writing 
   );
 });
 
+/** Two lists of sessions with their lengths, least recently used first: the eviction of the cache in the simplest way. */
+class Lists {
+  #l1: [id: string, turns: number][] = [];
+  #l2: [id: string, turns: number][] = [];
+
+  /** Evictions of both tiers. */
+  write(id: string, length: number): [l1: number, l2: number] {
+    this.#l1 = [...this.#l1.filter(([other]) => other !== id), [id, length]];
+    this.#l2 = this.#l2.filter(([other]) => other !== id);
+    const down = Lists.#trim(this.#l1, 5);
+    let forgotten = 0;
+    for (const session of down) {
+      this.#l2.push(session);
+      forgotten += Lists.#trim(this.#l2, 7).length;
+    }
+    return [down.length, forgotten];
+  }
+
+  static #trim(tier: [id: string, turns: number][], capacity: number): [id: string, turns: number][] {
+    const evicted: [id: string, turns: number][] = [];
+    while (tier.reduce((sum, [, length]) => sum + length, 0) > capacity) evicted.push(tier.shift()!);
+    return evicted;
+  }
+}
+
+it('evicts what plain lists of sessions would', () => {
+  const writes = fc.array(
+    fc.record({ id: fc.constantFrom(...'abcdefgh'), length: fc.integer({ min: 1, max: 8 }) }),
+    {
+      maxLength: 60,
+    },
+  );
+  fc.assert(
+    fc.property(writes, (given) => {
+      const cache = new SessionCache({ l1Turns: 5, l2Turns: 7 });
+      const lists = new Lists();
+      for (const { id, length } of given) {
+        const { l1Evictions, l2Evictions } = named(
+          cache.use(id, turns(...Array<string>(length).fill('x')), true),
+        );
+        expect([l1Evictions, l2Evictions]).toEqual(lists.write(id, length));
+      }
+    }),
+  );
+});
+
 it('holds no more turns than its two tiers have, of however many sessions', () => {
   const cache = new SessionCache({ l1Turns: 40, l2Turns: 60 });
   const sessions = 5000;
