@@ -48,4 +48,15 @@ describe('many callers at a time, some of whose requests are bad', () => {
       );
     });
   });
+
+  it.each(DOORS)('see a wrong answer over $name', async (door) => {
+    const guard = { grpc: server.address, http: server.httpAddress! };
+    const [caller] = await door.callers(guard, 1, seed);
+    server.synthetic!.setFaults([{ kind: 'refuse', containing: 'a', code: 'GUARD_REJECTED' }]);
+    let wrong: string | null = null;
+    while (wrong === null) ({ wrong } = await caller!.exchange());
+    server.synthetic!.setFaults([]);
+    caller!.close();
+    expect(wrong).toContain('GUARD_REJECTED');
+  });
 });
