@@ -39,10 +39,7 @@ export function admission(options: AdmissionOptions): ServerInterceptor {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, proceed) => guarded.admit(metadata, proceed),
-          onReceiveMessage: (message, proceed) => {
-            guarded.arrived();
-            proceed(message);
-          },
+          onReceiveMessage: (message, proceed) => proceed(guarded.arrived(message)),
           // grpc-js also calls this at the end of an answered call.
           onCancel: () => guarded.over(),
         }),
@@ -87,10 +84,13 @@ class GuardedCall {
     proceed(metadata);
   }
 
-  /** The handler of a stream bounds the time from its first message on. */
-  arrived(): void {
+  /**
+   * Returns what the handler gets: of a stream, whose messages are not decoded, a HeldMessage. The handler of a stream
+   * bounds the time from its first message on.
+   */
+  arrived(message: unknown): unknown {
     if (this.#messagesSent === 0) clearTimeout(this.#timer);
-    this.#watch.delivered();
+    return this.#isStream ? this.#watch.held(message as Buffer) : message;
   }
 
   /** A client that does not read its reply would occupy the call's memory forever. */

@@ -4,8 +4,18 @@ import { decodeInferRequest, type ReceivedRequest } from '../../guard/tensors/wi
 import type { Reply } from '../contract/model.ts';
 import { invalidRequest } from '../contract/request-error.ts';
 
-/** Decodes a ModelInferRequest. Throws RequestError: INVALID_REQUEST for a malformed message. */
+/** Max length of a request id, in UTF-16 code units: replies carry it, and streams keep it. */
+const MAX_ID = 4096;
+
+/** Decodes a ModelInferRequest. Throws RequestError: INVALID_REQUEST for a malformed message, or a longer id. */
 export function readInferRequest(message: Buffer): ReceivedRequest {
+  const request = decoded(message);
+  if (request.id.length > MAX_ID)
+    throw invalidRequest('', `the request id has more than ${MAX_ID} characters`);
+  return request;
+}
+
+function decoded(message: Buffer): ReceivedRequest {
   try {
     return decodeInferRequest(message);
   } catch (error) {

@@ -6,12 +6,21 @@ import type { CallStatus } from './status.ts';
 /** Compressed-Flag and Message-Length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message). */
 const PREFIX_BYTES = 5;
 
+/** Memory of a piece of a message that arrives, besides its bytes: 160 measured for a DATA frame of one byte. */
+const PIECE_BYTES = 256;
+
 /** How long a client may take to end a stream that was answered, in milliseconds. */
 const TRAILERS_MS = 1000;
 
+/** A message of a stream, which counts until its handler calls `release`, once. */
+export interface HeldMessage {
+  readonly bytes: Buffer;
+  readonly release: () => void;
+}
+
 /**
  * Counts the bytes one call holds: mostly its messages as they arrive, which grpc-js buffers whole before any handler
- * sees them. A message counts until the call is over; on a stream, until its handler gets it and bounds what it keeps.
+ * sees them. A message counts until the call is over; on a stream, until its handler releases it.
  * `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED for a
  * compressed message, which may hold a thousand times the bytes counted, or the second message of a call that has one.
  */
@@ -24,7 +33,9 @@ export class MessageWatch {
   #prefixBytes = 0;
   /** Bytes of the message still to come, without its prefix; known once the prefix has arrived. */
   #left = 0;
-  /** Sizes of messages that have arrived and were not delivered, with their prefixes. */
+  /** For the pieces of the message still to come. */
+  #pieceBytes = 0;
+  /** What messages count that have arrived and were not delivered. */
   readonly #arrivedSizes: number[] = [];
   #messages = 0;
   #closing: NodeJS.Timeout | undefined;
@@ -66,12 +77,15 @@ export class MessageWatch {
     this.#taken = 0;
   }
 
-  /** The handler gets the oldest message. */
-  delivered(): void {
-    const bytes = this.#arrivedSizes.shift() ?? 0;
-    if (!this.#isStream || this.#isOver) return;
-    this.#room.giveBack(bytes);
-    this.#taken -= bytes;
+  /** The handler of a stream gets the oldest message. */
+  held(bytes: Buffer): HeldMessage {
+    const counted = this.#arrivedSizes.shift() ?? 0;
+    const release = (): void => {
+      if (this.#isOver) return;
+      this.#room.giveBack(counted);
+      this.#taken -= counted;
+    };
+    return { bytes, release };
   }
 
   /** Whether something was sent that the client has not taken. */
@@ -118,8 +132,9 @@ export class MessageWatch {
   }
 
   #count(data: Buffer): CallStatus | null {
-    const full = this.#hold(data.length);
+    const full = this.#hold(data.length + PIECE_BYTES);
     if (full !== null) return full;
+    this.#pieceBytes += PIECE_BYTES;
     for (let at = 0; at < data.length;) {
       if (this.#messages > 0 && !this.#isStream) {
         return { code: status.UNIMPLEMENTED, details: 'calls of this method have a single message' };
@@ -143,7 +158,8 @@ export class MessageWatch {
   }
 
   #complete(): void {
-    this.#arrivedSizes.push(PREFIX_BYTES + this.#prefix.readUInt32BE(1));
+    this.#arrivedSizes.push(PREFIX_BYTES + this.#prefix.readUInt32BE(1) + this.#pieceBytes);
+    this.#pieceBytes = 0;
     this.#prefixBytes = 0;
     this.#messages++;
   }

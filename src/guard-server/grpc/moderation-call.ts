@@ -4,11 +4,12 @@ import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { decodeStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
 import { InvalidStreamMessage } from '../../guard/tensors/stream/stream-messages.ts';
 import { encodeStreamVerdict } from '../../guard/tensors/stream/verdict-tensors.ts';
-import { decodeInferRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
 import type { ModerationStream, StreamError, StreamSink } from '../../http/streams/moderation-stream.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import type { PrefixReport } from '../../http/streams/prefix-judge.ts';
+import { RequestError } from '../contract/request-error.ts';
+import { readInferRequest } from './infer-message.ts';
+import type { HeldMessage } from './message-watch.ts';
 import type { StreamCall, StreamInferCall } from './stream-infer.ts';
 
 /** A moderation stream over ModelStreamInfer: verdicts are sent as they are given, and an error ends the call. */
@@ -26,10 +27,12 @@ export class ModerationCall implements StreamCall, StreamSink {
     call.on('drain', () => this.#stream.resume());
   }
 
-  receive(message: Buffer): void {
+  /** The stream bounds the text that it keeps. */
+  receive({ bytes, release }: HeldMessage): void {
+    release();
     let request;
     try {
-      const received = decodeInferRequest(message);
+      const received = readInferRequest(bytes);
       this.#id = received.id;
       request = decodeStreamRequest(received);
     } catch (error) {
@@ -67,6 +70,6 @@ export class ModerationCall implements StreamCall, StreamSink {
 
 function faultOf(error: unknown): string {
   if (error instanceof InvalidStreamMessage) return error.message;
-  if (error instanceof MalformedMessage) return 'the message is not well formed, or holds too many values';
+  if (error instanceof RequestError) return error.message;
   throw error;
 }

@@ -5,13 +5,16 @@ import type { Reply } from '../contract/model.ts';
 import { invalidRequest, RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
+import type { HeldMessage } from './message-watch.ts';
 import type { StreamCall, StreamInferCall, StreamInferReply } from './stream-infer.ts';
 
-/** Requests of a call without a reply; further messages are not read. */
+/** Requests of a call without a reply, and the bytes of their messages; further messages are not read. */
 const MAX_PENDING = 256;
+const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 
 /** A request, with its reply once there is one. */
 interface Pending {
+  readonly message: HeldMessage;
   reply: StreamInferReply | null;
   withdraw: () => void;
 }
@@ -24,6 +27,7 @@ export class StreamedInference implements StreamCall {
   readonly #call: StreamInferCall;
   readonly #service: GuardService;
   readonly #pending: Pending[] = [];
+  #pendingBytes = 0;
   readonly #idle: NodeJS.Timeout;
   #isBlocked = false;
   #hasClientEnded = false;
@@ -40,12 +44,13 @@ export class StreamedInference implements StreamCall {
     });
   }
 
-  receive(message: Buffer): void {
+  receive(message: HeldMessage): void {
     this.#idle.refresh();
-    const pending: Pending = { reply: null, withdraw: () => {} };
+    const pending: Pending = { message, reply: null, withdraw: () => {} };
     this.#pending.push(pending);
+    this.#pendingBytes += message.bytes.length;
     try {
-      const received = readInferRequest(message);
+      const received = readInferRequest(message.bytes);
       if (isStreamRequest(received)) {
         throw invalidRequest(received.id, 'a moderation stream needs a call of its own');
       }
@@ -58,7 +63,7 @@ export class StreamedInference implements StreamCall {
       pending.reply = errorReply('', error);
       this.#answer();
     }
-    if (this.#pending.length >= MAX_PENDING) this.#call.pause();
+    if (!this.#hasRoom) this.#call.pause();
   }
 
   clientEnded(): void {
@@ -73,15 +78,21 @@ export class StreamedInference implements StreamCall {
     this.#pending.length = 0;
   }
 
+  get #hasRoom(): boolean {
+    return this.#pending.length < MAX_PENDING && this.#pendingBytes < MAX_PENDING_BYTES;
+  }
+
   /** Sends the replies whose turn it is, as far as the client reads them. */
   #answer(): void {
     if (this.#call.cancelled || this.#call.writableEnded) return;
     for (let next = this.#pending[0]; next !== undefined && !this.#isBlocked; next = this.#pending[0]) {
       if (next.reply === null) break;
       this.#pending.shift();
+      this.#pendingBytes -= next.message.bytes.length;
+      next.message.release();
       this.#isBlocked = !this.#call.write(next.reply);
     }
-    if (this.#pending.length < MAX_PENDING) this.#call.resume();
+    if (this.#hasRoom) this.#call.resume();
     if (this.#hasClientEnded && this.#pending.length === 0) this.#call.end();
   }
 }

@@ -34,8 +34,14 @@ export class Windows {
       this.#covered = this.#text.length;
       windows.push(this.#text);
     }
+    if (text.length > WINDOW_UNITS) this.#text = copyOf(this.#text);
     return windows;
   }
+}
+
+/** Trap: a slice of a string keeps all of it in memory, which may be a thousand times as much. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
 /** Whether the code units before and at this index are one character. */

@@ -7,7 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
-import { framed, prefix, RawConnection } from '../../helpers/raw-call.ts';
+import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
+import { delimited, framed, prefix, RawConnection } from '../../helpers/raw-call.ts';
 
 const KIB = 1024;
 const TOKEN = 'opensesame';
@@ -20,11 +21,12 @@ afterEach(async () => {
 async function server(
   limits: Partial<NetworkLimits> = {},
   token: string | null = null,
+  executionMs = 0,
 ): Promise<GuardServer> {
   const started = await startGuardServer({
     model: 'synthetic',
     grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
+    synthetic: { serviceTime: () => executionMs },
     token,
     limits,
   });
@@ -42,6 +44,27 @@ function honest({ address }: GuardServer): TestClient {
   const client = new TestClient(address);
   opened.push(client);
   return client;
+}
+
+/** The message of a request for one text. */
+function textMessage(bytes: number): Buffer {
+  const inputs = [
+    ['REQUEST_TYPE', 'prompt'],
+    ['MODALITY', 'text'],
+    ['TEXT', 'a'.repeat(bytes)],
+  ] as const;
+  const tensors = inputs.map(([name]) =>
+    delimited(
+      5,
+      Buffer.concat([
+        delimited(1, Buffer.from(name)),
+        delimited(2, Buffer.from('BYTES')),
+        delimited(3, Buffer.from([1, 1])),
+      ]),
+    ),
+  );
+  const raws = inputs.map(([, text]) => delimited(7, encodeStrings([text])));
+  return Buffer.concat([delimited(1, Buffer.from('guard')), ...tensors, ...raws]);
 }
 
 const textOf = (bytes: number) => ({ tensors: promptInputs(['a'.repeat(bytes)]) });
@@ -144,6 +167,41 @@ describe('bytes of open calls', () => {
       const error = await client.infer(textOf(200 * KIB)).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ code: status.INVALID_ARGUMENT });
     }
+  });
+
+  it('count the pieces in which a message arrives', async () => {
+    const guard = await server(limits);
+    const { stream, status: ended } = raw(guard).call();
+    stream.write(prefix(10 * KIB * KIB));
+    const sent = (async () => {
+      for (let piece = 0; piece < 2000 && !stream.destroyed; piece++) {
+        stream.write(Buffer.alloc(1));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    expect(await ended).toBe(status.RESOURCE_EXHAUSTED);
+    await sent;
+  });
+
+  it('count on a stream until they are answered', async () => {
+    const guard = await server(limits, null, 1000);
+    const { stream, status: ended } = raw(guard).call('ModelStreamInfer');
+    for (let message = 0; message < 14 && !stream.destroyed; message++) {
+      stream.write(framed(textMessage(20 * KIB)));
+      await new Promise((resolve) => stream.session!.ping(resolve));
+    }
+    expect(await ended).toBe(status.RESOURCE_EXHAUSTED);
+  });
+
+  it('count no longer when a stream has answered them', async () => {
+    const guard = await server(limits);
+    const { stream, status: ended } = raw(guard).call('ModelStreamInfer');
+    for (let message = 0; message < 20; message++) {
+      stream.write(framed(textMessage(20 * KIB)));
+      await once(stream, 'data');
+    }
+    stream.end();
+    expect(await ended).toBe(status.OK);
   });
 
   it.each([
