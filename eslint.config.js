@@ -58,7 +58,7 @@ const GUARD_SERVER = {
   'guard-server/lite': [...SHARED, 'guard-server/contract', 'guard-server/lite-image'],
   'guard-server/features': SHARED,
   'guard-server/synthetic': [...SHARED, 'guard-server/contract', 'guard-server/features'],
-  'guard-server/service': [...SHARED, 'guard-server/contract', 'guard-server/batching'],
+  'guard-server/service': [...SHARED, 'http/streams', 'guard-server/contract', 'guard-server/batching'],
   'guard-server/streams': [...SHARED, 'http/streams', 'guard-server/contract', 'guard-server/service'],
   'guard-server/grpc': [
     ...[...SHARED, 'http', 'guard-server/contract', 'guard-server/service', 'guard-server/streams'],

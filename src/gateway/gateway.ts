@@ -2,17 +2,22 @@ import type { Judging } from '../config/run-config.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { startHttpServer } from '../http/http-server.ts';
+import { ModerationStreams } from '../http/streams/moderation-streams.ts';
+import { responseStreams } from '../http/streams/response-stream.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
 import { createApp } from './app.ts';
 import { ApiError, refusedByHeaders } from './api/errors.ts';
 import { GuardWatch } from './guard-watch.ts';
-import { GUARD_GRACE_MS, httpLimits } from './limits.ts';
+import { GUARD_GRACE_MS, httpLimits, MAX_STREAMS } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { Moderation } from './moderation.ts';
 import { Intake } from './requests/intake.ts';
 import { OpenRequests } from './requests/open-requests.ts';
 import { Uploads } from './requests/uploads.ts';
+import { notReadyOf } from './streams/relay-fault.ts';
+import { RelayJudging } from './streams/relay-judging.ts';
 
 export interface GatewayOptions {
   readonly pool: GuardPool;
@@ -28,6 +33,8 @@ export interface GatewayOptions {
   readonly timeoutMs: number;
   /** How long requests wait for a guard to come back, in milliseconds. Default 5000. */
   readonly guardGraceMs?: number;
+  /** Limits of moderation streams that differ from STREAM_LIMITS, and from MAX_STREAMS. */
+  readonly streamLimits?: Partial<StreamLimits>;
   /** Takes a failure after which no request can succeed any more. */
   readonly onFailure: (failure: Failure) => void;
 }
@@ -35,7 +42,10 @@ export interface GatewayOptions {
 export interface Gateway {
   /** `http://127.0.0.1:9000`. */
   readonly origin: string;
-  /** Stops listening and waits for open requests, which end at once when `stop` aborts. Leaves the pool open. */
+  /**
+   * Stops listening, ends moderation streams, and waits for open requests, which end at once when `stop` aborts. Leaves
+   * the pool open.
+   */
   close(stop: AbortSignal): Promise<void>;
 }
 
@@ -48,9 +58,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const intake = new Intake(maxConcurrency);
   const guardWatch = new GuardWatch(pool, {
     graceMs: options.guardGraceMs ?? GUARD_GRACE_MS,
-    down: (answer) => openRequests.abortAll(answer),
+    down: (answer) => {
+      openRequests.abortAll(answer);
+      streams.endAll(notReadyOf(answer));
+    },
   });
-  const metrics = gatewayMetrics({ pool, open: () => openRequests.size, waiting: () => intake.waiting });
+  const streams = new ModerationStreams(new RelayJudging(pool, guardWatch), {
+    ...STREAM_LIMITS,
+    streams: MAX_STREAMS,
+    ...options.streamLimits,
+  });
+  const metrics = gatewayMetrics({
+    pool,
+    streams,
+    open: () => openRequests.size,
+    waiting: () => intake.waiting,
+  });
   const moderator = new Moderator({ judge: pool, normalizer, folders: uploads });
   const moderation = new Moderation(moderator, judging);
   const app = await createApp({
@@ -70,10 +93,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       chunkedBodies: true,
       errorBody: (status, text) => refusedByHeaders(status, text).body,
       handle: async (request, response) => app.routing(request, response),
+      upgrade: responseStreams(streams),
     });
     return {
       origin: server.origin,
       close: async (stop) => {
+        streams.close();
         const end = (): void =>
           openRequests.abortAll(new ApiError('GUARD_UNAVAILABLE', 'the gateway is shutting down'));
         if (stop.aborted) end();

@@ -33,6 +33,12 @@ export const QUEUE_TIMEOUT_MS = 5000;
 /** How long requests wait for a guard to come back before they are refused. */
 export const GUARD_GRACE_MS = 5000;
 
+/**
+ * Moderation streams at a time. Each may hold a message that has not arrived completely, of up to 1 MiB, and its part of
+ * the text that waits for verdicts.
+ */
+export const MAX_STREAMS = 256;
+
 /** Connections without a request, or with one that is refused, besides those that are worked on or wait. */
 const SPARE_CONNECTIONS = 256;
 
@@ -41,7 +47,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** `timeoutMs`: from the headers of a request to its reply, which the time for its body is a part of. */
 export function httpLimits(maxConcurrency: number, timeoutMs: number): HttpLimits {
   return {
-    maxConnections: 2 * maxConcurrency + SPARE_CONNECTIONS,
+    maxConnections: 2 * maxConcurrency + MAX_STREAMS + SPARE_CONNECTIONS,
     maxBodyBytes: MAX_FORM_BYTES,
     headersTimeoutMs: Math.min(HEADERS_TIMEOUT_MS, timeoutMs),
     requestTimeoutMs: timeoutMs,

@@ -1,12 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { addPoolMetrics } from '../guard/pool/pool-metrics.ts';
+import { addStreamMetrics, type ObservedStreams } from '../http/streams/stream-metrics.ts';
 
 /** From the fastest text to the default time limit, in seconds. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50];
 
 interface Observed {
   readonly pool: GuardPool;
+  readonly streams: ObservedStreams;
   /** Requests without a reply, and those of them that wait to be let in. */
   readonly open: () => number;
   readonly waiting: () => number;
@@ -18,8 +20,8 @@ export interface GatewayMetrics {
   answered(route: string, status: string, seconds: number): void;
 }
 
-/** The gateway's metrics: requests by route and status, their time, those open, and the state of the guards. */
-export function gatewayMetrics({ pool, open, waiting }: Observed): GatewayMetrics {
+/** The gateway's metrics: requests by route and status, their time, those open, streams, and the state of the guards. */
+export function gatewayMetrics({ pool, streams, open, waiting }: Observed): GatewayMetrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -51,6 +53,7 @@ export function gatewayMetrics({ pool, open, waiting }: Observed): GatewayMetric
       this.set(waiting());
     },
   });
+  addStreamMetrics(registry, streams);
   addPoolMetrics(registry, pool);
   return {
     registry,

@@ -1,18 +1,10 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
+import { addStreamMetrics, type ObservedStreams } from '../../http/streams/stream-metrics.ts';
 import type { ModelStatistics } from '../batching/model-statistics.ts';
 import type { CallMemory } from './call-memory.ts';
 import { GUARD_COUNTERS } from './guard-counters.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
-
-/** The moderation streams of all transports. */
-interface ObservedStreams {
-  readonly open: number;
-  /** Verdicts given since the start. */
-  readonly verdicts: number;
-  /** UTF-16 code units of text that wait for a verdict. */
-  readonly unjudgedText: number;
-}
 
 /** What the metrics of a guard are read from. */
 export interface Observed {
@@ -59,31 +51,7 @@ export function guardMetrics({ lifecycle, statistics, streams, calls }: Observed
       this.set({ model: MODEL_NAME, version: model.version }, batcher.waiting);
     },
   });
-  new Gauge({
-    name: 'guardsweep_moderation_streams_open',
-    help: 'Number of open moderation streams',
-    registers,
-    collect() {
-      this.set(streams.open);
-    },
-  });
-  new Counter({
-    name: 'guardsweep_moderation_stream_verdicts_total',
-    help: 'Number of verdicts given on moderation streams',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(streams.verdicts);
-    },
-  });
-  new Gauge({
-    name: 'guardsweep_moderation_streams_unjudged_code_units',
-    help: 'UTF-16 code units of text on moderation streams that wait for a verdict',
-    registers,
-    collect() {
-      this.set(streams.unjudgedText);
-    },
-  });
+  addStreamMetrics(registry, streams);
   new Gauge({
     name: 'guardsweep_open_calls_bytes',
     help: 'Bytes that open calls hold: headers, messages and bodies, over gRPC and HTTP',

@@ -58,7 +58,12 @@ export class ModerationStreams {
   /** Ends all streams with UNAVAILABLE, and every stream that is opened later. */
   close(): void {
     this.#isClosed = true;
-    for (const stream of [...this.#open.keys()]) stream.end('not available', CLOSING);
+    this.endAll({ event: 'not available', text: CLOSING });
+  }
+
+  /** Ends all streams that are open now. */
+  endAll({ event, text }: NotReady): void {
+    for (const stream of [...this.#open.keys()]) stream.end(event, text);
   }
 
   #admit(stream: ModerationStream, connection: string): void {

@@ -28,6 +28,8 @@ export type StreamEvent =
   | 'limit exceeded'
   /** The model is not ready, or the server is shutting down or sheds load. */
   | 'not available'
+  /** Nothing behind this server judges streams. */
+  | 'not supported'
   /** The model threw, or answered what is no verdict. */
   | 'failure'
   /** The final verdict has been sent, and the client left or stayed too long. */
@@ -51,6 +53,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: 'open', event: 'client left', to: 'terminated', status: 'CANCELLED' },
   { from: 'open', event: 'limit exceeded', to: 'terminated', status: 'RESOURCE_EXHAUSTED' },
   { from: 'open', event: 'not available', to: 'terminated', status: 'UNAVAILABLE' },
+  { from: 'open', event: 'not supported', to: 'terminated', status: 'UNIMPLEMENTED' },
   { from: 'open', event: 'failure', to: 'terminated', status: 'INTERNAL' },
   { from: 'final', event: 'chunk', to: 'terminated', status: 'FAILED_PRECONDITION' },
   { from: 'final', event: 'end after content', to: 'terminated', status: 'FAILED_PRECONDITION' },
@@ -60,6 +63,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: 'final', event: 'client left', to: 'terminated', status: 'CANCELLED' },
   { from: 'final', event: 'limit exceeded', to: 'terminated', status: 'RESOURCE_EXHAUSTED' },
   { from: 'final', event: 'not available', to: 'terminated', status: 'UNAVAILABLE' },
+  { from: 'final', event: 'not supported', to: 'terminated', status: 'UNIMPLEMENTED' },
   { from: 'final', event: 'failure', to: 'terminated', status: 'INTERNAL' },
   { from: 'final', event: 'completed', to: 'terminated', status: 'OK' },
 ];

@@ -7,6 +7,9 @@ import {
 import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
 import type { Fault } from '../../../src/guard-server/synthetic/faults.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import { startGateway } from '../../../src/gateway/gateway.ts';
+import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { settled } from '../../helpers/settled.ts';
 import { type StreamClient, StreamConnection, WebSocketStreamClient } from '../../helpers/stream-client.ts';
 
@@ -22,6 +25,8 @@ const first: Partial<StreamRequest> = {
   cadence: EACH,
 };
 
+const ready = async (): Promise<void> => {};
+
 function start(streamLimits: Partial<StreamLimits>): Promise<GuardServer> {
   return startGuardServer({
     model: 'synthetic',
@@ -36,36 +41,72 @@ function start(streamLimits: Partial<StreamLimits>): Promise<GuardServer> {
 interface Door {
   readonly name: string;
   /** Connects to a server; the function opens streams. */
-  connect(server: GuardServer): { open(): StreamClient; close(): void };
+  connect(server: GuardServer, streamLimits: Partial<StreamLimits>): Promise<Connection>;
+}
+
+interface Connection {
+  open(): StreamClient;
+  close(): unknown;
+  /** Resolves when streams can be opened. */
+  ready(): Promise<void>;
 }
 
 const grpc: Door = {
   name: 'gRPC',
-  connect: (server) => new StreamConnection(server.address),
+  connect: async (server) => {
+    const connection = new StreamConnection(server.address);
+    return { open: () => connection.open(), close: () => connection.close(), ready };
+  },
 };
 
 const webSocket: Door = {
   name: 'WebSocket',
-  connect: (server) => ({
+  connect: async (server) => ({
     open: () => new WebSocketStreamClient(server.httpAddress!),
     close: () => {},
+    ready,
   }),
 };
 
-describe.each([grpc, webSocket])('moderation streams over $name', (door) => {
+/** The gateway in front of the server, with the same limits. */
+const gateway: Door = {
+  name: 'the gateway',
+  connect: async (server, streamLimits) => {
+    const options = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
+    const guards = [{ name: 'guard', address: server.address }];
+    const { signal } = new AbortController();
+    const pool = await connectGuards(guards, options, signal);
+    // Asks the guard whether it has streams, which is not a part of any test.
+    await pool.notJudged({ requestType: 'generation', modality: 'text' }, signal);
+    const served = await startGateway({
+      ...{ pool, host: '127.0.0.1', port: 0, token: null, judging: DEFAULT_JUDGING },
+      ...{ maxConcurrency: 8, timeoutMs: 10_000, streamLimits, onFailure: () => {} },
+    });
+    return {
+      open: () => new WebSocketStreamClient(served.origin),
+      close: async () => {
+        await served.close(AbortSignal.abort());
+        await pool.close();
+      },
+      ready: () => settled(() => pool.status()[0]!.state.name === 'ready'),
+    };
+  },
+};
+
+describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door) => {
   let server: GuardServer;
   let control: SyntheticControl;
-  let connection: ReturnType<Door['connect']>;
+  let connection: Connection;
   const opened: StreamClient[] = [];
 
   beforeAll(async () => {
     server = await start(LIMITS);
     control = server.synthetic!;
-    connection = door.connect(server);
+    connection = await door.connect(server, LIMITS);
   });
 
   afterAll(async () => {
-    connection.close();
+    await connection.close();
     await server.close();
   });
 
@@ -76,6 +117,7 @@ describe.each([grpc, webSocket])('moderation streams over $name', (door) => {
       stream.leave();
       await stream.ended;
     }
+    await connection.ready();
   });
 
   function open(): StreamClient {
@@ -191,13 +233,15 @@ describe.each([grpc, webSocket])('moderation streams over $name', (door) => {
     expect(await stream.ended).toBe('FAILED_PRECONDITION');
   });
 
+  // A full queue is UNAVAILABLE at the guard; to the gateway, it is the same as any other overload.
+  const overloaded = door === gateway ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE';
   const faults: [status: string, fault: Fault][] = [
     ['INTERNAL', { kind: 'crash', containing: 'trouble' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'nan' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'missing' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'truncated' }],
     ['INVALID_ARGUMENT', { kind: 'refuse', containing: 'trouble', code: 'GUARD_REJECTED' }],
-    ['UNAVAILABLE', { kind: 'overload' }],
+    [overloaded, { kind: 'overload' }],
     ['UNAVAILABLE', { kind: 'down' }],
   ];
   test.each(faults)('%s is the end of a stream whose model has a fault: %o', async (status, fault) => {
@@ -273,18 +317,18 @@ describe.each([grpc, webSocket])('moderation streams over $name', (door) => {
   });
 });
 
-describe.each([grpc, webSocket])('moderation streams over $name with short times', (door) => {
+describe.each([grpc, webSocket, gateway])('moderation streams over $name with short times', (door) => {
   let server: GuardServer;
-  let connection: ReturnType<Door['connect']>;
+  let connection: Connection;
 
   afterEach(async () => {
-    connection.close();
+    await connection.close();
     await server.close();
   });
 
   async function open(limits: Partial<StreamLimits>): Promise<StreamClient> {
     server = await start(limits);
-    connection = door.connect(server);
+    connection = await door.connect(server, limits);
     return connection.open();
   }
 
@@ -328,6 +372,7 @@ describe.each([grpc, webSocket])('moderation streams over $name with short times
 
   test('a cadence in milliseconds makes one verdict of what arrived meanwhile', async () => {
     const stream = await open({ lingerMs: 20 });
+    const before = server.synthetic!.counts.executions;
     const cadence = { unit: 'ms', every: 10_000 } as const;
     for (let seq = 0; seq < 5; seq++)
       stream.send(seq === 0 ? { ...first, cadence } : { seq, chunk: 'more ' });
@@ -335,6 +380,6 @@ describe.each([grpc, webSocket])('moderation streams over $name with short times
     expect(await stream.judged(5)).toMatchObject({ isFinal: true });
     stream.end();
     expect(await stream.ended).toBe('OK');
-    expect(server.synthetic!.counts.executions).toBe(1);
+    expect(server.synthetic!.counts.executions - before).toBe(1);
   });
 });

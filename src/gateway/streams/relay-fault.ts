@@ -1,0 +1,32 @@
+import { StreamError } from '../../guard/streams/stream-error.ts';
+import type { StatusName } from '../../guard/tensors/stream/stream-status.ts';
+import type { NotReady } from '../../http/streams/prefix-judge.ts';
+import type { StreamEvent } from '../../http/streams/stream-state.ts';
+import type { ApiError } from '../api/errors.ts';
+import { apiErrorOf } from '../api/foreign-errors.ts';
+
+/** What the error of a guard's stream means to the client's; for other statuses, the guard or the gateway failed. */
+const EVENTS: Partial<Readonly<Record<StatusName, StreamEvent>>> = {
+  INVALID_ARGUMENT: 'content refused',
+  UNAVAILABLE: 'not available',
+  RESOURCE_EXHAUSTED: 'limit exceeded',
+  // The guard made no progress: its verdicts lag.
+  DEADLINE_EXCEEDED: 'limit exceeded',
+  // No guard takes streams, or none has a probe for them.
+  UNIMPLEMENTED: 'not supported',
+  FAILED_PRECONDITION: 'not supported',
+};
+
+/** How an error ends a stream that is relayed. */
+export function relayFault(error: unknown): { readonly event: StreamEvent; readonly text: string } {
+  if (error instanceof StreamError) return { event: EVENTS[error.status] ?? 'failure', text: error.message };
+  const answer = apiErrorOf(error);
+  return answer.code === 'GUARD_UNAVAILABLE'
+    ? notReadyOf(answer)
+    : { event: 'failure', text: answer.message };
+}
+
+/** How streams end, or are refused, while no guard is ready. */
+export function notReadyOf({ code, message }: ApiError): NotReady {
+  return { event: code === 'GUARD_OVERLOADED' ? 'limit exceeded' : 'not available', text: message };
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { describe, expect, it, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { piecesOf } from '../../src/gateway/streams/pieces.ts';
+import { MAX_STREAM_TEXT_BYTES, type StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
+import { closeAfterEach, connect, guard, restGuard, socketServer } from '../helpers/guard-pool.ts';
+import { ordinary, type ScriptedStream } from '../helpers/scripted-streams.ts';
+import { settled } from '../helpers/settled.ts';
+import { WebSocketStreamClient } from '../helpers/stream-client.ts';
+import { serve } from './serve.ts';
+
+// The states and statuses of streams are tested for all servers: test/guard-server/streams/doors.test.ts.
+
+closeAfterEach();
+
+const first: Partial<StreamRequest> = {
+  prompt: 'a prompt',
+  chunk: 'one ',
+  cadence: { unit: 'chunks', every: 1 },
+};
+
+const isProbe = ({ messages }: ScriptedStream): boolean => messages[0]!.prompt !== 'a prompt';
+
+/** The text of the metrics with this name. */
+async function metric(origin: string, name: string): Promise<string> {
+  const text = await (await fetch(`${origin}/metrics`)).text();
+  return text.split('\n').find((line) => line.startsWith(`${name} `)) ?? '';
+}
+
+describe('a moderation stream through the gateway', () => {
+  it.each([
+    ['gRPC', () => guard({ streams: ordinary })],
+    ['a WebSocket', () => socketServer()],
+  ])('answers each message, from a guard over %s', async (_name, start) => {
+    const { origin } = await serve(await connect([await start()]));
+    const stream = new WebSocketStreamClient(origin);
+    const cadence = { unit: 'chunks', every: 2 } as const;
+    for (let at = 0; at < 5; at++) {
+      stream.send({ seq: 10 * at, chunk: 'zz', ...(at === 0 ? { prompt: 'a prompt', cadence } : {}) });
+      await stream.replied(at + 1);
+    }
+    stream.send({ seq: 99, endOfStream: true });
+    await stream.judged(99);
+    expect(stream.verdicts.map(({ processedUntilSeq, isFinal }) => [processedUntilSeq, isFinal])).toEqual([
+      [-1, false],
+      [10, false],
+      [10, false],
+      [30, false],
+      [30, false],
+      [99, true],
+    ]);
+    expect(stream.verdicts.at(-1)).toMatchObject({ flagged: true, score: 1 });
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+  });
+
+  it('is answered with the latest verdict by a guard that waits for more text', async () => {
+    const slow = await guard({
+      streams: (stream, message) => {
+        if (message.endOfStream || stream.messages.length % 3 === 0 || isProbe(stream))
+          ordinary(stream, message);
+      },
+    });
+    const { origin } = await serve(await connect([slow]));
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    await stream.replied(1);
+    stream.send({ seq: 1, chunk: 'two ' });
+    stream.send({ seq: 2, chunk: 'three ' });
+    await stream.replied(3);
+    expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq)).toEqual([-1, 2, 2]);
+    stream.send({ seq: 3, endOfStream: true });
+    await stream.judged(3);
+  });
+
+  it('ends at the guard when the client goes away, and is counted while it is open', async () => {
+    const server = await guard({ streams: ordinary });
+    const { origin } = await serve(await connect([server]));
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    await stream.judged(0);
+    expect(await metric(origin, 'guardsweep_moderation_streams_open')).toMatch(/ 1$/);
+    stream.leave();
+    await server.streams.find((one) => !isProbe(one))!.closed;
+    await settled(async () => (await metric(origin, 'guardsweep_moderation_streams_open')).endsWith(' 0'));
+    expect(await metric(origin, 'guardsweep_moderation_stream_verdicts_total')).toMatch(/ 1$/);
+  });
+
+  it('ends with UNAVAILABLE when its guard dies, as do those opened before it is back', async () => {
+    const server = await guard({ streams: ordinary });
+    const { origin } = await serve(await connect([server], { maxWaitMs: null }));
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    await stream.judged(0);
+    server.kill();
+    // A gRPC server that is told to stop at once cancels its calls.
+    expect(['UNAVAILABLE', 'INTERNAL']).toContain(await stream.ended);
+    expect(stream.verdicts).toHaveLength(1);
+    const next = new WebSocketStreamClient(origin);
+    next.send(first);
+    expect(await next.ended).toBe('UNAVAILABLE');
+  });
+
+  it('ends with UNAVAILABLE, in words, when the gateway shuts down', async () => {
+    const gateway = await serve(await connect([await guard({ streams: ordinary })]));
+    const stream = new WebSocketStreamClient(gateway.origin);
+    stream.send(first);
+    await stream.judged(0);
+    const closed = gateway.close(new AbortController().signal);
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    expect(stream.text).toBe('the server is shutting down');
+    await closed;
+  });
+
+  it('ends with UNIMPLEMENTED where no guard takes streams', async () => {
+    const { origin } = await serve(await connect([await guard(), await restGuard()]));
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    expect(await stream.ended).toBe('UNIMPLEMENTED');
+  });
+
+  it('is refused with RESOURCE_EXHAUSTED when it is one too many', async () => {
+    const { origin } = await serve(await connect([await guard({ streams: ordinary })]), {
+      streamLimits: { streams: 1 },
+    });
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    await stream.judged(0);
+    const another = new WebSocketStreamClient(origin);
+    expect(await another.ended).toBe('RESOURCE_EXHAUSTED');
+    stream.leave();
+  });
+
+  it('may have long chunks, which reach the guard in pieces', async () => {
+    const server = await guard({ streams: ordinary });
+    const { origin } = await serve(await connect([server]));
+    const stream = new WebSocketStreamClient(origin);
+    const chunk = 'z'.repeat(MAX_STREAM_TEXT_BYTES - 1000);
+    stream.send({ ...first, chunk, endOfStream: true });
+    expect(await stream.judged(0)).toMatchObject({ isFinal: true, flagged: true });
+    const { messages } = server.streams.find((one) => !isProbe(one))!;
+    expect(messages.map((message) => message.chunk ?? '').join('')).toBe(chunk);
+    stream.end();
+  });
+});
+
+test.each([
+  ['without the token', 'secret', {}, 401],
+  ['from other sites', null, { origin: 'http://example.com' }, 403],
+  ['for another host', null, { host: 'example.com' }, 403],
+])('handshakes %s are refused', async (_what, token, headers, status) => {
+  const { origin } = await serve(await connect([await guard({ streams: ordinary })]), { token });
+  const url = `${origin.replace('http', 'ws')}/v1/moderations/response-stream`;
+  const socket = new WebSocket(url, { headers });
+  socket.on('error', () => {});
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
+  expect(response.statusCode).toBe(status);
+  socket.terminate();
+});
+
+test('pieces of a text are short, end between characters, and are the text together', () => {
+  for (const text of ['', 'a', 'é'.repeat(300_000), `a${'😀'.repeat(300_000)}`, '😀'.repeat(131_072)]) {
+    const pieces = piecesOf(text);
+    expect(pieces.join('') === text).toBe(true);
+    for (const piece of pieces) {
+      expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(MAX_STREAM_TEXT_BYTES);
+      expect(piece).not.toMatch(/\p{Surrogate}/u);
+      expect(piece).not.toBe('');
+    }
+  }
+});
