@@ -112,6 +112,7 @@ export class RelayedStream implements PrefixJudge {
       if (isAnswered) this.#answered--;
       if (isFinal || !isAnswered) this.#events.judged(this.#last);
     }
+    if (this.#stopping.signal.aborted) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#sent.size > this.#answered) this.#timer = setTimeout(() => this.#answerWaiting(), REPLY_MS);
