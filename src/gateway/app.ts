@@ -5,8 +5,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Failure } from '../domain/failure.ts';
 import { ApiError, RETRY_AFTER_SECONDS, STATUS } from './api/errors.ts';
 import { apiErrorOf, internalFailure } from './api/foreign-errors.ts';
-import { MAX_TEXT_BODY_BYTES } from './limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { readTextBody } from './requests/text-body.ts';
 import { addModerationRoutes, type ModerationParts } from './routes/moderation-routes.ts';
 import { addStatusRoutes, type StatusParts } from './routes/status-routes.ts';
 
@@ -20,15 +20,14 @@ export interface AppParts extends ModerationParts, StatusParts {
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
-    bodyLimit: MAX_TEXT_BODY_BYTES,
     requestIdHeader: false,
     genReqId: requestId,
     frameworkErrors: (error, _request, reply) => void sendError(reply, apiErrorOf(error)),
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body);
-  });
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    readTextBody(payload, request.headers),
+  );
   await app.register(multipart);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -54,6 +54,8 @@ function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [n
   if (headers.origin !== undefined && parseUrl(headers.origin)?.host !== (host?.host ?? '')) {
     return [403, 'requests from other sites are refused'];
   }
+  const coding = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
+  if (coding !== 'chunked') return [400, 'the only Transfer-Encoding is chunked'];
   if (!rules.chunkedBodies && headers['transfer-encoding'] !== undefined) {
     return [411, 'the length of the body must be declared'];
   }

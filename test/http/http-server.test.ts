@@ -141,6 +141,12 @@ it('a refusal is JSON where the server speaks JSON', async () => {
   });
 });
 
+it('other transfer codings than chunked are refused', async () => {
+  const { port } = await started({ chunkedBodies: true });
+  const headers = { 'transfer-encoding': 'gzip, chunked' };
+  expect(await ask(port, { method: 'POST', headers }, 'body')).toMatchObject({ status: 400 });
+});
+
 describe('bounds', () => {
   it('hold for bodies, which must declare their length', async () => {
     const { port } = await started();

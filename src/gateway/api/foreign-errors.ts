@@ -9,9 +9,6 @@ export const WRONG_TYPE = new ApiError(
 /** Errors of Fastify and its multipart plugin, by their codes. All others are bugs of ours. */
 const BY_CODE: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_TYPE,
-  FST_ERR_CTP_EMPTY_JSON_BODY: new ApiError('MISSING_PAYLOAD', 'the request has no body'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError('INVALID_REQUEST', 'the body is not as long as declared'),
-  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError('ITEM_TOO_LARGE', 'the body is too large for a text'),
   FST_ERR_BAD_URL: new ApiError('NOT_FOUND', 'there is no such path'),
   FST_ERR_ASYNC_CONSTRAINT: new ApiError('NOT_FOUND', 'there is no such path'),
   FST_REQ_FILE_TOO_LARGE: new ApiError('MEDIA_TOO_LARGE', 'the file is too large'),

@@ -19,6 +19,12 @@ const PATH = '/v1/moderations/response-stream';
 /** Max bytes of a client's message; a longer one closes the socket with code 1009. */
 const MAX_MESSAGE_BYTES = MAX_STREAM_TEXT_BYTES;
 
+/**
+ * Max frames of a message, and pieces in which a frame arrives: each takes some hundred bytes besides its own. A socket
+ * with more is closed with code 1008.
+ */
+const MAX_PIECES = 4096;
+
 /** Max bytes of replies that a client has not taken. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
@@ -30,12 +36,14 @@ const PING_MS = 30_000;
 
 const NORMAL_CLOSURE = 1000;
 
-/** The types of ws do not have `closeTimeout` yet. */
+/** The types of ws do not have all of these yet. */
 const SERVER_OPTIONS = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
+  maxFragments: MAX_PIECES,
+  maxBufferedChunks: MAX_PIECES,
   closeTimeout: CLOSE_TIMEOUT_MS,
 };
 

@@ -55,6 +55,13 @@ test('a message that is too long closes the socket', async () => {
   expect(await stream.ended).toBe('close code 1009');
 });
 
+test('a message in thousands of frames closes the socket', async () => {
+  const stream = open();
+  await once(stream.socket, 'open');
+  for (let frame = 0; frame < 5000; frame++) stream.socket.send(' ', { fin: false });
+  expect(await stream.ended).toBe('close code 1008');
+});
+
 test('a message that is not UTF-8 closes the socket', async () => {
   const stream = open();
   await once(stream.socket, 'open');
