@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from './admission.ts';
 
@@ -17,13 +17,27 @@ interface UpgradeOptions {
 /** The connections that a server has given away. */
 export class UpgradedSockets {
   readonly #sockets = new Set<Duplex>();
+  /** Responses that are not over, of each connection. */
+  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
 
   /**
    * Gives WebSocket handshakes to `handle`. Once there is a listener, Node hands over every request with an Upgrade
    * header; those for other protocols, such as the `h2c` that Java's client offers, are handled as ordinary requests.
    */
   serve(server: Server, { refusalOf, handle }: UpgradeOptions): void {
+    const track = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+      const open = this.#open.get(socket) ?? new Set();
+      this.#open.set(socket, open.add(response));
+      response.once('close', () => open.delete(response));
+    };
+    server.on('request', track);
+    server.on('checkContinue', track);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const open = [...(this.#open.get(socket) ?? [])];
+      if (open.length > 0) {
+        abandon(socket, open);
+        return;
+      }
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
         socket.unshift(Buffer.concat([headersWithoutUpgrade(request), head]));
         server.emit('connection', socket);
@@ -41,6 +55,20 @@ export class UpgradedSockets {
 
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/**
+ * Ends a connection that is to be upgraded before its earlier requests are answered. Trap: Node has forgotten the responses
+ * that wait for their turn, and would never close them.
+ */
+function abandon(socket: Duplex, open: readonly ServerResponse[]): void {
+  socket.on('error', () => {});
+  socket.destroy();
+  for (const response of open) {
+    const isWaiting = response.socket === null;
+    response.destroy();
+    if (isWaiting) response.emit('close');
   }
 }
 

@@ -122,3 +122,30 @@ it('a connection that is reset after its upgrade does not end the process', asyn
   socket.resetAndDestroy();
   await gone;
 });
+
+test.each(['h2c', 'websocket'])(
+  'an upgrade to %s before earlier replies leaves no request open',
+  async (upgrade) => {
+    let begun = 0;
+    let closed = 0;
+    const { port } = await started({
+      handle: async (_request, response) => {
+        begun++;
+        await new Promise<void>((resolve) => {
+          response.once('close', () => {
+            closed++;
+            resolve();
+          });
+        });
+      },
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}).resume();
+    const plain = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
+    socket.write(
+      plain + plain + plain.replace('\r\n\r\n', `\r\nconnection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`),
+    );
+    await once(socket, 'close');
+    expect([begun, closed]).toEqual([2, 2]);
+  },
+);
