@@ -1,12 +1,16 @@
 import { defineConfig } from 'vitest/config';
 import { FORGED } from './test/e2e-fleet/forged.ts';
-import { STATE_FOLDER } from './test/helpers/state-folder.ts';
+import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/e2e-fleet/**', FORGED, 'test/faults/**', 'test/adversarial/**'],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
+    globalSetup: [
+      'test/helpers/setup/build.ts',
+      'test/helpers/redis/install-redis.ts',
+      'test/helpers/setup/install-ffmpeg.ts',
+    ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 2,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { freePort } from '../helpers/redis.ts';
+import { freePort } from '../helpers/redis/redis.ts';
 import { typed } from './terminal.ts';
 
 const REMOTE = 'redis://192.0.2.1:6379';

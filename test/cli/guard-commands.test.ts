@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkMemory, checkNode } from '../../src/cli/checks/machine-checks.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { startKserveServer } from '../helpers/kserve-server.ts';
-import { type RestGuardOptions, startRestGuard } from '../helpers/rest-guard.ts';
+import { startKserveServer } from '../helpers/guards/kserve-server.ts';
+import { type RestGuardOptions, startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { output, typed } from './terminal.ts';
 
 async function guard(): Promise<string> {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { newRun } from '../record/run-fixture.ts';
 
 const NO_REDIS = ['--redis', 'redis://127.0.0.1:1'];

@@ -7,9 +7,9 @@ import type { Summary } from '../../src/record/summary/summary.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { jsonLines, until } from '../helpers/run-directory.ts';
-import { startScriptedGuard } from '../helpers/scripted-guard.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 it(
   'a sink signs what it finishes, and notes and says its head; so does whoever follows the run',

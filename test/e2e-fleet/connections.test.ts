@@ -9,8 +9,8 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { CLUSTER_NODE, ownAllSlots } from '../helpers/redis-cluster.ts';
-import { freePort, linkForTest, redisForTest } from '../helpers/redis.ts';
+import { CLUSTER_NODE, ownAllSlots } from '../helpers/redis/redis-cluster.ts';
+import { freePort, linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, outcomes, until } from '../helpers/run-directory.ts';
 
 const ROWS = 5000;

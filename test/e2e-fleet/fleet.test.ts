@@ -6,7 +6,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { linkForTest, redisForTest, type RedisOptions, type TestRedis } from '../helpers/redis.ts';
+import { linkForTest, redisForTest, type RedisOptions, type TestRedis } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 

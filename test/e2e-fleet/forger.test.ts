@@ -8,7 +8,7 @@ import { guardsweep, temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { random, seed, writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { inTime } from '../helpers/fleet-report.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 import { forge, KINDS } from './forger.ts';

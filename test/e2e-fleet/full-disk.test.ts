@@ -5,7 +5,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, outcomes, until } from '../helpers/run-directory.ts';
 
 const ROWS = 6000;

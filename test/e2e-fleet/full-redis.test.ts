@@ -5,7 +5,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { random, sentence } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { linkForTest, redisForTest } from '../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
 const MIB = 1024 * 1024;

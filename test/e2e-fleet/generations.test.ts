@@ -5,7 +5,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeGenerations } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { comparable, onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 it('generations are replayed by a fleet as in one process', { timeout: 120_000 }, async () => {

@@ -7,7 +7,7 @@ import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
-import { redisForTest, type TestRedis } from '../helpers/redis.ts';
+import { redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 
 interface Setup {

@@ -7,10 +7,10 @@ import type { RunStatus } from '../../src/fleet/status/run-status.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { gate } from '../helpers/gate.ts';
-import { linkForTest, redisForTest } from '../helpers/redis.ts';
+import { gate } from '../helpers/guards/gate.ts';
+import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
-import { startScriptedGuard } from '../helpers/scripted-guard.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 /** More shards than may be outstanding. */
 const ROWS = (MAX_OUTSTANDING_SHARDS + 20) * 256;

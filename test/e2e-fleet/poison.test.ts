@@ -4,9 +4,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { type Cli, temporaryFolder } from '../helpers/cli.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { startScriptedGuard } from '../helpers/scripted-guard.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 const ROWS = 600;
 const DEADLY = new Set([17, 400]);

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { STATE_FOLDER } from '../helpers/state-folder.ts';
+import { STATE_FOLDER } from '../helpers/setup/state-folder.ts';
 import { FORGED } from './forged.ts';
 
 /** Whole fleets, and forged Redis keys that are mended every few seconds: a real Redis, deaths and outages at real speed. */
@@ -7,7 +7,11 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/e2e-fleet/**/*.test.ts', FORGED],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts', 'test/helpers/install-ffmpeg.ts'],
+    globalSetup: [
+      'test/helpers/setup/build.ts',
+      'test/helpers/redis/install-redis.ts',
+      'test/helpers/setup/install-ffmpeg.ts',
+    ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 1,

@@ -5,9 +5,9 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { fingerprintIdOf, startScriptedGuard } from '../helpers/scripted-guard.ts';
+import { fingerprintIdOf, startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 const ROWS = 3000;
 

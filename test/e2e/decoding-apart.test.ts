@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { column, output, TestClient } from '../helpers/guard-client.ts';
+import { column, output, TestClient } from '../helpers/guards/guard-client.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { settled } from '../helpers/settled.ts';
 

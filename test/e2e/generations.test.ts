@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeGenerations } from '../helpers/corpus.ts';
-import { closeAfterEach, restGuard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../jobs/sample-streams/replies.jsonl', import.meta.url));

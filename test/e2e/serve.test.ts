@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { debianProgram } from '../helpers/debian-program.ts';
+import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));

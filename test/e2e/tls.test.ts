@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { issueCertificate, makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard } from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

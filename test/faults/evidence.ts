@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { guardsweep } from '../helpers/cli.ts';
-import type { TestRedis } from '../helpers/redis.ts';
+import type { TestRedis } from '../helpers/redis/redis.ts';
 import type { Part } from './part.ts';
 import type { Storm } from './storm.ts';
 

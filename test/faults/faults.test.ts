@@ -4,7 +4,7 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus } from '../helpers/fleet.ts';
-import { linkForTest } from '../helpers/redis.ts';
+import { linkForTest } from '../helpers/redis/redis.ts';
 import { comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 import { DEADLY, ROWS, writeCorpus } from './corpus.ts';

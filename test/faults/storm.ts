@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
-import type { TestRedis } from '../helpers/redis.ts';
+import type { TestRedis } from '../helpers/redis/redis.ts';
 import type { GuardProcess } from './guard-process.ts';
 import type { Part } from './part.ts';
 import type { RedisProxy } from './redis-proxy.ts';

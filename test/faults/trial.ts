@@ -6,7 +6,7 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { type Cli, temporaryFolder } from '../helpers/cli.ts';
 import { random } from '../helpers/corpus.ts';
 import { Fleet } from '../helpers/fleet.ts';
-import { redisForTest, type TestRedis } from '../helpers/redis.ts';
+import { redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 import { DEADLY_MARK } from './corpus.ts';
 import { keepEvidence } from './evidence.ts';

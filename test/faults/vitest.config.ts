@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { STATE_FOLDER } from '../helpers/state-folder.ts';
+import { STATE_FOLDER } from '../helpers/setup/state-folder.ts';
 
 /** A fleet under a storm of faults, as many times as FAULTS_SEEDS says. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/faults/**/*.test.ts'],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-redis.ts'],
+    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/redis/install-redis.ts'],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 1,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../../src/flow/admission.ts';
-import { gate } from '../helpers/gate.ts';
+import { gate } from '../helpers/guards/gate.ts';
 
 const { signal } = new AbortController();
 

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/fuzz/**/*.test.ts'],
-    globalSetup: ['test/helpers/build.ts', 'test/helpers/install-ffmpeg.ts'],
+    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
     env: { FUZZ_IMAGES: '1500', FUZZ_CLIPS: '1000' },
     pool: 'forks',
     maxWorkers: 1,

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
-import { closeAfterEach, connect } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect } from '../helpers/guards/guard-pool.ts';
 import { codeOf, sendText, serve } from './serve.ts';
 
 closeAfterEach();

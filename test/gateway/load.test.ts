@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { closeAfterEach, connect, guard, stateOf } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard, stateOf } from '../helpers/guards/guard-pool.ts';
 import { codeOf, send, sendText, serve } from './serve.ts';
 
 closeAfterEach();

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, it, onTestFinished } from 'vitest';
 import { STATUS } from '../../src/gateway/api/errors.ts';
-import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard } from '../helpers/guards/guard-pool.ts';
 import { send, serve } from './serve.ts';
 
 closeAfterEach();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { beforeAll, expect, it } from 'vitest';
-import { closeAfterEach, connect, guard } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard } from '../helpers/guards/guard-pool.ts';
 import { codeOf, send, sendFile, sendText, serve } from './serve.ts';
 
 closeAfterEach();

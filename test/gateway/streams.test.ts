@@ -3,10 +3,10 @@ import { describe, expect, it, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { piecesOf } from '../../src/gateway/streams/pieces.ts';
 import { MAX_STREAM_TEXT_BYTES, type StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
-import { closeAfterEach, connect, guard, restGuard, socketServer } from '../helpers/guard-pool.ts';
-import { ordinary, type ScriptedStream } from '../helpers/scripted-streams.ts';
+import { closeAfterEach, connect, guard, restGuard, socketServer } from '../helpers/guards/guard-pool.ts';
+import { ordinary, type ScriptedStream } from '../helpers/guards/scripted-streams.ts';
 import { settled } from '../helpers/settled.ts';
-import { WebSocketStreamClient } from '../helpers/stream-client.ts';
+import { WebSocketStreamClient } from '../helpers/guards/stream-client.ts';
 import { serve } from './serve.ts';
 
 // The states and statuses of streams are tested for all servers: test/guard-server/streams/doors.test.ts.

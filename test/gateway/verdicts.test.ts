@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { closeAfterEach, connect, guard, judge, prompt, restGuard, verdict } from '../helpers/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  guard,
+  judge,
+  prompt,
+  restGuard,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
 import { send, sendFile, sendText, serve } from './serve.ts';
 
 closeAfterEach();

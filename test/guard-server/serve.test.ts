@@ -8,7 +8,7 @@ import { status } from '@grpc/grpc-js';
 import { serveGuard, type ServeOptions } from '../../src/guard-server/serve.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
-import { promptInputs, TestClient } from '../helpers/guard-client.ts';
+import { promptInputs, TestClient } from '../helpers/guards/guard-client.ts';
 
 let folder: string;
 let stop: AbortController;

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guards/guard-pool.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { fingerprintIdOf, type Scripted, scoreOf } from '../helpers/scripted-guard.ts';
+import { fingerprintIdOf, type Scripted, scoreOf } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

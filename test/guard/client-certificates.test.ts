@@ -9,7 +9,15 @@ import {
   makeCertificate,
   type ServerTls,
 } from '../helpers/certificate.ts';
-import { closeAfterEach, connect, guard, judge, prompt, restGuard, verdict } from '../helpers/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  guard,
+  judge,
+  prompt,
+  restGuard,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

@@ -13,7 +13,7 @@ import {
   prompts,
   stateOf,
   verdict,
-} from '../helpers/guard-pool.ts';
+} from '../helpers/guards/guard-pool.ts';
 import { settled } from '../helpers/settled.ts';
 
 /** What goes wrong with requests whose text holds `containing`, or with any. */

@@ -3,8 +3,16 @@ import { describe, expect, it, test } from 'vitest';
 import type { InferResponse, WireModelConfig } from '../../src/guard/tensors/protocol.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
 import { readEndpoint } from '../../src/guard/pool/read-endpoint.ts';
-import { closeAfterEach, connect, failure, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
-import type { ScriptedGuardOptions } from '../helpers/scripted-guard.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompts,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
+import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

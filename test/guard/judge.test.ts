@@ -12,8 +12,8 @@ import {
   prompt,
   prompts,
   verdict,
-} from '../helpers/guard-pool.ts';
-import { scoreOf } from '../helpers/scripted-guard.ts';
+} from '../helpers/guards/guard-pool.ts';
+import { scoreOf } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

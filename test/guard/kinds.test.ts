@@ -2,11 +2,11 @@ import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
 import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
-import { gate } from '../helpers/gate.ts';
-import { closeAfterEach } from '../helpers/guard-pool.ts';
-import { type HttpScripted, startKserveHttpServer } from '../helpers/kserve-http-server.ts';
-import { type Scripted, startKserveServer } from '../helpers/kserve-server.ts';
-import { type RestScripted, startRestGuard } from '../helpers/rest-guard.ts';
+import { gate } from '../helpers/guards/gate.ts';
+import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
+import { type HttpScripted, startKserveHttpServer } from '../helpers/guards/kserve-http-server.ts';
+import { type Scripted, startKserveServer } from '../helpers/guards/kserve-server.ts';
+import { type RestScripted, startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
 
 closeAfterEach();

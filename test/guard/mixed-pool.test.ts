@@ -12,8 +12,8 @@ import {
   restGuard,
   stateOf,
   verdict,
-} from '../helpers/guard-pool.ts';
-import { fingerprintIdOf } from '../helpers/scripted-guard.ts';
+} from '../helpers/guards/guard-pool.ts';
+import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

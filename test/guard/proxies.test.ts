@@ -1,7 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { closeAfterEach, connect, guard, judge, prompts, restGuard, verdict } from '../helpers/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  guard,
+  judge,
+  prompts,
+  restGuard,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

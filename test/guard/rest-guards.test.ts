@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import type { RestScripted, SeenModeration } from '../helpers/rest-guard.ts';
+import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import {
   audio,
   closeAfterEach,
@@ -15,8 +15,8 @@ import {
   restGuard,
   stateOf,
   verdict,
-} from '../helpers/guard-pool.ts';
-import { scoreOf } from '../helpers/scripted-guard.ts';
+} from '../helpers/guards/guard-pool.ts';
+import { scoreOf } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
-import { TestClient } from '../helpers/guard-client.ts';
-import { closeAfterEach, connect, failure, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import { TestClient } from '../helpers/guards/guard-client.ts';
+import { closeAfterEach, connect, failure, judge, prompts, verdict } from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 let server: GuardServer | null = null;

@@ -1,7 +1,15 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import type { ItemCode } from '../../src/domain/item-error.ts';
-import { closeAfterEach, connect, failure, guard, judge, prompts, verdict } from '../helpers/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  guard,
+  judge,
+  prompts,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Requeue } from '../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../src/queue/work-queue.ts';
-import { gate } from '../helpers/gate.ts';
+import { gate } from '../helpers/guards/gate.ts';
 import { settled } from '../helpers/settled.ts';
 
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
 async function metricsOf(process: Cli): Promise<Map<string, number>> {

@@ -5,8 +5,8 @@ import { Failure } from '../../src/domain/failure.ts';
 import { moderate } from '../../workers/moderate.ts';
 import { Opened } from '../../workers/opened.ts';
 import { Cli, temporaryFolder } from '../helpers/cli.ts';
-import { linkForTest, redisForTest } from '../helpers/redis.ts';
-import { startScriptedGuard } from '../helpers/scripted-guard.ts';
+import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { settled } from '../helpers/settled.ts';
 
 /** A port that somebody else listens on. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
+import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
 import { expectOnlyOurLines, HOSTILE } from './output.ts';

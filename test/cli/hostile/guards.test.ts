@@ -7,7 +7,7 @@ import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
-import { startScriptedGuard } from '../../helpers/scripted-guard.ts';
+import { startScriptedGuard } from '../../helpers/guards/scripted-guard.ts';
 import { typed } from '../terminal.ts';
 import { expectOnlyOurLines, FORGED, HOSTILE } from './output.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { resumeCommand } from '../../../src/cli/run/resume-command.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
+import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { execFileSync } from 'node:child_process';
 import { typed } from '../terminal.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasMarker } from '../../../src/runs/control/control-files.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { type TestRedis, freePort, redisForTest } from '../../helpers/redis.ts';
+import { type TestRedis, freePort, redisForTest } from '../../helpers/redis/redis.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { typed } from '../terminal.ts';
 

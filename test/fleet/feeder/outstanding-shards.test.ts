@@ -9,7 +9,7 @@ import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { shardJobId } from '../../../src/fleet/jobs/shard-job.ts';
 import { MAX_OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/fleet/feeder/outstanding-shards.ts';
 import { promptItem } from '../../helpers/items.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { slowPathTo } from '../../helpers/slow-path.ts';
 

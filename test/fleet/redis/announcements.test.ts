@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
-import { linkForTest, TestRedis } from '../../helpers/redis.ts';
+import { linkForTest, TestRedis } from '../../helpers/redis/redis.ts';
 
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);

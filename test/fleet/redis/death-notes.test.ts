@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 
 const RUN = '20261121T020000Z-test-ab12';
 const [NAME, OTHER] = [0, 1].map((shard) => notedShard(RUN, { pass: 1, shard })) as [string, string];

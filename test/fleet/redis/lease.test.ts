@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lease } from '../../../src/fleet/redis/lease.ts';
 import { isPresent, listPresent, Presence } from '../../../src/fleet/redis/presence.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RedisHeadroom } from '../../../src/fleet/redis/redis-headroom.ts';
 import { readMemory } from '../../../src/fleet/redis/memory.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 
 const never = new AbortController().signal;
 const MIB = 1024 * 1024;

@@ -10,7 +10,7 @@ import { DroppedJobs } from '../../../src/queue/redis/sealing/dropped-jobs.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { newRun } from '../../record/run-fixture.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 
 const signal = new AbortController().signal;

@@ -12,7 +12,7 @@ import { finishJobId } from '../../../src/fleet/jobs/result-job.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
 

@@ -16,7 +16,7 @@ import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { knownItem } from '../../helpers/items.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import {
   claim,

@@ -5,7 +5,7 @@ import { Presence } from '../../../src/fleet/redis/presence.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
 import { RunWatch } from '../../../src/fleet/status/run-status.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
 

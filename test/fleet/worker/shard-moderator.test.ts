@@ -11,7 +11,7 @@ import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { judgement, textModerator } from '../../helpers/moderation.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 
 const RUN = '20261121T020000Z-test-ab12';
 const NAME = notedShard(RUN, { pass: 1, shard: 0 });

@@ -6,7 +6,13 @@ import {
   type GuardServer,
   type SyntheticControl,
 } from '../../../src/guard-server/server.ts';
-import { column, messages, promptInputs, TestClient, type TestTensor } from '../../helpers/guard-client.ts';
+import {
+  column,
+  messages,
+  promptInputs,
+  TestClient,
+  type TestTensor,
+} from '../../helpers/guards/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
 
 let server: GuardServer;

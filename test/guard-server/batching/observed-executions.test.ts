@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 it('tells of every execution what it held and what it took, by a service time of its own', async () => {
   const observed: [rows: number, ms: number][] = [];

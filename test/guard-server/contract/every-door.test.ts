@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { column, flags, messages, type TestTensor } from '../../helpers/guard-client.ts';
-import { type DoorReply, DOORS, type InferenceDoor, openDoor } from '../../helpers/inference-doors.ts';
+import { column, flags, messages, type TestTensor } from '../../helpers/guards/guard-client.ts';
+import { type DoorReply, DOORS, type InferenceDoor, openDoor } from '../../helpers/guards/inference-doors.ts';
 import { settled } from '../../helpers/settled.ts';
 
 /** Planted in contents: no answer may repeat it. */

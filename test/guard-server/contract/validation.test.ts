@@ -12,7 +12,7 @@ import {
   TestClient,
   type TestRequest,
   type TestTensor,
-} from '../../helpers/guard-client.ts';
+} from '../../helpers/guards/guard-client.ts';
 
 /** Planted in contents: no answer may repeat it. */
 const MARKER = 'zebrafinch';

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import sharp from 'sharp';
 import { expect, it, vi } from 'vitest';
 import type * as Embedded from '../../../src/guard-server/embedded/embedded.ts';
-import { column, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 /** A thread runs compiled code only, so this is tested as it is built. */
 const built = new URL('../../../dist/src/guard-server/embedded/embedded.js', import.meta.url).href;

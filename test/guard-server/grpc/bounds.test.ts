@@ -6,9 +6,9 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
-import { delimited, framed, prefix, RawConnection } from '../../helpers/raw-call.ts';
+import { delimited, framed, prefix, RawConnection } from '../../helpers/guards/raw-call.ts';
 
 const KIB = 1024;
 const TOKEN = 'opensesame';

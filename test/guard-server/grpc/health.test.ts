@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { healthDefinition } from '../../../src/guard-server/grpc/health-service.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { TestClient } from '../../helpers/guard-client.ts';
+import { TestClient } from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: Client;

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { column, flags, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import {
+  column,
+  flags,
+  messages,
+  output,
+  promptInputs,
+  TestClient,
+} from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: TestClient;

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
-import { measuredGuard } from '../../helpers/measured-guard.ts';
-import { delimited, framed, prefix, RawConnection } from '../../helpers/raw-call.ts';
+import { measuredGuard } from '../../helpers/guards/measured-guard.ts';
+import { delimited, framed, prefix, RawConnection } from '../../helpers/guards/raw-call.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'opensesame';

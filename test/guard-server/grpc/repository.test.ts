@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: TestClient;

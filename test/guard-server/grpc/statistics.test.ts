@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import type { StatisticsEntry } from '../../../src/guard-server/service/statistics-entry.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
 
 let server: GuardServer;

@@ -3,9 +3,9 @@ import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { encodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
-import { promptInputs } from '../../helpers/guard-client.ts';
-import { message } from '../../helpers/moderation-streams.ts';
-import { StreamConnection, type StreamReply } from '../../helpers/stream-client.ts';
+import { promptInputs } from '../../helpers/guards/guard-client.ts';
+import { message } from '../../helpers/guards/moderation-streams.ts';
+import { StreamConnection, type StreamReply } from '../../helpers/guards/stream-client.ts';
 
 let server: GuardServer;
 let connection: StreamConnection;

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
 import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
-import { promptInputs } from '../../helpers/guard-client.ts';
-import { binaryBody, replyOf } from '../../helpers/http-infer.ts';
+import { promptInputs } from '../../helpers/guards/guard-client.ts';
+import { binaryBody, replyOf } from '../../helpers/guards/http-infer.ts';
 
 const KIB = 1024;
 const INFER = '/v2/models/guard/infer';

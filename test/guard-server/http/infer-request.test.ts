@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import { RequestError } from '../../../src/guard-server/contract/request-error.ts';
 import { readInferCall, type InferCall } from '../../../src/guard-server/http/infer-request.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
-import { column, flags, type TestTensor } from '../../helpers/guard-client.ts';
-import { binaryBody, withBinary } from '../../helpers/http-infer.ts';
+import { column, flags, type TestTensor } from '../../helpers/guards/guard-client.ts';
+import { binaryBody, withBinary } from '../../helpers/guards/http-infer.ts';
 
 const GUARD = { name: 'guard', version: '' };
 

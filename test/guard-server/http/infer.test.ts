@@ -4,8 +4,15 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../../src/guard/tensors/raw.ts';
-import { column, flags, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
-import { binaryBody, type HttpReply, replyOf, type ReplyTensor } from '../../helpers/http-infer.ts';
+import {
+  column,
+  flags,
+  messages,
+  output,
+  promptInputs,
+  TestClient,
+} from '../../helpers/guards/guard-client.ts';
+import { binaryBody, type HttpReply, replyOf, type ReplyTensor } from '../../helpers/guards/http-infer.ts';
 
 /** Planted in contents: no answer may repeat it. */
 const MARKER = 'zebrafinch';

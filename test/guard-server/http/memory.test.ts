@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { measuredGuard } from '../../helpers/measured-guard.ts';
+import { measuredGuard } from '../../helpers/guards/measured-guard.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'opensesame';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guard-client.ts';
-import { binaryBody, type HttpReply, replyOf } from '../../helpers/http-infer.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
+import { binaryBody, type HttpReply, replyOf } from '../../helpers/guards/http-infer.ts';
 
 let server: GuardServer;
 let grpc: TestClient;

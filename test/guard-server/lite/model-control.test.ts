@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { LiteModel } from '../../../src/guard-server/lite/model.ts';
 import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 test('weights are read when the model is loaded, and again after it was unloaded', async () => {
   const read = vi.spyOn(LiteModel, 'load');

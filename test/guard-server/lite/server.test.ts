@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: TestClient;

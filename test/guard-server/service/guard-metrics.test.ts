@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { guardMetrics } from '../../../src/guard-server/service/guard-metrics.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, messages, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
-import { StreamConnection } from '../../helpers/stream-client.ts';
+import { StreamConnection } from '../../helpers/guards/stream-client.ts';
 
 let server: GuardServer;
 let client: TestClient;

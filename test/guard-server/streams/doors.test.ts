@@ -11,7 +11,11 @@ import { startGateway } from '../../../src/gateway/gateway.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { settled } from '../../helpers/settled.ts';
-import { type StreamClient, StreamConnection, WebSocketStreamClient } from '../../helpers/stream-client.ts';
+import {
+  type StreamClient,
+  StreamConnection,
+  WebSocketStreamClient,
+} from '../../helpers/guards/stream-client.ts';
 
 const LIMITS = { streams: 6, streamsPerConnection: 4, unjudgedText: 500, unjudgedChunks: 20 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { MAX_WINDOWS } from '../../../src/guard-server/streams/window-judge.ts';
 import { TRANSITIONS, transitionOf } from '../../../src/http/streams/stream-state.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { message, RecordedStream, startStreams } from '../../helpers/moderation-streams.ts';
+import { message, RecordedStream, startStreams } from '../../helpers/guards/moderation-streams.ts';
 
 const chunk = fc.oneof(
   { weight: 8, arbitrary: fc.string({ minLength: 1, maxLength: 6 }) },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { MAX_STREAM_TEXT_BYTES } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { WebSocketStreamClient } from '../../helpers/stream-client.ts';
+import { WebSocketStreamClient } from '../../helpers/guards/stream-client.ts';
 
 let server: GuardServer;
 

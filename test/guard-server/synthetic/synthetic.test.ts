@@ -9,7 +9,7 @@ import {
   type SyntheticControl,
 } from '../../../src/guard-server/server.ts';
 import type { TensorRequest } from '../../../src/guard-server/contract/tensor-request.ts';
-import { column, output, promptInputs, TestClient } from '../../helpers/guard-client.ts';
+import { column, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 import { settled } from '../../helpers/settled.ts';
 
 let server: GuardServer;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AdaptiveConcurrency, instanceConcurrency } from '../../../src/guard/concurrency/concurrency.ts';
 import { seeded } from '../../helpers/seeded.ts';
-import { SimulatedGuard } from '../../helpers/simulated-guard.ts';
+import { SimulatedGuard } from '../../helpers/guards/simulated-guard.ts';
 
 const SEED = 20_261_121;
 const SHARE = 0.97;

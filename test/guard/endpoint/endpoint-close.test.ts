@@ -8,7 +8,7 @@ import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
 import { TritonConnection } from '../../../src/guard/triton/triton-connection.ts';
-import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guard-pool.ts';
+import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

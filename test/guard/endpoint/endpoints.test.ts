@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
-import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guard-pool.ts';
-import type { ScriptedGuardOptions } from '../../helpers/scripted-guard.ts';
+import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guards/guard-pool.ts';
+import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

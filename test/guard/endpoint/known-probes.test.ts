@@ -12,8 +12,8 @@ import {
   prompts,
   stateOf,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/scripted-guard.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

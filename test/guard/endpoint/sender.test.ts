@@ -5,7 +5,7 @@ import { Sender } from '../../../src/guard/endpoint/sender.ts';
 import { StreamSlots } from '../../../src/guard/streams/stream-slots.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { prompt } from '../../helpers/guard-pool.ts';
+import { prompt } from '../../helpers/guards/guard-pool.ts';
 
 const ROWS = 64;
 const owner = { over: false, settle: () => null };

@@ -15,8 +15,8 @@ import {
   prompt,
   prompts,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import type { HttpScripted, KserveHttpOptions } from '../../helpers/kserve-http-server.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import type { HttpScripted, KserveHttpOptions } from '../../helpers/guards/kserve-http-server.ts';
 
 closeAfterEach();
 

@@ -12,7 +12,7 @@ import {
   prompt,
   prompts,
   verdict,
-} from '../../helpers/guard-pool.ts';
+} from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import type {
   KserveServer,
@@ -22,7 +22,7 @@ import type {
   Reply,
   RpcError,
   Scripted,
-} from '../../helpers/kserve-server.ts';
+} from '../../helpers/guards/kserve-server.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 
 closeAfterEach();

@@ -9,8 +9,8 @@ import {
   prompts,
   restGuard,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import type { RestScripted } from '../../helpers/rest-guard.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import type { RestScripted } from '../../helpers/guards/rest-guard.ts';
 
 closeAfterEach();
 

@@ -9,7 +9,7 @@ import {
   prompts,
   stateOf,
   verdict,
-} from '../../helpers/guard-pool.ts';
+} from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 
 closeAfterEach();

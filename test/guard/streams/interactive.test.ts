@@ -12,9 +12,9 @@ import {
   restGuard,
   socketServer,
   stateOf,
-} from '../../helpers/guard-pool.ts';
+} from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
-import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/scripted-streams.ts';
+import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 
 closeAfterEach();
 

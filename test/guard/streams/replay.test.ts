@@ -10,8 +10,8 @@ import {
   restGuard,
   socketServer,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/scripted-streams.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 
 closeAfterEach();

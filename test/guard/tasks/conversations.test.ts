@@ -11,7 +11,7 @@ import {
   judge,
   restGuard,
   verdict,
-} from '../../helpers/guard-pool.ts';
+} from '../../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 

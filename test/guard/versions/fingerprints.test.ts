@@ -8,8 +8,8 @@ import {
   judge,
   prompts,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import { fingerprintIdOf } from '../../helpers/scripted-guard.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

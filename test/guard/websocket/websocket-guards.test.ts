@@ -16,8 +16,8 @@ import {
   socketServer,
   stateOf,
   verdict,
-} from '../../helpers/guard-pool.ts';
-import { ordinary, startSocketServer } from '../../helpers/scripted-streams.ts';
+} from '../../helpers/guards/guard-pool.ts';
+import { ordinary, startSocketServer } from '../../helpers/guards/scripted-streams.ts';
 
 closeAfterEach();
 

@@ -4,7 +4,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { history, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
-import { SmallGuards } from '../../helpers/small-guards.ts';
+import { SmallGuards } from '../../helpers/guards/small-guards.ts';
 
 const SEED = 20_261_121;
 

@@ -7,7 +7,7 @@ import type { Moderator } from '../../../src/moderate/moderator.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { textModerator } from '../../helpers/moderation.ts';
-import { SmallGuards } from '../../helpers/small-guards.ts';
+import { SmallGuards } from '../../helpers/guards/small-guards.ts';
 
 const SEED = 20_261_121;
 

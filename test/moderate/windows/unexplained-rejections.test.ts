@@ -13,10 +13,10 @@ import {
   prompts,
   restGuard,
   verdict,
-} from '../../helpers/guard-pool.ts';
+} from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
-import { type Scripted, type SeenRequest, scoreOf } from '../../helpers/scripted-guard.ts';
+import { type Scripted, type SeenRequest, scoreOf } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
 import { REFUSALS } from '../../../src/normalize/audio/refusals.ts';
-import { findProgram } from '../../helpers/debian-program.ts';
+import { findProgram } from '../../helpers/setup/debian-program.ts';
 import { settled } from '../../helpers/settled.ts';
 import { folder, hear, normalizer } from './clips.ts';
 import { childrenNamed, isAlive } from './processes.ts';

@@ -6,9 +6,9 @@ import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { gate } from '../../helpers/gate.ts';
-import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis-cluster.ts';
-import { freePort, redisForTest } from '../../helpers/redis.ts';
+import { gate } from '../../helpers/guards/gate.ts';
+import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis/redis-cluster.ts';
+import { freePort, redisForTest } from '../../helpers/redis/redis.ts';
 
 const never = new AbortController().signal;
 

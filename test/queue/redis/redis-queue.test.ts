@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RedisQueue, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
-import { gate } from '../../helpers/gate.ts';
-import { TestRedis, linkForTest, redisForTest } from '../../helpers/redis.ts';
+import { gate } from '../../helpers/guards/gate.ts';
+import { TestRedis, linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { queueConformance } from '../conformance.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { guardsweep, temporaryFolder, type Finished } from '../../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../../helpers/guard-pool.ts';
+import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 
 closeAfterEach();

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RedisLink } from '../../../../src/queue/redis/link.ts';
 import { RedisQueue, type JobCodec } from '../../../../src/queue/redis/redis-queue.ts';
-import { linkForTest, redisForTest } from '../../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../../helpers/redis/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
 
 const never = new AbortController().signal;

@@ -12,7 +12,7 @@ import { RedisQueue } from '../../../../src/queue/redis/redis-queue.ts';
 import { findRunDirectory } from '../../../../src/fleet/sink/find-run-directory.ts';
 import { sinkLease, stallReason } from '../../../../src/fleet/status/stall-reason.ts';
 import { temporaryFolder } from '../../../helpers/cli.ts';
-import { linkForTest, redisForTest } from '../../../helpers/redis.ts';
+import { linkForTest, redisForTest } from '../../../helpers/redis/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
 import { NONSENSE } from './nonsense.ts';
 

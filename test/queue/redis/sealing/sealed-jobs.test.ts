@@ -9,7 +9,7 @@ import { DroppedJobs } from '../../../../src/queue/redis/sealing/dropped-jobs.ts
 import { FleetSeal } from '../../../../src/queue/redis/sealing/fleet-seal.ts';
 import { shardJobCodec, type ShardJob } from '../../../../src/fleet/jobs/shard-job.ts';
 import { promptItem } from '../../../helpers/items.ts';
-import { linkForTest, TestRedis } from '../../../helpers/redis.ts';
+import { linkForTest, TestRedis } from '../../../helpers/redis/redis.ts';
 import { settled } from '../../../helpers/settled.ts';
 
 const signal = new AbortController().signal;

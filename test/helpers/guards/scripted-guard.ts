@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
-import { makeFingerprint } from '../../src/domain/fingerprint.ts';
-import type { InferRequest, InferResponse, WireModelConfig } from '../../src/guard/tensors/protocol.ts';
+import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
+import type { InferRequest, InferResponse, WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import {
   decodeBooleans,
   decodeBytes,
@@ -9,10 +9,10 @@ import {
   encodeFloats,
   encodeInts,
   encodeStrings,
-} from '../../src/guard/tensors/raw.ts';
-import { loadService } from '../../src/guard/tensors/service.ts';
+} from '../../../src/guard/tensors/raw.ts';
+import { loadService } from '../../../src/guard/tensors/service.ts';
 import { type ScriptedStream, type StreamScript, withStreams } from './scripted-streams.ts';
-import type { ServerTls } from './certificate.ts';
+import type { ServerTls } from '../certificate.ts';
 
 /** One ModelInfer request as the scripted guard sees it. */
 export interface SeenRequest {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { parseRedisUrl, type RedisAddress } from '../../src/config/values/redis-url.ts';
-import { RedisLink } from '../../src/queue/redis/link.ts';
-import type { FleetSeal } from '../../src/queue/redis/sealing/fleet-seal.ts';
+import { parseRedisUrl, type RedisAddress } from '../../../src/config/values/redis-url.ts';
+import { RedisLink } from '../../../src/queue/redis/link.ts';
+import type { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { redisBinary } from './redis-binary.ts';
 
 export interface RedisOptions {

@@ -241,7 +241,7 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
 
 /** The service as its protocol file defines it, coded by the library alone. */
 function service(): ServiceDefinition {
-  const path = fileURLToPath(new URL('../../proto/grpc_service.proto', import.meta.url));
+  const path = fileURLToPath(new URL('../../../proto/grpc_service.proto', import.meta.url));
   const definition = loadSync(path, { keepCase: true, longs: Number, defaults: true });
   const loaded = loadPackageDefinition(definition) as unknown as {
     inference: { GRPCInferenceService: { service: ServiceDefinition } };

@@ -1,14 +1,14 @@
 import { Client, credentials, Metadata, status as grpcStatus, type ClientDuplexStream } from '@grpc/grpc-js';
-import type { InferRequest, InferResponse } from '../../src/guard/tensors/protocol.ts';
-import { loadService } from '../../src/guard/tensors/service.ts';
-import { encodeStreamRequest } from '../../src/guard/tensors/stream/request-tensors.ts';
-import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
-import { decodeStreamVerdict } from '../../src/guard/tensors/stream/verdict-tensors.ts';
+import type { InferRequest, InferResponse } from '../../../src/guard/tensors/protocol.ts';
+import { loadService } from '../../../src/guard/tensors/service.ts';
+import { encodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
+import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
+import { decodeStreamVerdict } from '../../../src/guard/tensors/stream/verdict-tensors.ts';
 import { WebSocket } from 'ws';
-import { readStreamReply, writeStreamRequest } from '../../src/guard/tensors/stream/stream-json.ts';
-import { statusOfCloseCode } from '../../src/guard/tensors/stream/stream-status.ts';
+import { readStreamReply, writeStreamRequest } from '../../../src/guard/tensors/stream/stream-json.ts';
+import { statusOfCloseCode } from '../../../src/guard/tensors/stream/stream-status.ts';
 import { message } from './moderation-streams.ts';
-import { settled } from './settled.ts';
+import { settled } from '../settled.ts';
 
 /** A client of one moderation stream that sends whatever it is told to, over any transport. */
 export interface StreamClient {

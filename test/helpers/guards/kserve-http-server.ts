@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { httpsOptions, type ServerTls } from './certificate.ts';
+import { httpsOptions, type ServerTls } from '../certificate.ts';
 
 /**
  * A KServe v2 server over HTTP that shares no code with the guard client or the embedded guard. As `triton` it has the

@@ -1,4 +1,4 @@
-import { debianProgram } from './debian-program.ts';
+import { debianProgram } from '../setup/debian-program.ts';
 
 /** The server's binary; installs Debian's package where that is allowed, else says what to install. */
 export function redisBinary(): string {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { httpsOptions, type ServerTls } from './certificate.ts';
+import { httpsOptions, type ServerTls } from '../certificate.ts';
 import { scoreOf } from './scripted-guard.ts';
 
 /** One request to judge as the guard over REST sees it. */

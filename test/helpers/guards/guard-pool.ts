@@ -1,14 +1,14 @@
 import { afterEach } from 'vitest';
-import type { FailedJudgement, Judgement, Outcome } from '../../src/domain/outcome.ts';
+import type { FailedJudgement, Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type {
   AudioRequest,
   GenerationRequest,
   GuardRequest,
   ImageRequest,
   PromptRequest,
-} from '../../src/domain/request.ts';
-import { connectGuards, type PoolOptions } from '../../src/guard/pool/connect-guards.ts';
-import type { GuardPool } from '../../src/guard/pool/pool.ts';
+} from '../../../src/domain/request.ts';
+import { connectGuards, type PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import {
   type KserveHttpOptions,
   type KserveHttpServer,

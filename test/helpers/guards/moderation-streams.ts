@@ -1,14 +1,17 @@
-import { ModelStatistics } from '../../src/guard-server/batching/model-statistics.ts';
-import { WindowJudging } from '../../src/guard-server/streams/window-judging.ts';
-import { startSynthetic, syntheticSource } from '../../src/guard-server/model-sources.ts';
-import { GuardService } from '../../src/guard-server/service/guard-service.ts';
-import { ModelLifecycle } from '../../src/guard-server/service/model-lifecycle.ts';
-import { ModelRepository } from '../../src/guard-server/service/model-repository.ts';
-import type { ModerationStream } from '../../src/http/streams/moderation-stream.ts';
-import { ModerationStreams } from '../../src/http/streams/moderation-streams.ts';
-import { STREAM_LIMITS, type StreamLimits } from '../../src/http/streams/stream-limits.ts';
-import type { SyntheticModel, SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
-import type { StreamRequest, StreamVerdict } from '../../src/guard/tensors/stream/stream-messages.ts';
+import { ModelStatistics } from '../../../src/guard-server/batching/model-statistics.ts';
+import { WindowJudging } from '../../../src/guard-server/streams/window-judging.ts';
+import { startSynthetic, syntheticSource } from '../../../src/guard-server/model-sources.ts';
+import { GuardService } from '../../../src/guard-server/service/guard-service.ts';
+import { ModelLifecycle } from '../../../src/guard-server/service/model-lifecycle.ts';
+import { ModelRepository } from '../../../src/guard-server/service/model-repository.ts';
+import type { ModerationStream } from '../../../src/http/streams/moderation-stream.ts';
+import { ModerationStreams } from '../../../src/http/streams/moderation-streams.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/streams/stream-limits.ts';
+import type {
+  SyntheticModel,
+  SyntheticOptions,
+} from '../../../src/guard-server/synthetic/synthetic-model.ts';
+import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 
 /** The moderation streams of a server with the synthetic model, without a transport. */
 export interface TestStreams {

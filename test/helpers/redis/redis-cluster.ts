@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { settled } from './settled.ts';
+import { settled } from '../settled.ts';
 
 const SLOTS = 16_384;
 

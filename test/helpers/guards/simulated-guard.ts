@@ -1,4 +1,4 @@
-import type { ConcurrencyPolicy } from '../../src/guard/concurrency/concurrency.ts';
+import type { ConcurrencyPolicy } from '../../../src/guard/concurrency/concurrency.ts';
 
 export interface SimulatedGuardOptions {
   readonly instances: number;

@@ -1,5 +1,5 @@
-import type { GuardServer } from '../../src/guard-server/server.ts';
-import { decodeBooleans, decodeBytes } from '../../src/guard/tensors/raw.ts';
+import type { GuardServer } from '../../../src/guard-server/server.ts';
+import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
 import { output, TestClient, type TestTensor } from './guard-client.ts';
 import { binaryBody, replyOf } from './http-infer.ts';
 

@@ -5,7 +5,7 @@ import type {
   WireModelConfig,
   WireOutput,
   WireTensor,
-} from '../../src/guard/tensors/protocol.ts';
+} from '../../../src/guard/tensors/protocol.ts';
 import {
   decodeBooleans,
   decodeBytes,
@@ -13,8 +13,8 @@ import {
   decodeInts,
   encodeBooleans,
   encodeStrings,
-} from '../../src/guard/tensors/raw.ts';
-import { loadService } from '../../src/guard/tensors/service.ts';
+} from '../../../src/guard/tensors/raw.ts';
+import { loadService } from '../../../src/guard/tensors/service.ts';
 
 /** A bare client of the inference protocol, for tests that look at the wire itself. */
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import { wholeCoverage } from '../../src/domain/coverage.ts';
-import type { Outcome } from '../../src/domain/outcome.ts';
-import { history, type GuardRequest } from '../../src/domain/request.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
-import { judgement, MODEL } from './moderation.ts';
+import { itemError, type ItemCode } from '../../../src/domain/item-error.ts';
+import { wholeCoverage } from '../../../src/domain/coverage.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import { history, type GuardRequest } from '../../../src/domain/request.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import { judgement, MODEL } from '../moderation.ts';
 
 /** All that a request sends, one text after another. */
 export function textsOf(request: GuardRequest): readonly string[] {

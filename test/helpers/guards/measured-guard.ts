@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { Cli } from './cli.ts';
-import { until } from './run-directory.ts';
+import { Cli } from '../cli.ts';
+import { until } from '../run-directory.ts';
 
 /** The command `guard` as a process whose memory is measured. Linux only. */
 export interface MeasuredGuard {
