@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
 import { type ErrorBody, type Refusal, refusalOf } from './admission.ts';
+import { refuse } from './refuse.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
@@ -82,8 +83,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
     const refusal = refusalOf(request.headers, rules);
     if (refusal !== null) {
-      // Closing the connection leaves the body unread.
-      response.writeHead(refusal.status, { ...refusal.headers, connection: 'close' }).end(refusal.body);
+      refuse(request, response, refusal);
       return;
     }
     if (awaitsContinue) response.writeContinue();
@@ -97,8 +97,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('checkContinue', (request, response) => respond(request, response, true));
   const upgraded = new UpgradedSockets();
   if (options.upgrade !== undefined) {
-    const refuse = (request: IncomingMessage): Refusal | null => refusalOf(request.headers, rules);
-    upgraded.serve(server, { refusalOf: refuse, handle: options.upgrade });
+    const refusalOfUpgrade = (request: IncomingMessage): Refusal | null => refusalOf(request.headers, rules);
+    upgraded.serve(server, { refusalOf: refusalOfUpgrade, handle: options.upgrade });
   }
   server.maxConnections = limits.maxConnections;
   server.listen(port, host);

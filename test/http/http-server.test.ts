@@ -219,6 +219,19 @@ it('a client that waits with its body is told to send it once it is admitted', a
   expect(await text(response)).toBe('got body');
 });
 
+it('a client that sends its whole body before it reads gets the refusal', async () => {
+  const { port } = await started();
+  const socket = await connected(port);
+  const failed = once(socket, 'error').then(([error]) => error as Error);
+  const body = Buffer.alloc(32 * 1024 * 1024);
+  socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n`);
+  const sent = new Promise((resolve) => socket.write(body, resolve));
+  expect(await Promise.race([sent, failed])).not.toBeInstanceOf(Error);
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  expect(answer).toContain('connection: close');
+});
+
 describe('closing', () => {
   it('waits for open requests, and drops connections without one', async () => {
     let answer = (): void => {};
