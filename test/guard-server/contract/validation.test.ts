@@ -294,12 +294,20 @@ describe('what the protocol refuses', () => {
     const shown = `${'\u{1f600}x'.repeat(32)}...`;
     const unknown = await refusal({ model_name: long, tensors: good });
     expect(unknown.details).toBe(`Request for unknown model: '${shown}' is not found`);
-    const { details } = await refusal({ id: long, tensors: good, parameters: { [`triton_${long}`]: {} } });
+    const id = '\u{1f600}x'.repeat(1000);
+    const { details } = await refusal({ id, tensors: good, parameters: { [`triton_${long}`]: {} } });
     expect(details).toContain(`[request id: ${shown}] parameter 'triton_`);
     const shape = Array.from({ length: 50_000 }, () => 1);
     const misshapen = await refusal({ id: 'x'.repeat(64), tensors: [{ ...good[0]!, shape }] });
     expect(misshapen.details).toContain(`[request id: ${'x'.repeat(64)}]`);
     expect(misshapen.details.length).toBeLessThan(300);
+  });
+
+  it('takes ids of at most 4096 characters', async () => {
+    const { code, details } = await refusal({ id: 'x'.repeat(4097), tensors: good });
+    expect(code).toBe(status.INVALID_ARGUMENT);
+    expect(details).toBe('[request id: <id_unknown>] the request id has more than 4096 characters');
+    await client.infer({ id: 'x'.repeat(4096), tensors: good });
   });
 
   it('takes the parameters that are allowed', async () => {
