@@ -56,7 +56,7 @@ export async function serveGuard(
   const faults = options.faults === undefined ? [] : await readFaults(options.faults);
   const server = await startGuardServer({
     ...{ model, host, grpcPort, httpPort, token, modelControl, loadModel },
-    synthetic: { faults },
+    synthetic: { faults, judgesFeatures: true },
   });
   const metrics = await serveGuardMetrics(server, { host, port: metricsPort, token });
   const reload = (): void => void reloadFaults(server, options.faults!, stdout);

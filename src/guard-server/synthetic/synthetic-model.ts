@@ -27,6 +27,11 @@ export interface SyntheticOptions {
   readonly contextTokens?: number;
   /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
   readonly serviceTime?: 'reference' | 'zero' | ServiceTime | ExecutionMs;
+  /**
+   * Whether images and clips are scored by their features, which takes their decoding: tens of milliseconds each. Default
+   * false: by their bytes.
+   */
+  readonly judgesFeatures?: boolean;
   /** Called for every execution once its service time, `serviceMs`, is over. */
   readonly observe?: (execution: Execution, serviceMs: number) => void;
   /** Default none. */
@@ -56,7 +61,7 @@ export class SyntheticModel implements Model {
   readonly #executionMs: ExecutionMs;
   readonly #observe: SyntheticOptions['observe'];
   readonly #clock = new InstanceClock();
-  readonly #features = new MediaFeatures();
+  readonly #features: MediaFeatures | null;
   readonly #record: VersionRecord;
   readonly #onClosed: (forMs: number | undefined) => void;
   #loaded: { readonly model: ContractModel; readonly fingerprint: Fingerprint };
@@ -70,6 +75,7 @@ export class SyntheticModel implements Model {
     this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     this.#executionMs = serviceTime(options.serviceTime ?? 'reference');
     this.#observe = options.observe;
+    this.#features = options.judgesFeatures === true ? new MediaFeatures() : null;
     this.#record = new VersionRecord(options.recordCapacity ?? DEFAULT_RECORD_CAPACITY);
     this.#onClosed = onClosed;
     this.#loaded = this.#load(1);
@@ -136,7 +142,7 @@ export class SyntheticModel implements Model {
 
   /** Ends the decoders of images and clips; an execution that needs them throws. May be called more than once. */
   close(): Promise<void> {
-    return this.#features.close();
+    return this.#features?.close() ?? Promise.resolve();
   }
 
   async execute(execution: Execution): Promise<readonly Reply[]> {
@@ -179,7 +185,7 @@ export class SyntheticModel implements Model {
   }
 
   #load(version: number): { model: ContractModel; fingerprint: Fingerprint } {
-    const fingerprint = syntheticFingerprint(version);
+    const fingerprint = syntheticFingerprint(version, this.#features !== null);
     const probe = syntheticProbe(version, this.#features, (hash) => this.#record.add(hash, fingerprint.id));
     const model = new ContractModel(probe, {
       version: String(version),

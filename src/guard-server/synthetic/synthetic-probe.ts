@@ -10,22 +10,23 @@ const FLAG_FROM = 0.5;
 
 /**
  * Derives scores from the hash of the content: meaningless, but equal on every machine, in every batch and in every
- * version. About a fifth of all contents are flagged, each in at least one category. Images and clips count by their
- * features, so that an original and its normal form get the same scores; those that cannot be decoded, by their bytes.
+ * version. About a fifth of all contents are flagged, each in at least one category. With `features`, images and clips
+ * count by their features, so that an original and its normal form get the same scores; those that cannot be decoded, and
+ * all without `features`, by their bytes.
  * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the
  * bytes that were sent.
  */
 export function syntheticProbe(
   version: number,
-  features: MediaFeatures,
+  features: MediaFeatures | null,
   onJudged: (contentSha256: string) => void,
 ): Probe {
   return {
-    artifacts: syntheticFingerprint(version).artifacts,
+    artifacts: syntheticFingerprint(version, features !== null).artifacts,
     judge(content: UnaryRequest): ProbeScores | Promise<ProbeScores> {
       const hash = contentSha256(asItem(content));
       onJudged(hash);
-      if (content.modality === 'text') return scoresOf(Buffer.from(hash, 'hex'));
+      if (content.modality === 'text' || features === null) return scoresOf(Buffer.from(hash, 'hex'));
       return hashOfFeatures(content, features).then((known) => scoresOf(known ?? Buffer.from(hash, 'hex')));
     },
   };
@@ -49,11 +50,14 @@ async function hashOfFeatures(
   return hash.update(content.transcript ?? '').digest();
 }
 
-/** The fingerprint of a version of the synthetic model. */
-export function syntheticFingerprint(version: number): Fingerprint {
+/** The fingerprint of a version of the synthetic model, which judges media by their features or by their bytes. */
+export function syntheticFingerprint(version: number, byFeatures: boolean): Fingerprint {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   return makeFingerprint([
-    ['synthetic-rule', sha256('scores by the hash of the content, of media by their features')],
+    [
+      'synthetic-rule',
+      sha256(`scores by the hash of the content${byFeatures ? ', of media by their features' : ''}`),
+    ],
     ['synthetic-weights', sha256(`version ${version}`)],
   ])!;
 }
