@@ -5,7 +5,7 @@ import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/e2e-fleet/**', FORGED, 'test/faults/**', 'test/adversarial/**'],
+    exclude: ['test/e2e/**', 'test/e2e-fleet/**', FORGED, 'test/faults/**', 'test/adversarial/**'],
     globalSetup: [
       'test/helpers/setup/build.ts',
       'test/helpers/redis/install-redis.ts',

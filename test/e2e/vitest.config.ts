@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import { STATE_FOLDER } from '../helpers/setup/state-folder.ts';
+
+/** The built command line from end to end: runs, crashes, exit statuses. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/e2e/**/*.test.ts'],
+    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
+    env: { XDG_STATE_HOME: STATE_FOLDER },
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 30_000,
+  },
+});
