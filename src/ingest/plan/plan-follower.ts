@@ -135,7 +135,7 @@ function notAsPlanned(item: Item): FailedItem {
     id: item.id,
     source: item.source,
     roles: null,
-    turn: null,
+    turn: item.turn,
     request: null,
     modality: item.request?.modality ?? null,
     requestType: item.request?.requestType ?? null,
