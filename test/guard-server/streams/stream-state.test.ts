@@ -33,6 +33,8 @@ const actions = fc.array(
 class ContractModel {
   state: 'open' | 'final' | 'terminated' = 'open';
   status: string | null = null;
+  /** Whether the client has ended its side: the final verdict then ends the stream. */
+  #isHalfClosed = false;
   readonly seqs: number[] = [];
   #first: StreamRequest | null = null;
 
@@ -47,6 +49,16 @@ class ContractModel {
     this.#first ??= request;
     this.seqs.push(request.seq);
     if (request.endOfStream) this.state = 'final';
+  }
+
+  halfClose(): void {
+    if (this.state === 'open') this.end('CANCELLED');
+    this.#isHalfClosed = true;
+  }
+
+  /** The final verdict has been given. */
+  complete(): void {
+    if (this.#isHalfClosed) this.end('OK');
   }
 
   end(status: string): void {
@@ -90,11 +102,15 @@ describe('the state machine', () => {
           } else if (action.does === 'wait') await turn();
           else {
             const isComplete = recorded.verdicts.at(-1)?.isFinal === true;
-            if (action.does === 'end') recorded.stream.clientEnded();
-            else recorded.stream.clientLeft();
-            if (isComplete) model.end('OK');
-            else if (action.does === 'leave' || model.state === 'open') model.end('CANCELLED');
+            if (action.does === 'end') {
+              recorded.stream.clientEnded();
+              model.halfClose();
+            } else {
+              recorded.stream.clientLeft();
+              model.end(isComplete ? 'OK' : 'CANCELLED');
+            }
           }
+          if (recorded.verdicts.at(-1)?.isFinal === true) model.complete();
           expect(recorded.status).toBe(model.status);
           checkVerdicts(recorded, model);
         }
