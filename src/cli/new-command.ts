@@ -36,6 +36,8 @@ export function newCommand(
 /** The flag of a setting. Its value stays as typed: it is parsed together with the job file and the environment. */
 function optionOf(setting: Setting): Option {
   const option = new Option(flagSyntax(setting), flagHelp(setting));
+  // Otherwise commander would give `--no-x` a default, as if it had been typed.
+  option.negate = false;
   return setting.kind.isList ? option.argParser(collect) : option;
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { afterFinishOf, type AfterFinish } from './after-finish.ts';
@@ -11,6 +12,7 @@ import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FAIL_IF, FLAGGED_RATE } from './
 import { EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from './settings/entries/output.ts';
+import { REUSE, STORE } from './settings/entries/reuse.ts';
 import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/waiting.ts';
 import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
 import { startWaitOf } from './start-wait.ts';
@@ -27,6 +29,9 @@ interface Input {
   /** Whether a fleet judges the run: then it needs no guard of its own, and waits longer for one. */
   readonly fleet?: boolean;
 }
+
+/** In the folder in which the run directory is made: whoever may write there may write both. */
+const DEFAULT_STORE = '.store';
 
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE };
 
@@ -46,13 +51,16 @@ export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }
 }> {
   const file = await jobFileOf(paths, cwd);
   const from: Sources = { flags, file, env, cwd };
+  const out = await valueOf(OUT, from);
   const config = deepFreeze<RunConfig>({
     name: (await valueOf(NAME, from)) ?? runNameOf(paths[0]!),
     sources: await sourceConfigs(paths, from),
     guards: await guardsOf(from, fleet),
     expectFingerprint: await valueOf(EXPECT_FINGERPRINT, from),
     policy: (await valueOf(POLICY, from)) ?? { ...DEFAULT_POLICY },
-    output: { dir: await valueOf(OUT, from), formats: await formatsOf(from) },
+    output: { dir: out, formats: await formatsOf(from) },
+    store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
+    reuse: await valueOf(REUSE, from),
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),
     allowErrors: await valueOf(ALLOW_ERRORS, from),

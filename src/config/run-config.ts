@@ -84,6 +84,10 @@ export interface RunConfig {
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
   };
+  /** Absolute folder of the verdict store. Runs of earlier builds do not have it: they neither read nor write one. */
+  readonly store?: string;
+  /** Whether items get the verdicts that equal content has in the store or in this run. */
+  readonly reuse?: boolean;
   readonly failIf: {
     /** Share of verdicts decided review or block above which the run fails its gate, 0 … 1. */
     readonly flaggedRate: number | null;

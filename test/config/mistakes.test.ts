@@ -13,8 +13,8 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:3:11: "failIf.flagedRate" is not a known key; did you mean flaggedRate?',
   ],
   [
-    `${SOURCES}reuse: true\n`,
-    'job.yaml:3:1: "reuse" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
+    `${SOURCES}speed: 9\n`,
+    'job.yaml:3:1: "speed" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Flags } from '../../src/config/settings/given.ts';
 import { resolved, workspace } from './workspace.ts';
 
 const JOB = `
@@ -15,6 +16,8 @@ sources:
 guard: [grpc://job:9001, "embedded:"]
 policy: policies/p.yaml
 output: { dir: ../out, formats: [jsonl] }
+store: ../verdicts
+reuse: false
 failIf: { flaggedRate: 0.01, errorRate: 0.5 }
 expectFingerprint: ${'AB'.repeat(32)}
 allowErrors: true
@@ -55,6 +58,8 @@ describe('a run’s configuration', () => {
       expectFingerprint: null,
       policy: { thresholds: null, allowFlagged: false, allowPartial: false },
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
+      store: join(cwd, 'runs', '.store'),
+      reuse: true,
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
       allowEmpty: false,
@@ -92,6 +97,8 @@ describe('a run’s configuration', () => {
       guards: ['grpc://job:9001', 'embedded:'],
       expectFingerprint: `sha256:${'ab'.repeat(32)}`,
       output: { dir: join(cwd, 'out'), formats: ['jsonl'] },
+      store: join(cwd, 'verdicts'),
+      reuse: false,
       failIf: { flaggedRate: 0.01, errorRate: 0.5 },
       allowErrors: true,
       allowEmpty: true,
@@ -142,6 +149,17 @@ describe('a run’s configuration', () => {
         audit: 'final',
       });
     }
+  });
+
+  it('keeps verdicts beside the run directory or where it is told to, and reuses them unless told not to', async () => {
+    const cwd = await workspace({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\nreuse: true\n' });
+    const used = async (paths: string[], flags: Flags) => {
+      const { store, reuse } = await resolved({ cwd, paths, flags });
+      return { store, reuse };
+    };
+    expect(await used(['a.csv'], { out: 'x' })).toEqual({ store: join(cwd, 'x', '.store'), reuse: true });
+    expect(await used(['bare.yml'], { noReuse: true })).toMatchObject({ reuse: false });
+    expect(await used(['jobs/job.yaml'], { store: 'v' })).toEqual({ store: join(cwd, 'v'), reuse: false });
   });
 
   it('takes guards from GUARD_URL only where flags and job file name none', async () => {

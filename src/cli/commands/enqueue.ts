@@ -9,6 +9,7 @@ import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entrie
 import { EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import { REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -49,6 +50,8 @@ const SETTINGS = {
   longText: LONG_TEXT_MODE,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,
+  store: STORE,
+  noReuse: REUSE,
   maxWait: MAX_WAIT,
   failIf: FAIL_IF,
   allowErrors: ALLOW_ERRORS,

@@ -42,7 +42,9 @@ export function given(setting: Setting, from: Sources, item = 0): Given | null {
 function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   const value = flag === null ? undefined : flags[flagName(flag)];
   if (value === undefined) return null;
-  const [first, ...more] = [value].flat().map((one) => ({ value: String(one), place: flag! }));
+  // A switch that begins with `--no-` turns its setting off.
+  const texts = flag!.startsWith('--no-') ? ['false'] : [value].flat().map(String);
+  const [first, ...more] = texts.map((text) => ({ value: text, place: flag! }));
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 

@@ -4,6 +4,7 @@ import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
 import { FORMAT, NAME, OUT } from './entries/output.ts';
+import { REUSE, STORE } from './entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -39,6 +40,8 @@ export const JOB_SETTINGS: readonly Setting[] = [
   POLICY,
   OUT,
   FORMAT,
+  STORE,
+  REUSE,
   FLAGGED_RATE,
   ERROR_RATE,
   FRAMES,
