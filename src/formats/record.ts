@@ -27,7 +27,15 @@ interface Position {
   readonly line: number;
 }
 
+/** A range of bytes in the UTF-8 text of a file, byte order mark excluded: from `start` up to `end`. */
+export interface ByteSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface ReadRecord extends Position {
+  /** Its own bytes, with the line break that ends it in a table or in JSON Lines. Absent where a record has none. */
+  readonly span?: ByteSpan;
   /** The record is what surrounds the array of records. It makes no item if it has nothing to judge. */
   readonly isAround?: true;
   readonly content: RecordContent;

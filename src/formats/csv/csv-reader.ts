@@ -57,6 +57,7 @@ export class CsvReader implements RecordReader {
   #line = 1;
   #row = 0;
   #header: TableHeader | null = null;
+  #bodyStart: number | null = null;
   /** The header contains line breaks, and no row so far has as many cells. */
   #isHeaderDoubtful = false;
   /** Whether the byte before the row is a CR that ends a line, so that an LF belongs to the same line break. */
@@ -91,6 +92,11 @@ export class CsvReader implements RecordReader {
   /** Null until the header is read, and if it is unreadable. */
   get header(): TableHeader | null {
     return this.#header;
+  }
+
+  /** Offset at which the rows begin, after the header; null until it is known, and if a stray quote is in the header. */
+  get bodyStart(): number | null {
+    return this.#bodyStart;
   }
 
   get hasUnreadableHeader(): boolean {
@@ -262,10 +268,12 @@ export class CsvReader implements RecordReader {
       }
       if (this.#dialect.header) {
         this.#header = new TableHeader(this.#scanner.texts(row));
+        this.#bodyStart = this.#at;
         this.#isHeaderDoubtful = /[\r\n]/.test(row.toString('latin1').trim());
         return;
       }
       this.#header = TableHeader.byPosition(count);
+      this.#bodyStart = this.#rowStart;
     }
     if (count !== this.#columns()) {
       this.#refuse(this.#fieldCountError(), records);
@@ -285,7 +293,8 @@ export class CsvReader implements RecordReader {
     const cells = this.#scanner.texts(bytes);
     const suspect = cells.some((cell) => cell.includes(REPLACEMENT));
     if (suspect && !isUtf8(bytes)) return badRecord(row, line, NOT_TEXT);
-    return { row, line, content: new TableRow(header, cells), error: null };
+    const span = { start: this.#rowStart, end: this.#at };
+    return { row, line, span, content: new TableRow(header, cells), error: null };
   }
 
   /** Whether the row is a blank line or the DOS end-of-file character. */

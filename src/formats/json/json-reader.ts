@@ -74,13 +74,20 @@ export class JsonReader implements RecordReader {
   #isClosed = false;
   #isExcessReported = false;
   #outside: { readonly from: number; readonly isNext: boolean } | null = null;
+  /** Offset in the file at which the input starts. */
+  readonly #inputStart: number;
 
   /**
-   * `member`: an array that is a member of an object. The input starts at its bracket, which is on line `line` of the file.
+   * `member`: an array that is a member of an object. The input starts at its bracket, which is at `bracket` in the file.
    */
-  constructor(shape: 'array' | 'values' | 'member', limit: number, line = 1) {
+  constructor(
+    shape: 'array' | 'values' | 'member',
+    limit: number,
+    bracket: { readonly start: number; readonly line: number } = { start: 0, line: 1 },
+  ) {
     this.#limit = limit;
-    this.#line = line;
+    this.#line = bracket.line;
+    this.#inputStart = bracket.start;
     this.#isArray = shape !== 'values';
     this.#isMember = shape === 'member';
     this.#phase = this.#isArray ? 'before' : 'between';
@@ -320,7 +327,8 @@ export class JsonReader implements RecordReader {
       );
       records.push(badRecord(++this.#row, line, error));
     } else {
-      const record = jsonRecord(this.#window.slice(start, end), this.#row + 1, line);
+      const span = { start: this.#inputStart + start, end: this.#inputStart + end };
+      const record = jsonRecord(this.#window.slice(start, end), this.#row + 1, line, span);
       if (record.error !== null && this.#isBroken && this.#goBack(record.error.message, records)) return;
       this.#row++;
       records.push(record);

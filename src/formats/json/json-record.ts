@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError } from '../../domain/item-error.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
-import { badRecord, isList, type RecordContent, type SourceRecord } from '../record.ts';
+import { badRecord, type ByteSpan, isList, type RecordContent, type SourceRecord } from '../record.ts';
 import { JsonFields } from './json-fields.ts';
 import { spokenList } from '../transcripts/turns/speakers.ts';
 import { hasRepeatedNames } from './repeated-names.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 
-/** Makes a record from one JSON value. */
-export function jsonRecord(bytes: Buffer, row: number, line: number): SourceRecord {
+/** Makes a record from one JSON value. `span` is absent for a value that is put together from several parts of a file. */
+export function jsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
     return badRecord(row, line, itemError('INVALID_ENCODING', 'the record holds bytes that are not text'));
@@ -31,7 +31,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number): SourceReco
     const error = itemError('MALFORMED_ROW', 'the record is not an object, a string or a list of turns');
     return badRecord(row, line, error);
   }
-  return { row, line, content, error: null };
+  return { row, line, ...(span !== undefined && { span }), content, error: null };
 }
 
 /** The content of a JSON value; null if nothing in it can be judged. */

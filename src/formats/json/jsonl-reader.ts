@@ -53,7 +53,9 @@ export class JsonlReader implements RecordReader {
       return;
     }
     const line = this.#window.slice(this.#lineStart, end);
-    if (!isBlank(line)) records.push(jsonRecord(line, ++this.#row, this.#line));
+    if (isBlank(line)) return;
+    const span = { start: this.#lineStart, end: Math.min(end + 1, this.#window.end) };
+    records.push(jsonRecord(line, ++this.#row, this.#line, span));
   }
 }
 

@@ -30,7 +30,7 @@ export class WrappedReader implements RecordReader {
   constructor(array: WrappedArray, limit: number) {
     this.#array = array;
     this.#limit = limit;
-    this.#reader = new JsonReader('member', limit, array.line);
+    this.#reader = new JsonReader('member', limit, array);
   }
 
   *push(chunk: Buffer): Generator<RecordBatch, void> {
