@@ -64,8 +64,17 @@ export interface KnownItem extends ItemBase {
   readonly settled: SettledVerdict;
 }
 
-/** An item that needs no judging because it already has an outcome. */
-export type SettledItem = FailedItem | KnownItem;
+/** An item whose content is that of an earlier item of the same run and pass: it gets that item's verdict or error. */
+export interface CopiedItem extends ItemBase {
+  readonly request: null;
+  readonly modality: Modality;
+  readonly requestType: RequestType;
+  readonly contentSha256: string;
+  readonly settled: SettledCopy;
+}
+
+/** An item that needs no judging: its outcome is known, or is that of an earlier item. */
+export type SettledItem = FailedItem | KnownItem | CopiedItem;
 
 export interface SettledError {
   readonly judgement: null;
@@ -76,10 +85,29 @@ export interface SettledVerdict {
   readonly judgement: Judgement;
   /** The full fingerprint that the judgement refers to: a verdict of an unknown model is not reused. */
   readonly fingerprint: Fingerprint;
+  /** Name of the run that judged the content. */
+  readonly reusedFrom: string;
   readonly error: null;
 }
 
+export interface SettledCopy {
+  readonly judgement: null;
+  readonly error: null;
+  /** The seq of the item with the same content, its original: lower than its own, and not that of a copy. */
+  readonly sameAs: number;
+}
+
 export type Item = JudgedItem | SettledItem;
+
+/** Whether an item is a copy of an earlier one. */
+export function isCopy(item: Item): item is CopiedItem {
+  return item.settled !== null && 'sameAs' in item.settled;
+}
+
+/** Whether an item has a verdict of an earlier run. */
+export function isKnown(item: Item): item is KnownItem {
+  return item.settled !== null && item.settled.judgement !== null;
+}
 
 /** What an item is, or would have been, judged as. */
 export function kindOf(item: Item): Pick<SettledItem, 'modality' | 'requestType'> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Fingerprint } from './fingerprint.ts';
-import type { Item, Lane } from './item.ts';
+import { isKnown, type Item, type Lane } from './item.ts';
 import type { ItemError } from './item-error.ts';
 import type { Judgement, Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
@@ -19,7 +19,7 @@ export interface Shard {
 /**
  * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the content
  * hash or, for an item that failed when it was read, its error code. Reading the same sources again yields the same
- * value, so a resumed run can check that it reads what was planned. Settled verdicts do not change it.
+ * value, so a resumed run can check that it reads what was planned. Settled verdicts and copies do not change it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');
@@ -63,18 +63,18 @@ export interface ShardResult {
 /** The fingerprints of the settled verdicts among the items, by id. */
 export function settledFingerprints(items: readonly Item[]): Map<string, Fingerprint> {
   const found = new Map<string, Fingerprint>();
-  for (const { settled } of items) {
-    if (settled !== null && settled.error === null) found.set(settled.fingerprint.id, settled.fingerprint);
+  for (const item of items) {
+    if (isKnown(item)) found.set(item.settled.fingerprint.id, item.settled.fingerprint);
   }
   return found;
 }
 
-/** The judgement of each item, in order; null for an item with an error. */
+/** The judgement of each item, in order; null for an item with an error, and for a copy. */
 export function judgementsOf({ shard, outcomes }: ShardResult): (Judgement | null)[] {
   return shard.items.map(({ settled }, at) => (settled ?? outcomes[at])?.judgement ?? null);
 }
 
-/** The error of each item, in order; null for an item with a verdict. */
+/** The error of each item, in order; null for an item with a verdict, and for a copy. */
 export function errorsOf({ shard, outcomes }: ShardResult): (ItemError | null)[] {
   return shard.items.map(({ settled }, at) =>
     settled === null ? (outcomes[at]?.failure?.error ?? null) : settled.error,

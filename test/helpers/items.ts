@@ -1,6 +1,6 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import type { FailedItem, JudgedItem, KnownItem } from '../../src/domain/item.ts';
+import type { CopiedItem, FailedItem, JudgedItem, KnownItem } from '../../src/domain/item.ts';
 import type { ItemRequest } from '../../src/domain/request.ts';
 import { judgement, MODEL } from './moderation.ts';
 
@@ -42,6 +42,27 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
 export function knownItem(seq: number, score: number, path = 'corpus.csv'): KnownItem {
   const { id, source, roles, turn, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
   const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
-  const settled = { judgement: judgement(score).judgement!, fingerprint: MODEL, error: null };
+  const settled = {
+    judgement: judgement(score).judgement!,
+    fingerprint: MODEL,
+    reusedFrom: 'an-earlier-run',
+    error: null,
+  };
   return { seq, id, source, roles, turn, request: null, ...of, settled };
+}
+
+/** An item with the content of an earlier one. */
+export function copiedItem(seq: number, text: string, sameAs: number, path = 'corpus.csv'): CopiedItem {
+  const { id, source, roles, turn, contentSha256: hash } = promptItem(seq, text, path);
+  const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
+  return {
+    seq,
+    id,
+    source,
+    roles,
+    turn,
+    request: null,
+    ...of,
+    settled: { judgement: null, error: null, sameAs },
+  };
 }

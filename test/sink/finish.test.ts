@@ -23,12 +23,19 @@ import {
 } from '../record/run-fixture.ts';
 
 describe('finishing a run', () => {
-  it('records a verdict that was known before like one of a guard', async () => {
+  it('records a verdict of an earlier run like one of a guard, with the name of that run', async () => {
     const shard = { ...shardOf(0, []), items: [knownItem(0, 0.75)] };
     const { dir } = await finishedRun([{ shard, outcomes: [null], fingerprints: [MODEL] }]);
     const { contentSha256: hash } = shard.items[0]!;
+    const known = {
+      status: 'ok',
+      score: 0.75,
+      decision: 'block',
+      fingerprint: MODEL.id,
+      content_sha256: hash,
+    };
     expect(await outcomes(dir)).toMatchObject([
-      { status: 'ok', score: 0.75, decision: 'block', fingerprint: MODEL.id, content_sha256: hash },
+      { ...known, reused_from: 'an-earlier-run', attempts: 0, same_as: null },
     ]);
     expect(await verifyRun(dir)).toMatchObject({ ok: true, verdicts: 1, errors: 0 });
   });

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import type { FailedItem, Item, KnownItem, SettledItem } from '../../domain/item.ts';
+import {
+  isCopy,
+  type CopiedItem,
+  type FailedItem,
+  type Item,
+  type KnownItem,
+  type SettledItem,
+} from '../../domain/item.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import {
   MODALITIES,
@@ -15,7 +22,7 @@ import { isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
 import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked } from './rows.ts';
 
 /** The first column of a row. */
-export const ITEM_KIND = { judged: 0, failed: 1, known: 2 } as const;
+export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
 
 /** Where an item is in the sources; for a conversation, also the original roles of its turns, or the number of the turn. */
 const isPlace = row(
@@ -63,33 +70,50 @@ const isFailed = row(
   errorRow(text),
 );
 
-const isKnown = row(
+const isKnownRow = row(
   only(ITEM_KIND.known),
   isPlace,
   oneOf(REQUEST_TYPES),
   oneOf(MODALITIES),
   text, // contentSha256
   isVerdictRow,
+  count, // reusedFrom: index in the string table
+);
+
+const isCopied = row(
+  only(ITEM_KIND.copied),
+  isPlace,
+  oneOf(REQUEST_TYPES),
+  oneOf(MODALITIES),
+  text, // contentSha256
+  count, // sameAs
 );
 
 type FailedRow = Checked<typeof isFailed>;
-type KnownRow = Checked<typeof isKnown>;
-type SettledRow = FailedRow | KnownRow;
+type KnownRow = Checked<typeof isKnownRow>;
+type CopiedRow = Checked<typeof isCopied>;
+type SettledRow = FailedRow | KnownRow | CopiedRow;
+
+const isSettled = (value: unknown): value is SettledRow =>
+  isFailed(value) || isKnownRow(value) || isCopied(value);
 
 /** An item that was settled before it was judged. */
-export const SETTLED_ROW = z.custom<SettledRow>((value) => isFailed(value) || isKnown(value));
+export const SETTLED_ROW = z.custom<SettledRow>(isSettled);
 
 export function packSettled(item: SettledItem, names: StringTable): SettledRow {
   const place = packPlace(item, names);
   if (item.contentSha256 === null) {
     return [ITEM_KIND.failed, place, item.requestType, item.modality, packError(item.settled.error)];
   }
-  const verdict = packVerdict(item.settled.judgement, names);
-  return [ITEM_KIND.known, place, item.requestType, item.modality, item.contentSha256, verdict];
+  const of = [place, item.requestType, item.modality, item.contentSha256] as const;
+  if (isCopy(item)) return [ITEM_KIND.copied, ...of, item.settled.sameAs];
+  const { judgement, reusedFrom } = item.settled;
+  return [ITEM_KIND.known, ...of, packVerdict(judgement, names), names.index(reusedFrom)];
 }
 
 export function unpackSettled(row: SettledRow, by: Named): SettledItem {
-  return row[0] === ITEM_KIND.failed ? unpackFailed(row, by) : unpackKnown(row, by);
+  if (row[0] === ITEM_KIND.failed) return unpackFailed(row, by);
+  return row[0] === ITEM_KIND.known ? unpackKnown(row, by) : unpackCopied(row, by);
 }
 
 function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Named): FailedItem {
@@ -99,14 +123,23 @@ function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Na
 }
 
 function unpackKnown(
-  [, place, requestType, modality, contentSha256, verdict]: KnownRow,
+  [, place, requestType, modality, contentSha256, verdict, run]: KnownRow,
   by: Named,
 ): KnownItem {
   const { seq, id, source, roles, turn } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
   if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
-  const settled = { judgement, fingerprint, error: null };
+  const settled = { judgement, fingerprint, reusedFrom: textAt(by.names, run), error: null };
+  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256, settled };
+}
+
+function unpackCopied(
+  [, place, requestType, modality, contentSha256, sameAs]: CopiedRow,
+  by: Named,
+): CopiedItem {
+  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  const settled = { judgement: null, error: null, sameAs };
   return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256, settled };
 }
 
@@ -121,7 +154,7 @@ const isJudged = row(
 type ItemRow = Checked<typeof isJudged> | SettledRow;
 
 /** An item as encoded beside its outcome: without its content, which the record does not need. */
-export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isFailed(value) || isKnown(value));
+export const ITEM_ROW = z.custom<ItemRow>((value) => isJudged(value) || isSettled(value));
 
 export function packItem(item: Item, names: StringTable): ItemRow {
   if (item.settled !== null) return packSettled(item, names);

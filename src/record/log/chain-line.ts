@@ -36,8 +36,10 @@ export interface Damage {
 
 export interface ShardCounts {
   readonly items: number;
+  /** Items that ended in an error, and copies, whose outcome is that of another item. */
   readonly errors: number;
-  /** Verdicts by decision; the rest of `items - errors` is `allow`. */
+  readonly copies: number;
+  /** Verdicts by decision; the rest of `items - errors - copies` is `allow`. */
   readonly review: number;
   readonly block: number;
 }
@@ -105,6 +107,8 @@ const COMMIT = z.strictObject({
   sha256,
   items: count,
   errors: count,
+  // Lines of earlier builds do not have it.
+  copies: count.default(0),
   review: count,
   block: count,
   at: time,

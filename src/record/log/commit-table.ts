@@ -12,6 +12,8 @@ export interface CommittedRange {
 const PAGE_SHARDS = 1024;
 const HASH_BYTES = 32;
 
+const NONE: ShardCounts = { items: 0, errors: 0, copies: 0, review: 0, block: 0 };
+
 /** Flat arrays for a range of shard numbers. */
 class Page {
   /** Index of the segment plus 1; 0: not committed. */
@@ -57,7 +59,7 @@ export class CommitTable {
 
   /** Sums over the committed shards of a pass. */
   counts(pass: number): ShardCounts {
-    return this.#counts.get(pass) ?? { items: 0, errors: 0, review: 0, block: 0 };
+    return this.#counts.get(pass) ?? NONE;
   }
 
   /** Does nothing when the shard is already committed. */
@@ -74,6 +76,7 @@ export class CommitTable {
     this.#counts.set(commit.pass, {
       items: sum.items + commit.items,
       errors: sum.errors + commit.errors,
+      copies: sum.copies + commit.copies,
       review: sum.review + commit.review,
       block: sum.block + commit.block,
     });

@@ -1,13 +1,14 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { kindOf, type Item } from '../../domain/item.ts';
+import { isKnown, kindOf, type CopiedItem, type Item } from '../../domain/item.ts';
 import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
-import type { FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
+import type { CopyLine, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 
-/** The line of an item with a verdict, with the policy's decision. */
+/** The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. */
 export function verdictLine(run: string, policy: Policy, item: Item, judgement: Judgement): OutcomeLine {
   const { coverage, stream } = judgement;
+  const reusedFrom = isKnown(item) ? item.settled.reusedFrom : null;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
   const { decision, decidedBy } = decide(policy, {
     score: judgement.score,
@@ -46,11 +47,11 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     fingerprint: judgement.fingerprint,
     endpoint: judgement.endpoint,
     latency_ms: toHundredths(judgement.latencyMs),
-    attempts: judgement.attempts,
-    cache_usage: judgement.cacheUsage,
+    attempts: reusedFrom === null ? judgement.attempts : 0,
+    cache_usage: reusedFrom === null ? judgement.cacheUsage : null,
     stream: stream && streamLine(stream),
     moderated_at: judgement.moderatedAt,
-    reused_from: null,
+    reused_from: reusedFrom,
     error: null,
   };
 }
@@ -88,6 +89,25 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     moderated_at: failure.moderatedAt,
     reused_from: null,
     error: reason === undefined ? { code, message, retryable } : { code, message, retryable, reason },
+  };
+}
+
+/** The line of a copy in the log; `at` (ISO 8601, UTC) is the time of an error of its own. */
+export function copyLine(run: string, item: CopiedItem, at: string): CopyLine {
+  return {
+    schema: 1,
+    run,
+    seq: item.seq,
+    id: item.id,
+    source: sourceOf(item),
+    modality: item.modality,
+    request_type: item.requestType,
+    content_sha256: item.contentSha256,
+    roles: item.roles,
+    turn: item.turn,
+    status: 'same',
+    same_as: item.settled.sameAs,
+    moderated_at: at,
   };
 }
 

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import type { SettledError, SettledVerdict } from '../../domain/item.ts';
-import type { Outcome, OutcomeLine } from '../../domain/outcome.ts';
+import { isCopy, type Item } from '../../domain/item.ts';
+import type { LogLine, Outcome } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
+import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
 import type { ShardCounts } from '../../record/log/chain-line.ts';
 
@@ -18,8 +18,8 @@ export interface EncodedShard {
 }
 
 /**
- * Encodes the outcome lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is
- * the time of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
+ * Encodes the lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is the time
+ * of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
  * item without an outcome must never pass for clean.
  */
 export function encodeShard(
@@ -38,13 +38,16 @@ export function encodeShard(
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
   let errors = 0;
+  let copies = 0;
   let review = 0;
   let block = 0;
   for (let index = 0; index < items.length; index++) {
     const item = items[index]!;
-    const outcome = item.settled === null ? result.outcomes[index]! : outcomeOf(item.settled, at);
-    let line: OutcomeLine;
-    if (outcome === null) {
+    const outcome = item.settled === null ? result.outcomes[index]! : settledOutcome(item, at);
+    let line: LogLine;
+    if (isCopy(item)) {
+      line = copyLine(run, item, at);
+    } else if (outcome === null) {
       throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
     } else if (outcome.judgement === null) {
       line = errorLine(run, item, outcome.failure);
@@ -55,18 +58,27 @@ export function encodeShard(
       }
       line = verdictLine(run, policy, item, outcome.judgement);
     }
-    if (line.status === 'error') errors++;
+    if (line.status === 'same') copies++;
+    else if (line.status === 'error') errors++;
     else if (line.decision === 'review') review++;
     else if (line.decision === 'block') block++;
     text.add(JSON.stringify(line));
     text.add('\n');
   }
   const bytes = text.take();
-  return { bytes, sha256: hash('sha256', bytes), counts: { items: items.length, errors, review, block } };
+  return {
+    bytes,
+    sha256: hash('sha256', bytes),
+    counts: { items: items.length, errors, copies, review, block },
+  };
 }
 
-/** The outcome of a settled item; an error gets the time `at`, since none was taken when the item was read. */
-function outcomeOf({ judgement, error }: SettledError | SettledVerdict, at: string): Outcome {
-  if (error === null) return { judgement, failure: null };
-  return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt: at } };
+/** The outcome of a settled item, null for a copy; an error gets the time `at`, since none was taken when the item was read. */
+function settledOutcome({ settled }: Item, at: string): Outcome | null {
+  if (settled?.judgement) return { judgement: settled.judgement, failure: null };
+  if (!settled?.error) return null;
+  return {
+    judgement: null,
+    failure: { error: settled.error, attempts: 0, endpoint: null, moderatedAt: at },
+  };
 }

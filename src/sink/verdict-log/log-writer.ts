@@ -219,7 +219,7 @@ export class LogWriter {
         add({ fingerprint: { id, artifacts }, prev: head });
       }
       const { segment, offset } = placements[index]!;
-      const { items, errors, review, block } = encoded.counts;
+      const { items, errors, copies, review, block } = encoded.counts;
       const commit: CommitLine = {
         shard: result.shard.shard,
         pass: result.shard.pass,
@@ -229,6 +229,7 @@ export class LogWriter {
         sha256: encoded.sha256,
         items,
         errors,
+        copies,
         review,
         block,
         at,

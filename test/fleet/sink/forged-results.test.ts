@@ -204,7 +204,7 @@ it('a result by another model than the run expects is dropped, and the run ends 
     contentSha256: first!.contentSha256,
   };
   const judgement = { ...known.settled.judgement, fingerprint: OTHER.id };
-  const item = { ...known, settled: { judgement, fingerprint: OTHER, error: null } };
+  const item = { ...known, settled: { ...known.settled, judgement, fingerprint: OTHER } };
   const result = resultOf({ ...SHARDS[0], items: [item, ...rest] });
   await put(job({ ...result, fingerprints: [FINGERPRINT, OTHER] }));
   await settled(() => dropped.pop() === 'other fingerprint');
