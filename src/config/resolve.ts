@@ -8,7 +8,16 @@ import { sourceConfigs } from './job-file/source-config.ts';
 import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
 import { mistake } from './mistake.ts';
 import { DEFAULT_LIMITS, OUTPUT_FORMATS, type RunConfig } from './run-config.ts';
-import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FAIL_IF, FLAGGED_RATE } from './settings/entries/gates.ts';
+import {
+  ALLOW_EMPTY,
+  ALLOW_ERRORS,
+  BLOCKED_RATE,
+  CATEGORY_GATES,
+  ERROR_RATE,
+  FAIL_IF,
+  FLAGGED_RATE,
+  UNCOVERED_RATE,
+} from './settings/entries/gates.ts';
 import { EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from './settings/entries/output.ts';
@@ -17,6 +26,7 @@ import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/wai
 import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
 import { startWaitOf } from './start-wait.ts';
 import { parseDuration } from './values/duration.ts';
+import { mergedGates } from './values/gate.ts';
 import { EMBEDDED_GUARD } from './values/guard-url.ts';
 import { runNameOf } from './values/run-name.ts';
 
@@ -32,6 +42,13 @@ interface Input {
 
 /** In the folder in which the run directory is made: whoever may write there may write both. */
 const DEFAULT_STORE = '.store';
+
+const RATE_SETTINGS = {
+  flaggedRate: FLAGGED_RATE,
+  blockedRate: BLOCKED_RATE,
+  errorRate: ERROR_RATE,
+  uncoveredRate: UNCOVERED_RATE,
+};
 
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE };
 
@@ -119,9 +136,11 @@ async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']>
  * demonstration guard because a variable was not set. The workers of a fleet always name theirs.
  */
 async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf']> {
-  const inFile = await valuesOf({ flaggedRate: FLAGGED_RATE, errorRate: ERROR_RATE }, from);
-  const gates = { ...inFile, ...(await valueOf(FAIL_IF, from)) };
-  const gate = given(FAIL_IF, from) ?? given(FLAGGED_RATE, from) ?? given(ERROR_RATE, from);
+  const rates = await valuesOf(RATE_SETTINGS, from);
+  const categories = (await valueOf(CATEGORY_GATES, from)) ?? {};
+  const gates = mergedGates(rates, categories, await valueOf(FAIL_IF, from));
+  const settings = [FAIL_IF, ...Object.values(RATE_SETTINGS), CATEGORY_GATES];
+  const gate = settings.map((setting) => given(setting, from)).find((found) => found !== null) ?? null;
   if (gate !== null && !fleet && given(GUARD, from) === null) {
     throw mistake(
       gate.texts[0].place,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
+import type { CategoryKey } from '../domain/taxonomy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
 type Layout = 'csv' | 'jsonl' | 'json' | 'text';
@@ -67,6 +68,20 @@ type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
 
+/** Shares above which a run fails its gate, 0 … 1; null: there is no such gate. */
+export interface Gates {
+  /** Of all verdicts, those decided review or block. */
+  readonly flaggedRate: number | null;
+  /** Of all items, those that ended in an error. */
+  readonly errorRate: number | null;
+  /** Of all verdicts, those decided block. Runs of earlier builds do not have this and the following. */
+  readonly blockedRate?: number | null;
+  /** Of all items, those that ended in an error or were judged only in part. */
+  readonly uncoveredRate?: number | null;
+  /** Of all verdicts, those that the guard flagged in the category. */
+  readonly categories?: Readonly<Partial<Record<CategoryKey, number>>>;
+}
+
 /** The frozen configuration of a run, as kept in run.json. Holds no secrets. */
 export interface RunConfig {
   readonly name: string;
@@ -88,12 +103,7 @@ export interface RunConfig {
   readonly store?: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
   readonly reuse?: boolean;
-  readonly failIf: {
-    /** Share of verdicts decided review or block above which the run fails its gate, 0 … 1. */
-    readonly flaggedRate: number | null;
-    /** Share of items that ended in an error above which the run fails its gate, 0 … 1. */
-    readonly errorRate: number | null;
-  };
+  readonly failIf: Gates;
   /** Finish with status 0 although some items were not judged. */
   readonly allowErrors: boolean;
   /** Finish with status 0 although the sources hold no item. */

@@ -2,7 +2,7 @@ import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
-import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
 import type { ConversationLine } from './outcomes/conversations.ts';
 import { ConversationTally, type ConversationCounts } from './summary/conversation-counts.ts';
 import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
@@ -17,6 +17,13 @@ interface GuardShare {
   readonly verdicts: number;
 }
 
+/** Conversations of more than one turn with one verdict, on the whole of them (`--audit final`). */
+export interface WholeConversations {
+  readonly conversations: number;
+  /** Their turns before the last one, system turns included: none of these has a verdict of its own. */
+  readonly earlier_turns: number;
+}
+
 /** Sums over the outcomes of a run. */
 export interface Counts {
   readonly items: number;
@@ -24,9 +31,18 @@ export interface Counts {
   readonly errors: number;
   /** Verdicts with the decision `review` or `block`. */
   readonly flagged: number;
+  /** Verdicts that the guard itself flagged (FLAGGED), whatever the policy decided. */
+  readonly guard_flagged: number;
   readonly by_decision: Readonly<Record<Decision, number>>;
   /** Verdicts by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
+  /** Verdicts that were flagged, by the guard or by the decision, without a flagged category: not in `by_category`. */
+  readonly without_category: number;
+  /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
+  readonly category_unknown: Readonly<Partial<Record<CategoryKey, number>>>;
+  /** Verdicts on a part of their item only. */
+  readonly partial: number;
+  readonly judged_as_whole: WholeConversations;
   readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
   /** Items by modality; `unknown` for content that was not recognised. */
   readonly by_modality: Readonly<Record<string, number>>;
@@ -60,6 +76,12 @@ export class Tally {
   #items = 0;
   #errors = 0;
   #reused = 0;
+  #guardFlagged = 0;
+  #withoutCategory = 0;
+  #partial = 0;
+  #wholeConversations = 0;
+  #earlierTurns = 0;
+  readonly #categoryUnknown = new Map<string, number>();
   #thresholdsUnapplied = 0;
   #withoutFfmpeg = 0;
   #withoutTextColumn = 0;
@@ -96,6 +118,8 @@ export class Tally {
     if (decided === null || line.decision === null) return decided === null && line.decision === null;
     increment(this.#decisions, line.decision);
     for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
+    this.#countFlags(line);
+    this.#countCoverage(line);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
     if (line.stream) this.#streams.add(line.stream);
     if (line.turn && line.cache_usage !== null) this.#conversations.addUsage(line.cache_usage);
@@ -116,8 +140,13 @@ export class Tally {
       verdicts: this.#items - this.#errors,
       errors: this.#errors,
       flagged: (decided.review ?? 0) + (decided.block ?? 0),
+      guard_flagged: this.#guardFlagged,
       by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
       by_category: ordered(this.#categories, CATEGORY_KEYS),
+      without_category: this.#withoutCategory,
+      category_unknown: ordered(this.#categoryUnknown, CATEGORY_KEYS),
+      partial: this.#partial,
+      judged_as_whole: { conversations: this.#wholeConversations, earlier_turns: this.#earlierTurns },
       by_error_code: ordered(this.#codes, ITEM_CODES),
       by_modality: ordered(this.#modalities, [...MODALITIES, 'unknown']),
       unsupported_files: ordered(this.#unsupportedFiles, []),
@@ -144,6 +173,26 @@ export class Tally {
     );
     const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
     return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
+  }
+
+  #countFlags({ flagged, decision, subcategory_flags, subcategory_scores }: OutcomeLine): void {
+    const flags = subcategory_flags ?? [];
+    if (flags.length === 0 && (flagged === true || decision !== 'allow')) this.#withoutCategory++;
+    if (flagged !== true) return;
+    this.#guardFlagged++;
+    for (const key of CATEGORY_KEYS) {
+      if (subcategory_scores?.[key] === undefined && !flags.includes(key))
+        increment(this.#categoryUnknown, key);
+    }
+  }
+
+  #countCoverage({ coverage, request_type, turn }: OutcomeLine): void {
+    if (coverage === null) return;
+    if (coverage.judged < coverage.total) this.#partial++;
+    // Lines of earlier builds have no turn.
+    if (request_type !== 'multiturn' || (turn ?? null) !== null || coverage.total < 2) return;
+    this.#wholeConversations++;
+    this.#earlierTurns += coverage.total - 1;
   }
 
   #countCategory(key: string): void {

@@ -29,22 +29,9 @@ export function resultOf(run: Run, continued: Continued): RunResult {
   return { run, ...continued, end: runEnd(run.record.config, continued.summary) };
 }
 
-/** The gates of `failIf` that a run trips, one line for people each. A gate trips above its rate, not at it. */
-export function trippedGates(failIf: RunConfig['failIf'], summary: Summary): readonly string[] {
-  const tripped: string[] = [];
-  const gate = (name: string, part: number, whole: number, limit: number | null): void => {
-    if (limit !== null && whole > 0 && part / whole > limit) {
-      tripped.push(`${name} ${(part / whole).toPrecision(3)} is above ${limit}`);
-    }
-  };
-  gate('flaggedRate', summary.flagged, summary.verdicts, failIf.flaggedRate);
-  gate('errorRate', summary.errors, summary.items, failIf.errorRate);
-  return tripped;
-}
-
 function runEnd(config: RunConfig, summary: Summary): RunEnd {
   if (summary.status === 'incomplete') return 'incomplete';
-  if (trippedGates(config.failIf, summary).length > 0) return 'gate';
+  if (summary.gates.some(({ tripped }) => tripped)) return 'gate';
   if (summary.items === 0 && !config.allowEmpty) return 'not-judged';
   return summary.errors > 0 && !config.allowErrors ? 'not-judged' : 'complete';
 }

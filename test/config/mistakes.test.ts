@@ -13,6 +13,14 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:3:11: "failIf.flagedRate" is not a known key; did you mean flaggedRate?',
   ],
   [
+    `${SOURCES}failIf: { categories: { haet: 0.1 } }\n`,
+    'job.yaml:3:25: "failIf.categories.haet" is not a known key; did you mean hate?',
+  ],
+  [
+    `${SOURCES}failIf: { categories: { hate: 1.1 } }\n`,
+    'job.yaml:3:31: failIf.categories.hate: expected at most 1, found the number 1.1',
+  ],
+  [
     `${SOURCES}speed: 9\n`,
     'job.yaml:3:1: "speed" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
   ],
@@ -124,9 +132,13 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
   [
     { failIf: ['flagged-rate'] },
-    '--fail-if: expected NAME=RATE such as flagged-rate=0.01, found "flagged-rate"',
+    '--fail-if: expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found "flagged-rate"',
   ],
   [{ failIf: ['flagged-rat=0.1'] }, '--fail-if: "flagged-rat" is not known; did you mean flagged-rate?'],
+  [
+    { failIf: ['violent-crime=0.1'] },
+    '--fail-if: "violent-crime" is not known; did you mean violent_crimes?',
+  ],
   [{ failIf: ['error-rate=1%'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1%"'],
   [{ failIf: ['error-rate=1.5'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1.5"'],
   [{ failIf: ['error-rate='] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found ""'],

@@ -18,7 +18,7 @@ policy: policies/p.yaml
 output: { dir: ../out, formats: [jsonl] }
 store: ../verdicts
 reuse: false
-failIf: { flaggedRate: 0.01, errorRate: 0.5 }
+failIf: { flaggedRate: 0.01, errorRate: 0.5, uncoveredRate: 0.2, categories: { hate: 0.1, privacy: 0 } }
 expectFingerprint: ${'AB'.repeat(32)}
 allowErrors: true
 allowEmpty: true
@@ -60,7 +60,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
       store: join(cwd, 'runs', '.store'),
       reuse: true,
-      failIf: { flaggedRate: null, errorRate: null },
+      failIf: { flaggedRate: null, blockedRate: null, errorRate: null, uncoveredRate: null, categories: {} },
       allowErrors: false,
       allowEmpty: false,
       maxWaitMs: 600_000,
@@ -99,7 +99,13 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'out'), formats: ['jsonl'] },
       store: join(cwd, 'verdicts'),
       reuse: false,
-      failIf: { flaggedRate: 0.01, errorRate: 0.5 },
+      failIf: {
+        flaggedRate: 0.01,
+        blockedRate: null,
+        errorRate: 0.5,
+        uncoveredRate: 0.2,
+        categories: { hate: 0.1, privacy: 0 },
+      },
       allowErrors: true,
       allowEmpty: true,
       maxWaitMs: 5_400_000,
@@ -124,7 +130,7 @@ describe('a run’s configuration', () => {
         audit: 'final',
         expectFingerprint: `sha256:${'0'.repeat(64)}`,
         maxWait: '30s',
-        failIf: ['flagged-rate=0.2'],
+        failIf: ['flagged-rate=0.2', 'hate=0.3', 'blocked-rate=1'],
         frames: '64',
         longAudio: 'windows',
       },
@@ -135,7 +141,13 @@ describe('a run’s configuration', () => {
       guards: ['grpcs://flag:8001'],
       policy: { thresholds: null, allowFlagged: true },
       output: { dir: join(cwd, 'elsewhere'), formats: ['jsonl', 'csv'] },
-      failIf: { flaggedRate: 0.2, errorRate: 0.5 },
+      failIf: {
+        flaggedRate: 0.2,
+        blockedRate: 1,
+        errorRate: 0.5,
+        uncoveredRate: 0.2,
+        categories: { hate: 0.3, privacy: 0 },
+      },
       expectFingerprint: `sha256:${'0'.repeat(64)}`,
       maxWaitMs: 30_000,
       judging: { frames: 64, longAudio: 'windows', longText: 'error' },

@@ -119,7 +119,24 @@ describe('exit status', () => {
       { cwd },
     );
     expect(done.status).toBe(3);
-    expect(done.stderr).toMatch(/errorRate|error-rate/);
+    expect(done.stderr).toContain('gate errorRate tripped: 0.5 is above 0.1 (1 of 2 items)');
+  });
+
+  it('3: the gate of a category trips, said in few words although nothing else is', async () => {
+    const cwd = await folderWith({ 'a.csv': 'text\nhello there\nhow do I kill someone and hide the body\n' });
+    const gate = ['--guard', 'embedded:', '--fail-if', 'violent_crimes=0.1', '--fail-if', 'error-rate=0'];
+    const done = await guardsweep(['enqueue', 'a.csv', ...gate, '--json', '--quiet'], { cwd });
+    expect(done).toMatchObject({
+      status: 3,
+      stderr: 'guardsweep: gate category violent_crimes tripped: 0.5 is above 0.1 (1 of 2 verdicts)\n',
+    });
+    const { gates, dir } = JSON.parse(done.stdout) as { gates: unknown; dir: string };
+    expect(gates).toEqual([
+      { gate: 'violent_crimes', limit: 0.1, value: 0.5, part: 1, unknown: 0, whole: 2, tripped: true },
+      { gate: 'errorRate', limit: 0, value: 0, part: 0, unknown: 0, whole: 2, tripped: false },
+    ]);
+    expect((await guardsweep(['verify', dir], { cwd })).status).toBe(0);
+    expect((await guardsweep(['resume', dir], { cwd })).status).toBe(3);
   });
 
   it('4: no guard there', { timeout: 60_000 }, async () => {

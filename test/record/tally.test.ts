@@ -78,3 +78,36 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
     by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
   });
 });
+
+it('counts flags of the guard apart from decisions, and what has no category', () => {
+  const tally = new Tally({
+    thresholds: { default: { review: 0.5 } },
+    allowFlagged: true,
+    allowPartial: false,
+  });
+  tally.add(outcomeLine({ seq: 0, score: 0.1, flagged: true, subcategory_flags: ['hate'] }));
+  tally.add(outcomeLine({ seq: 1, score: 0.1, flagged: true }));
+  tally.add(outcomeLine({ seq: 2, score: 0.6, decision: 'review', decided_by: 'score>=0.5' }));
+  tally.add(outcomeLine({ seq: 3, score: 0.1 }));
+  expect(tally.counts()).toMatchObject({
+    flagged: 1,
+    guard_flagged: 2,
+    by_category: { hate: 1 },
+    without_category: 2,
+  });
+});
+
+it('counts the turns of conversations that have no verdict of their own', () => {
+  const tally = new Tally(DEFAULT_POLICY);
+  const turns = (total: number): OutcomeLine['coverage'] => ({
+    unit: 'turns',
+    judged: total,
+    total,
+    worst_at: null,
+  });
+  tally.add(outcomeLine({ seq: 0, request_type: 'multiturn', coverage: turns(5) }));
+  tally.add(outcomeLine({ seq: 1, request_type: 'multiturn', coverage: turns(1) }));
+  tally.add(outcomeLine({ seq: 2, request_type: 'multiturn', coverage: turns(3), turn: 3 }));
+  tally.add(outcomeLine({ seq: 3 }));
+  expect(tally.counts().judged_as_whole).toEqual({ conversations: 1, earlier_turns: 4 });
+});

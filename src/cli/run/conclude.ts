@@ -1,7 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
+import { gateText } from '../../record/summary/gates.ts';
 import { summaryLines } from '../../record/summary/summary-text.ts';
 import { handOver } from '../../runs/finish/hand-over.ts';
-import { EXIT_STATUS, trippedGates, type RunResult } from '../../runs/run-end.ts';
+import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
@@ -19,7 +20,9 @@ export async function conclude(
   if (!worked) {
     tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
   }
-  for (const gate of trippedGates(run.record.config.failIf, summary)) tell(ui, `gate: ${gate}`);
+  for (const gate of summary.gates) {
+    if (gate.tripped) ui.stderr.line(`guardsweep: gate ${gateText(gate)}`);
+  }
   if (ui.json) ui.stdout.json(summary);
   else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);
   const { afterFinish, cwd, env, interrupts } = ui;

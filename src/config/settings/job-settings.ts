@@ -1,5 +1,13 @@
 import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
-import { ALLOW_EMPTY, ALLOW_ERRORS, ERROR_RATE, FLAGGED_RATE } from './entries/gates.ts';
+import {
+  ALLOW_EMPTY,
+  ALLOW_ERRORS,
+  BLOCKED_RATE,
+  CATEGORY_GATES,
+  ERROR_RATE,
+  FLAGGED_RATE,
+  UNCOVERED_RATE,
+} from './entries/gates.ts';
 import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
@@ -43,7 +51,10 @@ export const JOB_SETTINGS: readonly Setting[] = [
   STORE,
   REUSE,
   FLAGGED_RATE,
+  BLOCKED_RATE,
+  CATEGORY_GATES,
   ERROR_RATE,
+  UNCOVERED_RATE,
   FRAMES,
   LONG_AUDIO_MODE,
   LONG_TEXT_MODE,

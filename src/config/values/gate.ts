@@ -1,23 +1,66 @@
-import type { RunConfig } from '../run-config.ts';
+import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from '../../domain/taxonomy.ts';
 import { mistake, oneOf, quoted, type Located } from '../mistake.ts';
+import type { Gates } from '../run-config.ts';
 import { parseRate } from './rate.ts';
 
-export type Gates = RunConfig['failIf'];
+/** Gates over all items or verdicts of a run, in the order of the summary. */
+export const RATE_GATES = ['flaggedRate', 'blockedRate', 'errorRate', 'uncoveredRate'] as const;
 
-const GATE_BY_WORD: Readonly<Record<string, keyof Gates>> = {
+type RateGate = (typeof RATE_GATES)[number];
+
+type CategoryGates = Readonly<Partial<Record<CategoryKey, number>>>;
+
+/** Gates that were given; the others are open. */
+export interface GivenGates {
+  readonly rates: Readonly<Partial<Record<RateGate, number>>>;
+  readonly categories: CategoryGates;
+}
+
+const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
   'flagged-rate': 'flaggedRate',
+  'blocked-rate': 'blockedRate',
   'error-rate': 'errorRate',
+  'uncovered-rate': 'uncoveredRate',
 };
 
 /**
- * A gate as typed, `flagged-rate=0.01`: its name in the configuration and its rate, a share of 0 to 1. Failure('usage')
- * for an unknown name or a rate outside that range.
+ * Gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor a category, and
+ * for a rate that is no share of 0 to 1.
  */
-export function parseGate({ value, place }: Located<string>): readonly [gate: keyof Gates, rate: number] {
-  const [word = '', rate] = value.split('=', 2);
-  if (rate === undefined) {
-    throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01, found ${quoted(value)}`);
+export function parseGates(texts: readonly Located<string>[]): GivenGates {
+  const rates: Partial<Record<RateGate, number>> = {};
+  const categories: Partial<Record<CategoryKey, number>> = {};
+  for (const { value, place } of texts) {
+    const [word, rate] = splitGate({ value, place });
+    const known = [...Object.keys(RATE_BY_WORD), ...CATEGORY_KEYS];
+    const name = oneOf(known, { value: word, place });
+    const limit = parseRate({ value: rate, place });
+    if (isCategoryKey(name)) categories[name] = limit;
+    else rates[RATE_BY_WORD[name]!] = limit;
   }
-  const name = oneOf(Object.keys(GATE_BY_WORD), { value: word, place });
-  return [GATE_BY_WORD[name]!, parseRate({ value: rate, place })];
+  return { rates, categories };
+}
+
+/** Limits of categories, as `hate=0.001` each. Failure('usage') as above. */
+export function parseCategoryGates(texts: readonly Located<string>[]): CategoryGates {
+  return parseGates(texts).categories;
+}
+
+function splitGate({ value, place }: Located<string>): readonly [name: string, rate: string] {
+  const [name = '', rate] = value.split('=', 2);
+  if (rate !== undefined) return [name, rate];
+  throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found ${quoted(value)}`);
+}
+
+/** All gates of a run: those of the job file, replaced by those of flags. */
+export function mergedGates(
+  rates: Readonly<Record<RateGate, number | null>>,
+  categories: CategoryGates,
+  flags: GivenGates | null,
+): Gates {
+  return {
+    ...rates,
+    ...flags?.rates,
+    categories: { ...categories, ...flags?.categories },
+  };
 }

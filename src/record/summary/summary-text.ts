@@ -1,5 +1,6 @@
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
+import type { Policy } from '../../domain/policy.ts';
 import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -7,8 +8,11 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
+import { gateText } from './gates.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import type { Summary } from './summary.ts';
+import type { WholeConversations } from '../tally.ts';
+import type { ConversationCounts } from './conversation-counts.ts';
 
 /** Max lines about guards and models, and max reasons for leaving files out. */
 const MAX_LISTED = 20;
@@ -52,6 +56,7 @@ export function summaryLines(summary: Summary): string[] {
     ...headlines(summary),
     ...notJudged(summary),
     ...decisions(summary),
+    ...gates(summary),
     ...streams(summary),
     ...conversations(summary),
     ...guards(summary),
@@ -130,11 +135,24 @@ function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
 
 function decisions(summary: Summary): string[] {
   const { allow, review, block } = summary.by_decision;
-  const lines = [`Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`];
+  const lines = [
+    `Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`,
+    `Policy: ${policyText(summary.policy)}`,
+    `Flagged by the guard itself: ${number(summary.guard_flagged)}`,
+  ];
   const categories = Object.entries(summary.by_category).sort(([, a], [, b]) => b - a);
-  if (categories.length > 0) {
+  if (categories.length > 0 || summary.without_category > 0) {
     lines.push('Flagged categories:');
     for (const [key, count] of categories) lines.push(`  ${number(count).padStart(9)}  ${categoryName(key)}`);
+  }
+  if (summary.without_category > 0) {
+    lines.push(`  ${number(summary.without_category).padStart(9)}  no category`);
+  }
+  if (summary.partial > 0) {
+    const count = number(summary.partial);
+    lines.push(
+      `Judged only in part: ${count} ${plural(summary.partial, 'item')}; coverage in the record says how far`,
+    );
   }
   if (summary.thresholds_unapplied > 0) {
     const count = number(summary.thresholds_unapplied);
@@ -143,6 +161,23 @@ function decisions(summary: Summary): string[] {
     );
   }
   return lines;
+}
+
+function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string {
+  const lifted = [...(allowFlagged ? ['allowFlagged'] : []), ...(allowPartial ? ['allowPartial'] : [])];
+  if (thresholds === null) return ['what the guard flags is blocked', ...lifted].join('; ');
+  const rules = Object.entries(thresholds).map(([name, { review, block }]) => {
+    const from = [
+      ...(review === undefined ? [] : [`review from ${review}`]),
+      ...(block === undefined ? [] : [`block from ${block}`]),
+    ];
+    return `${name} ${from.length === 0 ? 'without thresholds' : from.join(', ')}`;
+  });
+  return [...rules, ...lifted].join('; ');
+}
+
+function gates(summary: Summary): string[] {
+  return summary.gates.map((gate) => `Gate ${gateText(gate)}`);
 }
 
 function streams({ streams: counts }: Summary): string[] {
@@ -158,7 +193,18 @@ function streams({ streams: counts }: Summary): string[] {
   ];
 }
 
-function conversations({ conversations: counts }: Summary): string[] {
+function conversations({ conversations: counts, judged_as_whole: whole }: Summary): string[] {
+  return [...atEveryTurn(counts), ...asWhole(whole)];
+}
+
+function asWhole({ conversations: count, earlier_turns: turns }: WholeConversations): string[] {
+  if (count === 0) return [];
+  return [
+    `Judged as a whole: ${number(count)} ${plural(count, 'conversation')}; ${number(turns)} earlier ${plural(turns, 'turn has', 'turns have')} no verdict of ${plural(turns, 'its', 'their')} own (--audit every-turn judges them)`,
+  ];
+}
+
+function atEveryTurn(counts: ConversationCounts | undefined): string[] {
   if (counts === undefined) return [];
   const { by_decision, undecided, tipped_at, cache } = counts;
   const by = DECISIONS.toReversed().map((decision) => `${number(by_decision[decision])} ${decision}`);

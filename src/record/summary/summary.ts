@@ -1,14 +1,21 @@
 import type { RunRecord } from '../../config/run-config.ts';
+import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
+import { gateResults, type GateResult } from './gates.ts';
 
 /** summary.json: the result of a run. */
 export interface Summary extends Counts {
+  readonly schema: 1;
   readonly run: string;
   /** Absolute path of the run directory when the run finished. */
   readonly dir: string;
   /** Finished: every item that was read has an outcome. */
   readonly status: 'finished' | 'incomplete';
+  /** The policy that made the decisions. */
+  readonly policy: Policy;
+  /** All gates of the run; none while it is incomplete. */
+  readonly gates: readonly GateResult[];
   /** How long the run was worked on: `workingSeconds`. */
   readonly seconds: number;
   readonly pass: number;
@@ -40,9 +47,12 @@ export function makeSummary(input: SummaryInput): Summary {
   const { record, counts } = input;
   const { thresholds_unapplied, without_ffmpeg, without_text_column, ...main } = counts;
   return {
+    schema: 1,
     run: record.run,
     dir: input.dir,
     status: input.status,
+    policy: record.config.policy,
+    gates: input.status === 'finished' ? gateResults(record.config.failIf, counts) : [],
     ...main,
     seconds: input.seconds,
     pass: input.pass,

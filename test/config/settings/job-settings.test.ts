@@ -14,7 +14,8 @@ function keysOf({ properties = {}, items }: Schema, path = ''): [key: string, de
   const below = items?.properties === undefined ? [] : keysOf(items, `${path}[]`);
   return Object.entries(properties).reduce((keys, [name, schema]) => {
     const key = path === '' ? name : `${path}.${name}`;
-    const inner = keysOf(schema, key);
+    // A mapping may be the value of one setting.
+    const inner = JOB_SETTINGS.some((setting) => setting.key === key) ? [] : keysOf(schema, key);
     return [...keys, ...(inner.length > 0 ? inner : [[key, schema.description ?? ''] as [string, string]])];
   }, below);
 }

@@ -4,15 +4,23 @@ import type { Summary } from '../../../src/record/summary/summary.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 
 const SUMMARY: Summary = {
+  schema: 1,
   run: '20261121T020000Z-nightly-ab12',
   dir: '/runs/20261121T020000Z-nightly-ab12',
   status: 'finished',
+  policy: { thresholds: null, allowFlagged: false, allowPartial: false },
+  gates: [],
   items: 12_345,
   verdicts: 12_340,
   errors: 5,
   flagged: 40,
+  guard_flagged: 38,
   by_decision: { allow: 12_300, review: 10, block: 30 },
   by_category: { violent_crimes: 4, hate: 31 },
+  without_category: 0,
+  category_unknown: {},
+  partial: 0,
+  judged_as_whole: { conversations: 0, earlier_turns: 0 },
   by_error_code: { MALFORMED_ROW: 3, TIMEOUT: 2 },
   by_modality: { text: 12_345 },
   unsupported_files: {},
@@ -41,6 +49,8 @@ describe('the summary for people', () => {
         '          2  TIMEOUT: the guard did not answer, or a file was not decoded, in time; try these again with retry',
         'Left out: files of earlier runs (9); listed in skipped.jsonl',
         'Decisions: 30 block, 10 review, 12,300 allow',
+        'Policy: what the guard flags is blocked',
+        'Flagged by the guard itself: 38',
         'Flagged categories:',
         '         31  Hate',
         '          4  Violent Crimes',
@@ -50,6 +60,40 @@ describe('the summary for people', () => {
         'Files in /runs/20261121T020000Z-nightly-ab12: verdicts.jsonl, manifest.json',
       ].join('\n'),
     );
+  });
+
+  it('says what the policy was, what its gates came to, and what has no category', () => {
+    const policy = {
+      thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4 } },
+      allowFlagged: true,
+      allowPartial: false,
+    };
+    const gate = {
+      gate: 'hate',
+      limit: 0.001,
+      value: 33 / 12_340,
+      part: 33,
+      unknown: 2,
+      whole: 12_340,
+      tripped: true,
+    };
+    const text = summaryText({ ...SUMMARY, policy, gates: [gate], without_category: 7, partial: 2 });
+    expect(text).toContain(
+      '\nPolicy: default review from 0.5, block from 0.8; hate review from 0.4; allowFlagged\n',
+    );
+    expect(text).toContain('\n          4  Violent Crimes\n          7  no category\n');
+    expect(text).toContain('\nJudged only in part: 2 items; coverage in the record says how far\n');
+    expect(text).toContain(
+      '\nGate category hate tripped: 0.00267 is above 0.001 (33 of 12,340 verdicts; 2 flagged without a score for the category)\n',
+    );
+  });
+
+  it('says how many turns have no verdict of their own', () => {
+    const text = summaryText({ ...SUMMARY, judged_as_whole: { conversations: 3, earlier_turns: 12 } });
+    expect(text).toContain(
+      '\nJudged as a whole: 3 conversations; 12 earlier turns have no verdict of their own (--audit every-turn judges them)\n',
+    );
+    expect(summaryText(SUMMARY)).not.toContain('as a whole');
   });
 
   it('has advice for every code', () => {

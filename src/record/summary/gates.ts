@@ -1,0 +1,69 @@
+import type { Gates } from '../../config/run-config.ts';
+import { CATEGORY_KEYS, isCategoryKey } from '../../domain/taxonomy.ts';
+import { plural } from '../../domain/text/plural.ts';
+import type { Counts } from '../tally.ts';
+
+/** A gate of `failIf`, and what the run came to. */
+export interface GateResult {
+  /** As in a job file: `flaggedRate`, or the key of a category. */
+  readonly gate: string;
+  /** The share above which the gate trips, 0 … 1. */
+  readonly limit: number;
+  /** `part / whole`; null if `whole` is 0. */
+  readonly value: number | null;
+  /** Verdicts or items that count for the gate, including `unknown`. */
+  readonly part: number;
+  /** Those of `part` of which nothing says whether they belong there: flagged, without a score for the category. */
+  readonly unknown: number;
+  /** Verdicts of the run; for `errorRate` and `uncoveredRate`, its items. */
+  readonly whole: number;
+  readonly tripped: boolean;
+}
+
+interface Share {
+  readonly part: number;
+  readonly unknown?: number;
+  readonly whole: number;
+}
+
+/**
+ * Compares the gates of a run with what was counted. A gate trips above its limit, not at it. Nothing unknown lets a gate
+ * pass: what the guard flagged without a score for a category counts for the gate of that category, and a gate over the
+ * verdicts trips if there are items but none has a verdict. A run without items trips no gate.
+ */
+export function gateResults(gates: Gates, counts: Counts): readonly GateResult[] {
+  const { items, verdicts, errors, by_decision, by_category, category_unknown } = counts;
+  const results: GateResult[] = [];
+  const add = (gate: string, limit: number | null | undefined, { part, unknown = 0, whole }: Share): void => {
+    if (limit === null || limit === undefined) return;
+    const value = whole === 0 ? null : part / whole;
+    const tripped = value === null ? items > 0 : value > limit;
+    results.push({ gate, limit, value, part, unknown, whole, tripped });
+  };
+  add('flaggedRate', gates.flaggedRate, { part: counts.flagged, whole: verdicts });
+  add('blockedRate', gates.blockedRate, { part: by_decision.block, whole: verdicts });
+  for (const key of CATEGORY_KEYS) {
+    const unknown = category_unknown[key] ?? 0;
+    add(key, gates.categories?.[key], { part: (by_category[key] ?? 0) + unknown, unknown, whole: verdicts });
+  }
+  add('errorRate', gates.errorRate, { part: errors, whole: items });
+  add('uncoveredRate', gates.uncoveredRate, { part: errors + counts.partial, whole: items });
+  return results;
+}
+
+/** What a gate came to, in one line: `flaggedRate tripped: 0.0213 is above 0.01 (213 of 10,000 verdicts)`. */
+export function gateText({ gate, limit, value, part, unknown, whole, tripped }: GateResult): string {
+  const what = gate === 'errorRate' || gate === 'uncoveredRate' ? 'item' : 'verdict';
+  const of = `${number(part)} of ${number(whole)} ${plural(whole, what)}`;
+  const without = unknown === 0 ? '' : `; ${number(unknown)} flagged without a score for the category`;
+  const name = isCategoryKey(gate) ? `category ${gate}` : gate;
+  if (value === null) return `${name} tripped: no item has a verdict`;
+  const shown = Number(value.toPrecision(3));
+  return tripped
+    ? `${name} tripped: ${shown} is above ${limit} (${of}${without})`
+    : `${name} passed: ${shown} is not above ${limit} (${of}${without})`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

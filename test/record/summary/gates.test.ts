@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { Gates } from '../../../src/config/run-config.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
+import { Tally, type Counts } from '../../../src/record/tally.ts';
+import { outcomeLine } from '../outcome-line.ts';
+
+const NONE: Gates = { flaggedRate: null, errorRate: null };
+
+const ERROR: Partial<OutcomeLine> = {
+  status: 'error',
+  score: null,
+  flagged: null,
+  decision: null,
+  error: { code: 'TIMEOUT', message: 'late', retryable: true },
+};
+
+const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
+  flagged: true,
+  decision: 'block',
+  decided_by: 'flagged',
+  ...more,
+});
+
+function counted(lines: readonly Partial<OutcomeLine>[]): Counts {
+  const tally = new Tally(DEFAULT_POLICY);
+  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ seq, ...line }));
+  return tally.counts();
+}
+
+describe('a gate', () => {
+  it('trips above its limit, not at it', () => {
+    const counts = counted([flagged({ subcategory_flags: ['hate'] }), {}, {}, {}]);
+    expect(gateResults({ ...NONE, flaggedRate: 0.25 }, counts)).toEqual([
+      { gate: 'flaggedRate', limit: 0.25, value: 0.25, part: 1, unknown: 0, whole: 4, tripped: false },
+    ]);
+    expect(gateResults({ ...NONE, flaggedRate: 0.24 }, counts)).toMatchObject([{ tripped: true }]);
+    expect(gateResults({ ...NONE, flaggedRate: 0 }, counts)).toMatchObject([{ tripped: true }]);
+  });
+
+  it('is there whether or not it trips, in a fixed order', () => {
+    const all: Gates = {
+      uncoveredRate: 1,
+      errorRate: 1,
+      categories: { hate: 1, violent_crimes: 1 },
+      blockedRate: 1,
+      flaggedRate: 1,
+    };
+    expect(gateResults(all, counted([{}])).map(({ gate, tripped }) => [gate, tripped])).toEqual([
+      ['flaggedRate', false],
+      ['blockedRate', false],
+      ['violent_crimes', false],
+      ['hate', false],
+      ['errorRate', false],
+      ['uncoveredRate', false],
+    ]);
+    expect(gateResults(NONE, counted([{}]))).toEqual([]);
+  });
+
+  it('counts as uncovered what was not judged, and what was judged in part', () => {
+    const partial = { unit: 'chars', judged: 5, total: 10, worst_at: 0 } as const;
+    const counts = counted([
+      ERROR,
+      { coverage: partial, decision: 'review', decided_by: 'partial coverage' },
+      {},
+      {},
+    ]);
+    expect(gateResults({ ...NONE, errorRate: 0.25, uncoveredRate: 0.25 }, counts)).toMatchObject([
+      { gate: 'errorRate', value: 0.25, part: 1, whole: 4, tripped: false },
+      { gate: 'uncoveredRate', value: 0.5, part: 2, whole: 4, tripped: true },
+    ]);
+  });
+
+  it('of a category counts what the guard flags in it, whatever the policy decides', () => {
+    const scores = { hate: 0.9, privacy: 0.1 };
+    const hate = flagged({ subcategory_flags: ['hate'], subcategory_scores: scores });
+    const [result] = gateResults({ ...NONE, categories: { hate: 0.4 } }, counted([hate, {}]));
+    expect(result).toEqual({
+      gate: 'hate',
+      limit: 0.4,
+      value: 0.5,
+      part: 1,
+      unknown: 0,
+      whole: 2,
+      tripped: true,
+    });
+    expect(gateResults({ ...NONE, categories: { privacy: 0 } }, counted([hate, {}]))).toMatchObject([
+      { part: 0, unknown: 0, tripped: false },
+    ]);
+  });
+
+  it('of a category counts what is flagged without a score for it', () => {
+    const unscored = flagged({ subcategory_flags: null, subcategory_scores: null });
+    const notLoaded = flagged({ subcategory_flags: ['privacy'], subcategory_scores: { privacy: 0.9 } });
+    const [result] = gateResults({ ...NONE, categories: { hate: 0.4 } }, counted([unscored, notLoaded, {}]));
+    expect(result).toMatchObject({ part: 2, unknown: 2, whole: 3, tripped: true });
+    expect(gateText(result!)).toBe(
+      'category hate tripped: 0.667 is above 0.4 (2 of 3 verdicts; 2 flagged without a score for the category)',
+    );
+  });
+
+  it('trips where there are items but no verdict, and not where there are no items', () => {
+    const gates: Gates = { ...NONE, flaggedRate: 1, categories: { hate: 1 } };
+    const results = gateResults(gates, counted([ERROR]));
+    expect(results).toMatchObject([
+      { gate: 'flaggedRate', value: null, whole: 0, tripped: true },
+      { gate: 'hate', value: null, whole: 0, tripped: true },
+    ]);
+    expect(gateText(results[0]!)).toBe('flaggedRate tripped: no item has a verdict');
+    expect(gateResults(gates, counted([]))).toMatchObject([{ tripped: false }, { tripped: false }]);
+  });
+});
