@@ -24,6 +24,12 @@ type Utf32 = 'utf-32le' | 'utf-32be';
 
 const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2, 'utf-32le': 4, 'utf-32be': 4 };
 
+/** Number of bytes of the byte order mark that a file begins with; 0 without one. */
+export function markBytes(head: Buffer): number {
+  const encoding = encodingByMark(head);
+  return encoding === null ? 0 : MARK_BYTES[encoding];
+}
+
 /** The encoding indicated by the byte order mark; null without one. */
 export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | Utf32 | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
@@ -42,7 +48,27 @@ export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' 
 export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   const mark = encodingByMark(head);
   const label = mark ?? (encoding === null ? 'utf-8' : new TextDecoder(encoding).encoding);
-  return skipFirst(mark === null ? 0 : MARK_BYTES[mark], decoderOf(label));
+  return skipFirst(markBytes(head), decoderOf(label));
+}
+
+/** ASCII text in an encoding: a WHATWG label or that of a byte order mark; null for UTF-8. */
+export function asciiIn(label: string | null, text: string): Buffer {
+  const name = label === null || label.startsWith('utf-32') ? label : new TextDecoder(label).encoding;
+  switch (name) {
+    case 'utf-16le':
+      return Buffer.from(text, 'utf16le');
+    case 'utf-16be':
+      return Buffer.from(text, 'utf16le').swap16();
+    case 'utf-32le':
+    case 'utf-32be': {
+      const bytes = Buffer.alloc(4 * text.length);
+      const at = name === 'utf-32be' ? 3 : 0;
+      for (let index = 0; index < text.length; index++) bytes[4 * index + at] = text.charCodeAt(index);
+      return bytes;
+    }
+    default:
+      return Buffer.from(text, 'latin1');
+  }
 }
 
 function decoderOf(label: string): Decoder {

@@ -54,7 +54,7 @@ export async function* readSource(
   });
   let file: OpenSource;
   try {
-    file = await OpenSource.open(placeOfSource(source), options.signal, options.onBytes);
+    file = await OpenSource.open(placeOfSource(source), options.signal, { onBytes: options.onBytes });
   } catch (error) {
     yield [fileProblem(maker, source, error)];
     return;

@@ -30,6 +30,16 @@ export interface NamedEncoding {
   readonly ifFitting: boolean;
 }
 
+/** Called as a file is read for the first time. */
+export interface SourceWatch {
+  /** Takes the number of stored bytes read so far. */
+  readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
+  /** Takes each piece as it is stored, compressed or not. */
+  readonly onStored?: (piece: Buffer) => void;
+  /** Takes each piece inflated, before it is decoded. */
+  readonly onInflated?: (piece: Buffer) => void;
+}
+
 /** Collected from the stored bytes of a file, compressed or not, as they are read. */
 interface Stored {
   isCompressed: boolean;
@@ -46,6 +56,8 @@ export class OpenSource {
   readonly #stored: Stored;
   readonly #again: () => AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
+  /** Label of the encoding that the user named for this very file. */
+  #named: string | null = null;
   /** The inflated head, and a fresh decoder. */
   #restart: (() => { readonly head: Buffer; readonly decoder: Decoder }) | null = null;
   /** Set when nothing follows the head: the file ended or reading failed. */
@@ -65,11 +77,11 @@ export class OpenSource {
     this.#stored = stored;
   }
 
-  /** `onBytes` is called with the number of stored bytes read so far. Rejects as `openPlace` does. */
+  /** Rejects as `openPlace` does. */
   static async open(
     place: FilePlace,
     signal: AbortSignal,
-    onBytes?: (bytesReadSoFar: number) => void,
+    { onBytes, onStored, onInflated }: SourceWatch = {},
   ): Promise<OpenSource> {
     const handle = await openPlace(place);
     let stats: Stats;
@@ -86,9 +98,11 @@ export class OpenSource {
       bytesRead += piece.length;
       stored.hash?.update(piece);
       onBytes?.(bytesRead);
+      onStored?.(piece);
     };
     const unobserved = () => fileBytes(handle, stats.size, signal);
-    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
     const again = () => inflateIfGzip(unobserved(), unobserved);
     return new OpenSource(handle, stats, pieces, again, stored);
   }
@@ -112,18 +126,22 @@ export class OpenSource {
       encoding?.ifFitting === true ? new FittingDecoder(encoding.label, raw) : null;
     const newDecoder = (): Decoder => chooseDecoder(encoding?.label ?? null, raw);
     this.#restart = () => ({ head: raw, decoder: newFitting() ?? newDecoder() });
-    const fitting = newFitting();
-    this.#decoder = fitting ?? newDecoder();
+    this.#decoder = newFitting() ?? newDecoder();
+    this.#named = encoding?.label ?? null;
     const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
-    const applied = fitting === null ? (encoding?.label ?? null) : fitting.encoding;
-    return { raw, text, isComplete, encoding: applied };
+    return { raw, text, isComplete, encoding: this.encoding };
   }
 
   /** Whether the file is compressed, by its first bytes; known after `head`. */
   get isCompressed(): boolean {
     return this.#stored.isCompressed;
+  }
+
+  /** WHATWG label of the named encoding that applies, as far as is known by what was read; null for any other. */
+  get encoding(): string | null {
+    return this.#decoder instanceof FittingDecoder ? this.#decoder.encoding : this.#named;
   }
 
   /**
@@ -194,5 +212,15 @@ export class OpenSource {
   async close(): Promise<void> {
     await this.#pieces.return();
     await this.handle.close();
+  }
+}
+
+async function* observed(
+  pieces: AsyncIterable<Buffer>,
+  observe: (piece: Buffer) => void,
+): AsyncGenerator<Buffer, void> {
+  for await (const piece of pieces) {
+    observe(piece);
+    yield piece;
   }
 }

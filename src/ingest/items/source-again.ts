@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import type { SourceConfig } from '../../config/run-config.ts';
+import type { Item } from '../../domain/item.ts';
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import { OriginalText } from '../../formats/encoding/original-text.ts';
+import { type RecordReader, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
+import { examine, readerFor } from '../recognise/examine.ts';
+import type { RecordLayout } from '../recognise/recognise-layout.ts';
+import { fileBytes } from '../sources/file-bytes.ts';
+import { placeOfSource } from '../sources/file-place.ts';
+import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { OpenSource, type SourceHead } from '../sources/open-source.ts';
+import { readRecords } from '../sources/read-records.ts';
+import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { ItemMaker } from './item-maker.ts';
+
+/** A record of a source that is read again, and the items it makes. Their seqs count from 0 in the source. */
+export interface RowAgain {
+  readonly record: SourceRecord;
+  readonly items: readonly Item[];
+}
+
+/** A file of records that is read again. */
+export interface RecordsAgain {
+  readonly layout: RecordLayout;
+  readonly reader: RecordReader;
+  readonly options: RecordOptions;
+}
+
+interface Opened {
+  readonly file: OpenSource;
+  readonly head: SourceHead;
+  readonly original: OriginalText;
+  readonly sha256: () => string;
+  readonly records: RecordsAgain | null;
+  readonly maker: ItemMaker;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A source that is read again after its run, with the bytes of its records. It may have changed since: `sha256` tells.
+ * The same file gives the items of the run.
+ */
+export class SourceAgain {
+  /** How its records are read; null for a file that is one item. */
+  readonly records: RecordsAgain | null;
+  /** Its bytes, by the offsets of its records' spans. */
+  readonly original: OriginalText;
+  readonly #opened: Opened;
+
+  private constructor(opened: Opened) {
+    this.records = opened.records;
+    this.original = opened.original;
+    this.#opened = opened;
+  }
+
+  /** Rejects as `OpenSource.open` and `OpenSource.head` do. The caller closes it. */
+  static async open(
+    source: FrozenSource,
+    config: SourceConfig,
+    { itemBytes, signal }: { readonly itemBytes: number; readonly signal: AbortSignal },
+  ): Promise<SourceAgain> {
+    const recordBytes = recordBytesLimit(itemBytes);
+    // A bad row may be followed by one that is read from bytes up to the limit behind it.
+    const original = new OriginalText(2 * recordBytes);
+    const hash = createHash('sha256');
+    const file = await OpenSource.open(placeOfSource(source), signal, {
+      onStored: (piece) => hash.update(piece),
+      onInflated: (piece) => original.append(piece),
+    });
+    try {
+      const isNamed = isNamedFile(source, config);
+      const head = await file.head(encodingOf(config, isNamed));
+      const examined = await examine({ file, head, config, isNamed, path: source.absolute, itemBytes });
+      const records =
+        examined.kind === 'records'
+          ? {
+              layout: examined.layout,
+              options: examined.options,
+              reader: readerFor(examined.layout, recordBytes),
+            }
+          : null;
+      const maker = new ItemMaker({
+        path: source.path,
+        idNames: idNamesOf(config, isNamed),
+        firstSeq: 0,
+        itemBytes,
+        replay: config.asStream ?? null,
+      });
+      const sha256 = (): string => hash.digest('hex');
+      return new SourceAgain({ file, head, original, sha256, records, maker, signal });
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** WHATWG label of the named encoding, as far as is known by what was read; null for Unicode. */
+  get encoding(): string | null {
+    return this.#opened.file.encoding;
+  }
+
+  /** Offset in the text at which the rows of a table begin; 0 in other layouts; null for a header that was not read whole. */
+  get bodyStart(): number | null {
+    const reader = this.records?.reader;
+    return reader instanceof CsvReader ? reader.bodyStart : 0;
+  }
+
+  /** The records in batches. Throws as `readRecords` does. To be read once. */
+  async *rows({ reader, options }: RecordsAgain): AsyncGenerator<readonly RowAgain[], void> {
+    const { file, head, maker } = this.#opened;
+    for await (const batch of readRecords(file, head, reader)) {
+      yield batch.map((record) => {
+        const items: Item[] = [];
+        maker.add(record, options, items);
+        return { record, items };
+      });
+    }
+  }
+
+  /** SHA-256 of the file as stored, in hex, once all rows were read. To be called once. */
+  sha256(): string {
+    return this.#opened.sha256();
+  }
+
+  /** The bytes of the file as stored, from its beginning. */
+  stored(): AsyncGenerator<Buffer, void> {
+    const { file, signal } = this.#opened;
+    return fileBytes(file.handle, file.stats.size, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.file.close();
+  }
+}
