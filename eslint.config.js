@@ -15,6 +15,7 @@ export const ROOMS = [
   'config',
   'formats',
   'ingest',
+  'store',
   'queue',
   'normalize',
   'guard',
@@ -45,7 +46,11 @@ const BESIDE = {
  * the tensor codec with the client. http is for any server.
  */
 const SHARED = ['domain', 'terminal', 'normalize', 'guard/tensors'];
-const ONLY = { http: ['domain'], 'guard-server': [...SHARED, 'http'] };
+const ONLY = {
+  store: ['domain', 'files', 'flow'],
+  http: ['domain'],
+  'guard-server': [...SHARED, 'http'],
+};
 
 /** Moderation streams, as every server of them has them. */
 const STREAMS = { 'http/streams': ['domain', 'guard/tensors', 'http'] };
@@ -70,6 +75,7 @@ const LIBRARIES = [
   { places: ['guard', 'guard-server/grpc'], name: /^@grpc\// },
   { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
+  { places: ['store'], name: /^lmdb$/ },
 ];
 
 const RANDOM = {

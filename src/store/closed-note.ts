@@ -1,0 +1,50 @@
+import { rm, stat, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTemporary } from '../files/create-file.ts';
+import { readWholeFile } from '../files/open-file.ts';
+import { DATA_FILE } from './environment.ts';
+
+/** Name of the note that the last process to close a store leaves beside its data. */
+export const CLOSED_NOTE = 'closed.json';
+
+const MAX_NOTE_BYTES = 512;
+
+/**
+ * Notes the state of the data file after it was closed. As long as the file has this state, nothing but this program has
+ * written to it.
+ */
+export async function noteClosed(folder: string): Promise<void> {
+  const path = join(folder, CLOSED_NOTE);
+  const temporary = `${path}.tmp`;
+  const file = await createTemporary(temporary);
+  try {
+    await file.writeFile(await stateOf(folder));
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+/** Whether the data file is as it was when it was last closed. */
+export async function isAsClosed(folder: string): Promise<boolean> {
+  try {
+    const note = await readWholeFile(join(folder, CLOSED_NOTE), {
+      maxBytes: MAX_NOTE_BYTES,
+      links: 'refuse',
+    });
+    return note.toString() === (await stateOf(folder));
+  } catch {
+    return false;
+  }
+}
+
+/** To be called before the data file is opened: whoever does not close it leaves no note. */
+export async function removeClosedNote(folder: string): Promise<void> {
+  await rm(join(folder, CLOSED_NOTE), { force: true });
+}
+
+async function stateOf(folder: string): Promise<string> {
+  const { ino, size, mtimeNs, ctimeNs } = await stat(join(folder, DATA_FILE), { bigint: true });
+  const [inode, bytes, changed, noted] = [ino, size, mtimeNs, ctimeNs].map(String);
+  return `${JSON.stringify({ inode, bytes, changed, noted })}\n`;
+}

@@ -1,0 +1,82 @@
+import { crc32 } from 'node:zlib';
+import type { Environment, Table } from './environment.ts';
+
+const CONTENT_BYTES = 32;
+const SEQ_BYTES = 6;
+/** The seq, and a CRC-32 over it and its content. */
+const ENTRY_BYTES = SEQ_BYTES + 4;
+
+/** Claims that are not on disk, at most, when all callers wait for `settled`. */
+const FLUSH_CLAIMS = 4096;
+
+/**
+ * The first item with each content in one pass of one run, on disk. Claims are kept in memory until they are written,
+ * many at once. Losing some is harmless: the content is judged a second time.
+ */
+export class FirstSeqs {
+  readonly #environment: Environment;
+  readonly #table: Table;
+  readonly #waiting = new Map<string, number>();
+  /** What is being written. */
+  #writing: ReadonlyMap<string, number> = new Map();
+  #written: Promise<void> = Promise.resolve();
+  readonly #key = Buffer.alloc(CONTENT_BYTES);
+
+  constructor(environment: Environment, table: Table) {
+    this.#environment = environment;
+    this.#table = table;
+  }
+
+  /** The lowest seq claimed for the content so far, this one included. */
+  claim(contentSha256: string, seq: number): number {
+    const known = this.#find(contentSha256);
+    if (known !== null && known <= seq) return known;
+    this.#waiting.set(contentSha256, seq);
+    return seq;
+  }
+
+  /** Bounds what is kept in memory: to be awaited between shards. */
+  async settled(): Promise<void> {
+    if (this.#waiting.size < FLUSH_CLAIMS) return;
+    await this.flush();
+  }
+
+  /** Removes the claims of a pass that is finished. Nothing may be claimed afterwards. */
+  async forget(): Promise<void> {
+    await this.#written;
+    this.#waiting.clear();
+    await this.#environment.drop(this.#table);
+  }
+
+  #find(contentSha256: string): number | null {
+    const unwritten = this.#waiting.get(contentSha256) ?? this.#writing.get(contentSha256);
+    if (unwritten !== undefined) return unwritten;
+    this.#key.write(contentSha256, 0, CONTENT_BYTES, 'hex');
+    const value = this.#environment.get(this.#table, this.#key);
+    if (value?.length !== ENTRY_BYTES || value.readUInt32LE(SEQ_BYTES) !== checkOf(this.#key, value))
+      return null;
+    return value.readUIntLE(0, SEQ_BYTES);
+  }
+
+  /** Writes the claims so far. */
+  async flush(): Promise<void> {
+    await this.#written;
+    const claims = new Map(this.#waiting);
+    this.#waiting.clear();
+    this.#writing = claims;
+    this.#written = this.#environment.write(() => {
+      for (const [contentSha256, seq] of claims) {
+        const value = Buffer.alloc(ENTRY_BYTES);
+        const key = Buffer.from(contentSha256, 'hex');
+        value.writeUIntLE(seq, 0, SEQ_BYTES);
+        value.writeUInt32LE(checkOf(key, value), SEQ_BYTES);
+        this.#environment.put(this.#table, key, value);
+      }
+    });
+    await this.#written;
+  }
+}
+
+function checkOf(key: Buffer, value: Buffer): number {
+  return crc32(value.subarray(0, SEQ_BYTES), crc32(key));
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { createTemporary, DIRECTORY_MODE } from '../files/create-file.ts';
+import { makeFolders, syncDirectory } from '../files/durable-write.ts';
+import { readWholeFile } from '../files/open-file.ts';
+import { sharedWithOthers } from '../files/own-folder.ts';
+import { isDataFolder, isOwnMarker, makeMarker, MARKER_FILE, parseMarker } from './store-marker.ts';
+
+const MAX_MARKER_BYTES = 4096;
+
+/** What a folder holds: nothing yet, a store of another host, data to be replaced, or data to be checked and used. */
+export type StoreFolder =
+  | { readonly holds: 'nothing' | 'another host' | 'untrusted data' }
+  | { readonly holds: 'data'; readonly data: string };
+
+/**
+ * Looks at the folder of a store, and makes it if it does not exist. Failure('usage') for a folder that is not a
+ * store's, or that others can write in: a store decides what is judged. Rejects with the system's error when it cannot
+ * be made.
+ */
+export async function lookAtFolder(dir: string, key: Buffer | null): Promise<StoreFolder> {
+  await makeFolders(dir);
+  const shared = await sharedWithOthers(dir);
+  if (shared !== null) {
+    throw new Failure(
+      'usage',
+      `the folder of the verdict store ${dir} is ${shared}: name one that is yours alone with --store, or use --no-reuse`,
+    );
+  }
+  const names = await readdir(dir);
+  if (!names.every(isOurs)) {
+    throw new Failure('usage', `${dir} is not a verdict store: name a new or empty folder with --store`);
+  }
+  if (!names.includes(MARKER_FILE)) return { holds: 'nothing' };
+  const text = await readWholeFile(join(dir, MARKER_FILE), { maxBytes: MAX_MARKER_BYTES, links: 'refuse' });
+  const marker = parseMarker(text.toString());
+  if (marker !== null && marker.host !== hostname()) return { holds: 'another host' };
+  if (marker === null || !(await isOwnMarker(dir, marker, key))) return { holds: 'untrusted data' };
+  return { holds: 'data', data: marker.data };
+}
+
+/** Makes a folder for new data, which the store does not use yet; returns its name. */
+export async function makeDataFolder(dir: string): Promise<string> {
+  const data = `data-${randomBytes(4).toString('hex')}`;
+  await mkdir(join(dir, data), DIRECTORY_MODE);
+  return data;
+}
+
+/** Lets the store use this data from now on, in one step, and removes all other data. */
+export async function useData(dir: string, data: string, key: Buffer | null): Promise<void> {
+  const path = join(dir, MARKER_FILE);
+  const temporary = join(dir, TEMPORARY_MARKER);
+  const file = await createTemporary(temporary);
+  try {
+    await file.writeFile(`${JSON.stringify(await makeMarker(dir, data, key))}\n`);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  await syncDirectory(dir);
+  // Processes that have the old data open keep it until they close it.
+  for (const name of await readdir(dir)) {
+    if (isDataFolder(name) && name !== data) await removeData(dir, name);
+  }
+}
+
+export async function removeData(dir: string, data: string): Promise<void> {
+  await rm(join(dir, data), { recursive: true, force: true });
+}
+
+const TEMPORARY_MARKER = `${MARKER_FILE}.tmp`;
+
+function isOurs(name: string): boolean {
+  return name === MARKER_FILE || name === TEMPORARY_MARKER || isDataFolder(name);
+}

@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { noteClosed, removeClosedNote } from './closed-note.ts';
+import { checkData } from './check-data.ts';
+import { Environment } from './environment.ts';
+import { FileHashes, type FileState } from './file-hashes.ts';
+import { FirstSeqs } from './first-seqs.ts';
+import type { JudgedBy } from './judged-by.ts';
+import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
+import { Verdicts, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
+
+export interface StoreOptions {
+  /** This user's run key, which seals the store; null for a user without one. */
+  readonly key: Buffer | null;
+  /** The verdicts that a damaged store is filled with again. */
+  readonly recorded: (signal: AbortSignal) => AsyncIterable<JudgedVerdicts>;
+  /** Takes one line for people. */
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Verdicts by content and `JudgedBy`, in a folder: so that what was judged once need not be judged again. It is only a
+ * cache. Whatever goes wrong with it ends in a miss, and is said once. All processes of a user on one host may share it.
+ */
+export class VerdictStore {
+  readonly #folder: string;
+  readonly #environment: Environment;
+  readonly #verdicts: Verdicts;
+  readonly #files: FileHashes;
+
+  private constructor(folder: string, environment: Environment) {
+    this.#folder = folder;
+    this.#environment = environment;
+    this.#verdicts = new Verdicts(environment);
+    this.#files = new FileHashes(environment);
+  }
+
+  /**
+   * Opens the store in a folder, or makes one there. A damaged one is replaced by one that is filled from records. Null,
+   * and said, when there can be no store: another host uses it, or the disk is full. Failure('usage') for a folder that
+   * is something else, or that others can write in. Rejects with the signal's reason when aborted.
+   */
+  static async open(dir: string, options: StoreOptions): Promise<VerdictStore | null> {
+    const { key, say, signal } = options;
+    try {
+      const found = await lookAtFolder(dir, key);
+      if (found.holds === 'another host') {
+        say(
+          `the verdict store ${dir} belongs to another host: nothing is reused; name another one with --store`,
+        );
+        return null;
+      }
+      if (found.holds === 'nothing') return await VerdictStore.#make(dir, options, false);
+      if (found.holds === 'data') {
+        const folder = join(dir, found.data);
+        const check = await checkData(folder, signal);
+        if (check === 'busy') {
+          say(`the verdict store ${dir} does not answer: nothing is reused in this run`);
+          return null;
+        }
+        if (check === 'sound') return await VerdictStore.#use(folder, say);
+      }
+      say(
+        `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
+      );
+      return await VerdictStore.#make(dir, options, true);
+    } catch (error) {
+      if (signal.aborted || error instanceof Failure) throw error;
+      say(`the verdict store ${dir} cannot be used (${codeOf(error)}): nothing is reused in this run`);
+      return null;
+    }
+  }
+
+  /** The verdict on a content, by the first of these that judged it; null when there is none. */
+  find(contentSha256: string, judgedBy: readonly JudgedBy[]): StoredVerdict | null {
+    for (const by of judgedBy) {
+      const found = this.#verdicts.find(contentSha256, by);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /**
+   * Adds verdicts that are committed to a verdict log. Verdicts of unknown models and of generations are left out.
+   * Resolves when they are stored, or cannot be. Many calls share one transaction.
+   */
+  add(judged: JudgedVerdicts): Promise<void> {
+    return this.#environment.write(() => this.#verdicts.put(judged));
+  }
+
+  /** The first item with each content in a pass of a run. To be opened once per pass. */
+  firstSeqs(run: string, pass: number): FirstSeqs {
+    const name = `first-${hash('sha256', `${run}\n${pass}`).slice(0, 32)}`;
+    return new FirstSeqs(this.#environment, this.#environment.table(name));
+  }
+
+  /** SHA-256 of a file that is as it was when it was hashed; null when it has to be read. */
+  fileHash(state: FileState): string | null {
+    return this.#files.find(state);
+  }
+
+  /** Adds the hash of a file whose state was the same after it was read. A file that had just changed is left out. */
+  addFileHash(state: FileState, sha256: string): Promise<void> {
+    return this.#environment.write(() => this.#files.put(state, sha256));
+  }
+
+  /** Waits for what is being written. Nothing may be called afterwards. */
+  async close(): Promise<void> {
+    const isSound = await this.#environment.close();
+    if (isSound) await noteClosed(this.#folder).catch(() => undefined);
+  }
+
+  static async #use(folder: string, say: StoreOptions['say']): Promise<VerdictStore> {
+    await removeClosedNote(folder);
+    const onFailure = (what: 'read' | 'write', error: unknown): void =>
+      say(
+        what === 'read'
+          ? `the verdict store cannot be read (${codeOf(error)}): nothing more is reused in this run`
+          : `the verdict store cannot be written (${codeOf(error)}): what is judged from now on is not stored`,
+      );
+    return new VerdictStore(folder, Environment.open(folder, onFailure));
+  }
+
+  static async #make(
+    dir: string,
+    { key, recorded, say, signal }: StoreOptions,
+    fill: boolean,
+  ): Promise<VerdictStore> {
+    const data = await makeDataFolder(dir);
+    try {
+      const store = await VerdictStore.#use(join(dir, data), say);
+      if (fill) for await (const judged of recorded(signal)) await store.add(judged);
+      await useData(dir, data, key);
+      return store;
+    } catch (error) {
+      await removeData(dir, data);
+      throw error;
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { VerdictStore, type StoreOptions } from '../../src/store/verdict-store.ts';
+import { JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
+
+let folder: string;
+let dir: string;
+let said: string[];
+let options: StoreOptions;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'store-'));
+  dir = join(folder, '.store');
+  said = [];
+  options = {
+    key: Buffer.alloc(32, 7),
+    recorded: async function* () {
+      // Nothing was recorded.
+    },
+    say: (line) => void said.push(line),
+    signal: new AbortController().signal,
+  };
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const open = async (): Promise<VerdictStore> => (await VerdictStore.open(dir, options))!;
+const content = (text: string): string => hash('sha256', text);
+
+it('finds a verdict again, in this process and in the next', async () => {
+  let store = await open();
+  expect(store.find(content('a'), [JUDGED])).toBeNull();
+  await store.add(verdictsOf('run-1', [content('a')]));
+  const expected = { judgement: judgement(), fingerprint: MODEL, run: 'run-1' };
+  expect(store.find(content('a'), [JUDGED])).toEqual(expected);
+  await store.close();
+  store = await open();
+  expect(store.find(content('a'), [JUDGED])).toEqual(expected);
+  expect(store.find(content('b'), [JUDGED])).toBeNull();
+  await store.close();
+  expect(said).toEqual([]);
+  expect((await stat(dir)).mode & 0o777).toBe(0o700);
+});
+
+it('finds only what the same model judged with the same options, by the first that did', async () => {
+  const store = await open();
+  await store.add(verdictsOf('run-1', [content('a')]));
+  const other = { ...JUDGED, judging: '{"frames":9}' };
+  const newer = { ...JUDGED, fingerprint: `sha256:${'0'.repeat(64)}` };
+  expect(store.find(content('a'), [other, newer])).toBeNull();
+  expect(store.find(content('a'), [newer, JUDGED])?.run).toBe('run-1');
+  await store.close();
+});
+
+it('stores no verdict of an unknown model, and none of a generation', async () => {
+  const store = await open();
+  const stream = { ...judgement(), stream: {} as never };
+  await store.add({
+    ...verdictsOf('run-1', []),
+    verdicts: [{ contentSha256: content('a'), judgement: stream }],
+  });
+  const unknown = { ...judgement(), fingerprint: null };
+  await store.add({
+    ...verdictsOf('run-1', []),
+    verdicts: [{ contentSha256: content('b'), judgement: unknown }],
+  });
+  expect(store.find(content('a'), [JUDGED])).toBeNull();
+  expect(store.find(content('b'), [JUDGED])).toBeNull();
+  await store.close();
+});
+
+it('refuses a folder that holds something else', async () => {
+  await writeFile(join(folder, 'notes.txt'), 'not a store');
+  dir = folder;
+  await expect(open()).rejects.toMatchObject({ kind: 'usage' });
+});
+
+it('remembers the first item with a content, until the pass is finished', async () => {
+  let store = await open();
+  const first = store.firstSeqs('run-1', 1);
+  expect(first.claim(content('a'), 3)).toBe(3);
+  expect(first.claim(content('a'), 9)).toBe(3);
+  await first.flush();
+  expect(first.claim(content('a'), 9)).toBe(3);
+  expect(store.firstSeqs('run-1', 2).claim(content('a'), 9)).toBe(9);
+  await store.close();
+  store = await open();
+  const again = store.firstSeqs('run-1', 1);
+  expect(again.claim(content('a'), 9)).toBe(3);
+  await again.forget();
+  expect(store.firstSeqs('run-1', 1).claim(content('a'), 9)).toBe(9);
+  await store.close();
+});
+
+it('knows the hash of a file while its size, its times and its place stay the same', async () => {
+  const store = await open();
+  const second = 1_000_000_000n;
+  const state = { dev: 1n, ino: 2n, size: 3n, mtimeNs: 1n * second, ctimeNs: 2n * second, seenMs: 10_000 };
+  await store.addFileHash(state, content('a'));
+  expect(store.fileHash(state)).toBe(content('a'));
+  for (const change of [{ dev: 9n }, { ino: 9n }, { size: 9n }, { mtimeNs: 9n }, { ctimeNs: 9n }])
+    expect(store.fileHash({ ...state, ...change })).toBeNull();
+  const young = { ...state, ino: 3n, seenMs: 3_500 };
+  await store.addFileHash(young, content('a'));
+  expect(store.fileHash(young)).toBeNull();
+  await store.close();
+});
