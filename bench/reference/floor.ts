@@ -70,6 +70,7 @@ function verdict(
     content_sha256: sha256,
     roles: null,
     turn: null,
+    part: null,
     coverage: { unit: 'chars', judged: 300, total: 300, worst_at: null },
     status: 'ok',
     score: answer.score,

@@ -34,6 +34,11 @@ interface ItemBase {
    * Null if there are none. Not part of the item's identity.
    */
   readonly roles: RoleCounts | null;
+  /**
+   * Which part of its record the item is: `chosen`, `image`, `comments[2]`; null for the record itself and for a whole
+   * file. The turns of a conversation share its part.
+   */
+  readonly part: string | null;
   /** For a turn of a conversation that is judged at every turn: its 1-based number in the record; else null. */
   readonly turn: number | null;
 }

@@ -10,7 +10,7 @@ const CHUNK_LENGTH = 65_536;
  * Hash of everything recorded about a shard's items except their outcomes, 64 hex digits: SHA-256 over one line per item,
  * a JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, error
  * code and message of an item that failed when it was read (otherwise null), the roles as [name, count], sorted by
- * name, and the turn, if it is one. The hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
+ * name, then the turn, if it is one, and the part, if it is one. The hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
  * outcome lines of the items.
  */
 export function itemsSha256(items: readonly Item[]): string {
@@ -23,7 +23,7 @@ export function itemsSha256(items: readonly Item[]): string {
       ...[modality, requestType, item.contentSha256],
       ...[error?.code ?? null, error?.message ?? null],
       inOrder(item.roles),
-      ...turnIn(item),
+      ...placeIn(item),
     ];
   });
 }
@@ -38,14 +38,14 @@ export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
       ...[outcome.modality, outcome.request_type, outcome.content_sha256],
       ...[known?.code ?? null, known?.message ?? null],
       inOrder(outcome.roles),
-      ...turnIn(outcome),
+      ...placeIn(outcome),
     ];
   });
 }
 
-/** Nothing without a turn, so that the hash of all other items is that of earlier builds. */
-function turnIn({ turn = null }: { readonly turn?: number | null }): readonly number[] {
-  return turn === null ? [] : [turn];
+/** A number and a text, each left out if null, so that the hash of all other items is that of earlier builds. */
+function placeIn({ turn = null, part = null }: Pick<OutcomeLine, 'turn' | 'part'>): readonly unknown[] {
+  return [turn, part].filter((value) => value !== null);
 }
 
 function inOrder(roles: RoleCounts | null): readonly unknown[] | null {

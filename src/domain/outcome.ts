@@ -80,6 +80,8 @@ export interface OutcomeLine {
   readonly roles: RoleCounts | null;
   /** Missing in lines of earlier builds. */
   readonly turn?: number | null;
+  /** Missing in lines of earlier builds. */
+  readonly part?: string | null;
   readonly coverage: Coverage | null;
   readonly status: 'ok' | 'error';
   readonly score: number | null;

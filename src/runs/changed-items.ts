@@ -1,15 +1,17 @@
 import { itemError } from '../domain/item-error.ts';
 import type { FailedItem } from '../domain/item.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import { idOfSource } from '../ingest/sources/corpus-roots.ts';
 
 const BATCH = 1024;
 
 function changedItem(source: FrozenSource, seq: number): FailedItem {
   return {
     seq,
-    id: `${source.path}#seq-${seq}`,
+    id: `${idOfSource(source)}#seq-${seq}`,
     source: { path: source.path, row: null, line: null, sha256: null, bytes: null },
     roles: null,
+    part: null,
     turn: null,
     request: null,
     modality: null,

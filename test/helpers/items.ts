@@ -17,6 +17,7 @@ export function judgedItem(seq: number, request: ItemRequest, path = 'corpus.csv
     source: source(path, seq + 1),
     roles: null,
     turn: null,
+    part: null,
     request,
     contentSha256: contentSha256(request),
     settled: null,
@@ -30,6 +31,7 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
     source: source(path, seq + 1),
     roles: null,
     turn: null,
+    part: null,
     request: null,
     modality: 'text',
     requestType: 'prompt',
@@ -40,7 +42,7 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
 
 /** A text whose verdict is known before it is judged. */
 export function knownItem(seq: number, score: number, path = 'corpus.csv'): KnownItem {
-  const { id, source, roles, turn, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
+  const { id, source, roles, part, turn, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
   const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
   const settled = {
     judgement: judgement(score).judgement!,
@@ -48,18 +50,19 @@ export function knownItem(seq: number, score: number, path = 'corpus.csv'): Know
     reusedFrom: 'an-earlier-run',
     error: null,
   };
-  return { seq, id, source, roles, turn, request: null, ...of, settled };
+  return { seq, id, source, roles, part, turn, request: null, ...of, settled };
 }
 
 /** An item with the content of an earlier one. */
 export function copiedItem(seq: number, text: string, sameAs: number, path = 'corpus.csv'): CopiedItem {
-  const { id, source, roles, turn, contentSha256: hash } = promptItem(seq, text, path);
+  const { id, source, roles, part, turn, contentSha256: hash } = promptItem(seq, text, path);
   const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
   return {
     seq,
     id,
     source,
     roles,
+    part,
     turn,
     request: null,
     ...of,

@@ -24,6 +24,8 @@ function compact(item: Item): unknown {
   const optional = {
     ...(row === null ? {} : { row, line }),
     ...(item.roles === null ? {} : { roles: item.roles }),
+    ...(item.part === null ? {} : { part: item.part }),
+    ...(item.turn === null ? {} : { turn: item.turn }),
   };
   if (item.settled !== null) {
     return {
@@ -46,6 +48,8 @@ describe('the items of', () => {
       const items = await readItems([corpus(`${folder}inputs/${name}`, expected.config)], expected.itemBytes);
       expect(items.map(compact)).toEqual(expected.items);
       expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
+      const places = items.map(({ source, part, turn }) => `${source.row} ${part} ${turn}`);
+      expect(new Set(places).size).toBe(items.length);
       for (const item of items) {
         expect(item.source.path).toBe(name);
         expect(item.contentSha256).toBe(item.request === null ? null : contentSha256(item.request));

@@ -466,6 +466,7 @@ describe('what records hold in lists and objects', () => {
         const found = await readItems([corpus(write([{ text: 'main words', inner: [inner] }]))]);
         const judged = found.map(shown).join('\n');
         const isRefused = found.some(({ settled }) => settled !== null);
+        expect(new Set(found.map(({ part }) => part)).size).toBe(found.length);
         for (const words of textsUnder(inner)) expect(isRefused || judged.includes(words)).toBe(true);
       }),
       { numRuns: 200 },

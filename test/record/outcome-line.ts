@@ -13,6 +13,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     content_sha256: null,
     roles: null,
     turn: null,
+    part: null,
     coverage: null,
     status: 'ok',
     score: 0.5,

@@ -24,7 +24,7 @@ import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
 
-/** Where an item is in the sources; for a conversation, also the original roles of its turns, or the number of the turn. */
+/** Where an item is in the sources and its record; for a conversation, also the original roles of its turns. */
 const isPlace = row(
   count, // seq
   text, // id
@@ -34,6 +34,7 @@ const isPlace = row(
   nullOr(text), // sha256
   nullOr(count), // bytes
   nullOr(countsOf(ORIGINAL_ROLES)),
+  nullOr(text), // part
   nullOr(count), // turn
 );
 
@@ -41,9 +42,9 @@ type Place = Checked<typeof isPlace>;
 
 export const PLACE = z.custom<Place>(isPlace);
 
-export function packPlace({ seq, id, source, roles, turn }: Item, names: StringTable): Place {
+export function packPlace({ seq, id, source, roles, part, turn }: Item, names: StringTable): Place {
   const { path, row: record, line, sha256, bytes } = source;
-  return [seq, id, names.index(path), record, line, sha256, bytes, roles, turn];
+  return [seq, id, names.index(path), record, line, sha256, bytes, roles, part, turn];
 }
 
 export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
@@ -56,10 +57,10 @@ interface Named {
 
 /** Throws when the row refers to something that is missing; so do the other functions that unpack. */
 export function unpackPlace(
-  [seq, id, path, row, line, sha256, bytes, roles, turn]: Place,
+  [seq, id, path, row, line, sha256, bytes, roles, part, turn]: Place,
   { names }: Pick<Named, 'names'>,
-): Pick<Item, 'seq' | 'id' | 'source' | 'roles' | 'turn'> {
-  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles, turn };
+): Pick<Item, 'seq' | 'id' | 'source' | 'roles' | 'part' | 'turn'> {
+  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles, part, turn };
 }
 
 const isFailed = row(
@@ -117,30 +118,42 @@ export function unpackSettled(row: SettledRow, by: Named): SettledItem {
 }
 
 function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Named): FailedItem {
-  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   const settled = { judgement: null, error: unpackError(error) };
-  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256: null, settled };
+  return {
+    seq,
+    id,
+    source,
+    roles,
+    part,
+    turn,
+    request: null,
+    modality,
+    requestType,
+    contentSha256: null,
+    settled,
+  };
 }
 
 function unpackKnown(
   [, place, requestType, modality, contentSha256, verdict, run]: KnownRow,
   by: Named,
 ): KnownItem {
-  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
   if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
   const settled = { judgement, fingerprint, reusedFrom: textAt(by.names, run), error: null };
-  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256, settled };
+  return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
 }
 
 function unpackCopied(
   [, place, requestType, modality, contentSha256, sameAs]: CopiedRow,
   by: Named,
 ): CopiedItem {
-  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   const settled = { judgement: null, error: null, sameAs };
-  return { seq, id, source, roles, turn, request: null, modality, requestType, contentSha256, settled };
+  return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
 }
 
 const isJudged = row(
@@ -165,12 +178,13 @@ export function packItem(item: Item, names: StringTable): ItemRow {
 export function unpackItem(row: ItemRow, by: Named): Item {
   if (row[0] !== ITEM_KIND.judged) return unpackSettled(row, by);
   const [, place, requestType, modality, contentSha256] = row;
-  const { seq, id, source, roles, turn } = unpackPlace(place, by);
+  const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   return {
     seq,
     id,
     source,
     roles,
+    part,
     turn,
     request: emptied(requestType, modality),
     contentSha256,

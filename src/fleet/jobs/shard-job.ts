@@ -174,8 +174,8 @@ export const shardJobCodec: JobContent<ShardJob> = {
     const items = job.items.map((row): Item => {
       if (row[0] !== ITEM_KIND.judged) return unpackSettled(row, job);
       const [, place, request, contentSha256] = row;
-      const { seq, id, source, roles, turn } = unpackPlace(place, job);
-      return { seq, id, source, roles, turn, request: unpack(request), contentSha256, settled: null };
+      const { seq, id, source, roles, part, turn } = unpackPlace(place, job);
+      return { seq, id, source, roles, part, turn, request: unpack(request), contentSha256, settled: null };
     });
     const { shard, pass, lane } = job;
     return {

@@ -3,7 +3,8 @@ import { JsonFields } from '../json/json-fields.ts';
 import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
 import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
-import { settled, type Draft, type Drafted } from './draft.ts';
+import { inPart, settled, type Draft, type Drafted } from './draft.ts';
+import { PartCounter } from './part-counter.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
 import { MAX_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
 
@@ -26,6 +27,12 @@ export function draftSource(record: ReadRecord, options: RecordOptions, passed?:
   return { drafts: items.drafts(), judged };
 }
 
+/** A value and the field of the outermost object that it is in. */
+interface Held {
+  readonly field: string | undefined;
+  readonly value: unknown;
+}
+
 /** The columns the user named, of each object that has any of them, such as the records of a second array. */
 function draftNamedInside(
   fields: Fields,
@@ -37,12 +44,13 @@ function draftNamedInside(
   let pieces = 0;
   let tooMany = 0;
   const suffix = (): string => (++pieces === 1 ? '' : `#nested${pieces}`);
+  const parts = new PartCounter();
   // An explicit stack, last first: values nest as deep as a parser lets them.
-  const pending: unknown[] = [fields];
-  while (pending.length > 0) {
-    const value = pending.pop();
+  const pending: Held[] = [{ field: undefined, value: fields }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { field, value } = next;
     if (isList(value)) {
-      for (let index = value.length - 1; index >= 0; index--) pending.push(value[index]);
+      for (let index = value.length - 1; index >= 0; index--) pending.push({ field, value: value[index] });
       continue;
     }
     if (typeof value !== 'object' || value === null) continue;
@@ -54,18 +62,20 @@ function draftNamedInside(
       if (drafts.length + found.length > MAX_ITEMS) tooMany += found.length;
       else {
         const own = suffix();
+        const part = here === fields ? null : parts.next(field);
         const first = drafts.length;
-        for (const draft of found) drafts.push(placed(draft, own, first));
+        for (const draft of found) drafts.push(placed(draft, { suffix: own, part, first }));
       }
     }
     const used = new Set(held.map((name) => here.positionOf(name)));
     for (const name of [...here.nestedNames()].reverse()) {
-      if (!used.has(here.positionOf(name))) pending.push(here.get(name));
+      if (!used.has(here.positionOf(name))) pending.push({ field: field ?? name, value: here.get(name) });
     }
   }
   if (tooMany > 0) {
     const what = `there are more than ${MAX_ITEMS} texts around the records; ${tooMany} are not judged`;
-    drafts.push(settled(suffix(), null, itemError('ITEM_TOO_LARGE', what)));
+    const error = settled(suffix(), null, itemError('ITEM_TOO_LARGE', what));
+    drafts.push(inPart(parts.next(undefined), error));
   }
   return { drafts, judged };
 }

@@ -1,6 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { Attachment, AttachmentKind } from './content.ts';
-import type { Draft } from './draft.ts';
+import { inPart, numberedPart, type Draft } from './draft.ts';
 import { imageOf } from './embedded-image.ts';
 
 const NOT_JUDGED = {
@@ -8,15 +8,22 @@ const NOT_JUDGED = {
   file: itemError('UNSUPPORTED_TYPE', 'a file in a message is not judged by this version'),
 } as const;
 
-/** One item per attachment, numbered from 1 within its kind. Only images whose bytes are in the record are judged. */
+/** One item per attachment, numbered from 1 within its kind; its part has no number if it is the only one. Only images whose bytes are in the record are judged. */
 export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): Draft[] {
+  const total: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
+  for (const { kind } of attachments) total[kind]++;
   const counts: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
   return attachments.map(({ kind, part }): Draft => {
-    const own = `${suffix}#${kind}${++counts[kind]}`;
-    if (kind === 'image') return imageDraft(own, imageOf(part));
-    const modality = kind === 'file' ? null : kind;
-    return { suffix: own, request: null, modality, requestType: null, error: NOT_JUDGED[kind] };
+    const number = ++counts[kind];
+    const name = total[kind] === 1 ? kind : numberedPart(kind, number);
+    return inPart(name, attachmentDraft(`${suffix}#${kind}${number}`, kind, part));
   });
+}
+
+function attachmentDraft(suffix: string, kind: AttachmentKind, part: object): Draft {
+  if (kind === 'image') return imageDraft(suffix, imageOf(part));
+  const modality = kind === 'file' ? null : kind;
+  return { suffix, request: null, modality, requestType: null, error: NOT_JUDGED[kind] };
 }
 
 /** The item of an image, or of the error why its bytes are missing. */

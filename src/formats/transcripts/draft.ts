@@ -7,6 +7,8 @@ interface DraftBase {
   readonly suffix: string;
   /** The item's role counts; absent is the same as null. */
   readonly roles?: RoleCounts | null;
+  /** Which part of the record it is (see `inPart`); absent is the same as null. */
+  readonly part?: string | null;
   /** For a turn that is an item of its own: its 1-based number in the record; absent is the same as null. */
   readonly turn?: number;
 }
@@ -33,6 +35,16 @@ export interface Drafted {
   readonly drafts: readonly Draft[];
   /** Names, as looked up, of the fields that were judged or used as the id. */
   readonly judged: readonly string[];
+}
+
+/** The draft as part of a larger one: `rejected`, or for an image in it `rejected.image`. */
+export function inPart(name: string, draft: Draft): Draft {
+  return { ...draft, part: (draft.part ?? null) === null ? name : `${name}.${draft.part}` };
+}
+
+/** The name of the number-th of several parts, from 1. */
+export function numberedPart(name: string, number: number): string {
+  return `${name}[${number}]`;
 }
 
 /** Whether a text is only white space, which the guard rejects as empty content. */

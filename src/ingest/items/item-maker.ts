@@ -31,6 +31,8 @@ const MAX_ID_LENGTH = 512;
 interface ItemMakerOptions {
   /** Path of the file in outcome lines. */
   readonly path: string;
+  /** The id of the file, from which items without an id of their own get theirs. */
+  readonly fileId: string;
   /** Names of columns that may contain the id, in order of preference. */
   readonly idNames: readonly string[];
   readonly firstSeq: number;
@@ -43,7 +45,7 @@ interface ItemMakerOptions {
 /** The content of a file that is one item. */
 export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
-  /** Null: the path is used. */
+  /** Null: the id of the file is used. */
   readonly id: string | null;
 }
 
@@ -59,6 +61,7 @@ interface MeasuredConversation {
 /** Makes items from the records of one file: assigns seqs and ids, checks sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
+  readonly #fileId: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
   readonly #replay: Replay | null;
@@ -68,6 +71,7 @@ export class ItemMaker {
 
   constructor(options: ItemMakerOptions) {
     this.#path = options.path;
+    this.#fileId = options.fileId;
     this.#idNames = options.idNames;
     this.#itemBytes = options.itemBytes;
     this.#replay = options.replay;
@@ -91,7 +95,7 @@ export class ItemMaker {
   /** An item that is the whole file. */
   wholeFile({ sha256, bytes, draft, id }: WholeFile): Item {
     const source = { path: this.#path, row: null, line: null, sha256, bytes };
-    return this.#item(id ?? this.#path, source, draft, this.#seq);
+    return this.#item(id ?? this.#fileId, source, draft, this.#seq);
   }
 
   /** The failed item of a record that cannot be judged. */
@@ -107,7 +111,7 @@ export class ItemMaker {
     const { request } = draft;
     const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;
     if (unknown !== null) {
-      return this.#failed(id, source, { modality: 'image', requestType: 'prompt', error: unknown });
+      return this.#failed(id, source, { ...draft, modality: 'image', requestType: 'prompt', error: unknown });
     }
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
     const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
@@ -116,19 +120,15 @@ export class ItemMaker {
       ofConversation ? this.#measured(request).submitted[request.turns - 1]! : 0,
     );
     if (error !== null) {
-      return this.#failed(id, source, {
-        modality: request.modality,
-        requestType: request.requestType,
-        roles: draft.roles ?? null,
-        ...(draft.turn !== undefined && { turn: draft.turn }),
-        error,
-      });
+      const { modality, requestType } = request;
+      return this.#failed(id, source, { ...draft, modality, requestType, error });
     }
     return {
       seq: this.#seq++,
       id,
       source,
       roles: draft.roles ?? null,
+      part: draft.part ?? null,
       turn: draft.turn ?? null,
       request: ofConversation ? { ...request, conversation: firstSeq + request.conversation } : request,
       contentSha256: ofConversation
@@ -153,12 +153,13 @@ export class ItemMaker {
   #failed(
     id: string,
     source: ItemSource,
-    { modality, requestType, roles = null, turn, error }: Omit<SettledDraft, 'suffix' | 'request'>,
+    { modality, requestType, roles = null, part, turn, error }: Omit<SettledDraft, 'suffix' | 'request'>,
   ): FailedItem {
     const seq = this.#seq++;
     const settled = { judgement: null, error };
     const kind = { modality, requestType, contentSha256: null };
-    return { seq, id, source, roles, turn: turn ?? null, request: null, ...kind, settled };
+    const place = { part: part ?? null, turn: turn ?? null };
+    return { seq, id, source, roles, ...place, request: null, ...kind, settled };
   }
 
   /** Sizes and hashes of a turn's conversation, computed once for all its turns. */
@@ -180,7 +181,7 @@ export class ItemMaker {
 
   /** The id of a record without its own. */
   #positionOf({ row }: SourceRecord): string {
-    return `${this.#path}#${row}`;
+    return `${this.#fileId}#${row}`;
   }
 
   #idOf(content: RecordContent): string | null {

@@ -135,6 +135,7 @@ function notAsPlanned(item: Item): FailedItem {
     id: item.id,
     source: item.source,
     roles: null,
+    part: item.part,
     turn: item.turn,
     request: null,
     modality: item.request?.modality ?? null,

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { systemPath } from '../../domain/file-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
@@ -8,6 +9,14 @@ export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaF
   return slash < 0
     ? { corpus: path, path: '' }
     : { corpus: path.slice(0, slash), path: path.slice(slash + 1) };
+}
+
+/**
+ * The id of a source's item: its path below its corpus, or its name if the user named the file. It does not depend on how
+ * the corpus was given. Ids may repeat.
+ */
+export function idOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): string {
+  return placeInCorpus(source).path || basename(source.absolute);
 }
 
 /** Corpus name to the absolute path of its folder, or of the file if the corpus is a single file. */

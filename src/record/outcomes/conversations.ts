@@ -7,6 +7,8 @@ export interface ConversationLine {
   /** The id of its turns without the number of the turn. */
   readonly id: string;
   readonly source: Pick<OutcomeLine['source'], 'path' | 'row' | 'line'>;
+  /** Which part of its record the conversation is; null for the record itself. */
+  readonly part: string | null;
   /** The seq of its first turn; the others follow. */
   readonly first_seq: number;
   readonly turns: number;
@@ -60,13 +62,14 @@ export class Conversations {
     const open = this.#open;
     this.#open = null;
     if (open === null) return null;
-    const { run, seq, source } = open.first;
+    const { run, seq, source, part = null } = open.first;
     const isKnown = open.judged === open.turns || open.tippedBy !== null;
     return {
       schema: 1,
       run,
       id: open.id,
       source: { path: source.path, row: source.row, line: source.line },
+      part,
       first_seq: seq,
       turns: open.turns,
       judged: open.judged,

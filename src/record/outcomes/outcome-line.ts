@@ -30,6 +30,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     content_sha256: item.contentSha256,
     roles: item.roles,
     turn: item.turn,
+    part: item.part,
     coverage: {
       unit: coverage.unit,
       judged: coverage.judged,
@@ -71,6 +72,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     content_sha256: item.contentSha256,
     roles: item.roles,
     turn: item.turn,
+    part: item.part,
     coverage: null,
     status: 'error',
     score: null,

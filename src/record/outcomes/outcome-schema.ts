@@ -28,6 +28,8 @@ const OUTCOME = z.strictObject({
   roles: z.partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1)).nullable(),
   // Lines of earlier builds do not have it.
   turn: z.int().min(1).nullable().default(null),
+  // Lines of earlier builds do not have it.
+  part: z.string().nullable().default(null),
   coverage: z
     .strictObject({
       unit: z.enum(COVERAGE_UNITS),

@@ -8,6 +8,8 @@ const COLUMNS = [
   'row',
   'line',
   'id',
+  'part',
+  'turn',
   'decision',
   'decided_by',
   'score',
@@ -81,7 +83,7 @@ export function tableRow(line: OutcomeLine, withStreams: boolean): string {
   const judged = coverage === null ? null : `${coverage.judged} of ${coverage.total} ${coverage.unit}`;
   return (
     `${cell(line.seq)},${cell(source.path)},${cell(source.row)},${cell(source.line)},${cell(line.id)},` +
-    `${cell(line.decision)},${cell(line.decided_by)},${cell(line.score)},${scores === null ? NO_SCORES : scoreCells(scores)}` +
+    `${cell(line.part)},${cell(line.turn)},${cell(line.decision)},${cell(line.decided_by)},${cell(line.score)},${scores === null ? NO_SCORES : scoreCells(scores)}` +
     `${cell(judged)},${cell(line.endpoint)},${cell(line.fingerprint)},${cell(error?.code)},` +
     `${cell(error?.message)},${cell(spreadsheetTime(line.moderated_at))}${withStreams ? streamCells(line.stream) : ''}\r\n`
   );

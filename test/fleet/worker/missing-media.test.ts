@@ -30,6 +30,7 @@ describe('what a worker sees of a corpus', () => {
       source: { path: `c/${path}`, row: null, line: null, sha256: '0'.repeat(64), bytes: 3 },
       roles: null,
       turn: null,
+      part: null,
       request: {
         requestType: 'prompt',
         modality: 'image',

@@ -32,23 +32,18 @@ describe('columns and an encoding that are named for a folder', () => {
     write('b.csv', 'text,note\nfive,six\n');
     write('c.jsonl', '{"id":"c","text":"seven","remarks":"eight"}\n');
     write('d.txt', 'nine');
-    expect(await read()).toEqual([
-      'folder/a.csv: UNSUPPORTED_TYPE',
-      'folder/b.csv#1: five',
-      'c: seven',
-      'folder/d.txt: nine',
-    ]);
+    expect(await read()).toEqual(['a.csv: UNSUPPORTED_TYPE', 'b.csv#1: five', 'c: seven', 'd.txt: nine']);
     expect(await read({ textColumns: ['Remarks', 'note2'] })).toEqual([
-      'folder/a.csv#1: three four',
-      'folder/b.csv#1: five',
+      'a.csv#1: three four',
+      'b.csv#1: five',
       'c: eight',
-      'folder/d.txt: nine',
+      'd.txt: nine',
     ]);
     expect(await read({ idColumn: 'note', textColumns: ['headline'] })).toEqual([
-      'folder/a.csv#1: one two',
+      'a.csv#1: one two',
       'six: five',
       'c: seven',
-      'folder/d.txt: nine',
+      'd.txt: nine',
     ]);
   });
 
@@ -63,15 +58,13 @@ describe('columns and an encoding that are named for a folder', () => {
     write('g.csv', Buffer.from(`text\n${far}café\n`, 'latin1'));
     write('h.csv', `text\n${far}café\n`);
     const all = await read({ encoding: 'windows-1252' });
-    expect(all.filter((item) => !item.endsWith('plain row'))).toEqual(
-      [
-        ...['a.csv#1: café', 'a.csv#2: plain', 'a.csv#3: naïve'],
-        ...['b.csv#1: café', 'b.csv#2: plain', 'b.csv#3: plain', 'b.csv#4: plain'],
-        ...['c.csv#1: café', 'c.csv#2: naïve', 'c.csv#3: INVALID_ENCODING'],
-        ...['d.txt: café', 'e.txt: café', 'f.txt: café'],
-        ...['g.csv#60001: café', 'h.csv#60001: café'],
-      ].map((item) => `folder/${item}`),
-    );
+    expect(all.filter((item) => !item.endsWith('plain row'))).toEqual([
+      ...['a.csv#1: café', 'a.csv#2: plain', 'a.csv#3: naïve'],
+      ...['b.csv#1: café', 'b.csv#2: plain', 'b.csv#3: plain', 'b.csv#4: plain'],
+      ...['c.csv#1: café', 'c.csv#2: naïve', 'c.csv#3: INVALID_ENCODING'],
+      ...['d.txt: café', 'e.txt: café', 'f.txt: café'],
+      ...['g.csv#60001: café', 'h.csv#60001: café'],
+    ]);
   });
 
   test('a file that is named is read in the encoding that is named', async () => {
@@ -83,9 +76,9 @@ describe('columns and an encoding that are named for a folder', () => {
   test('encodings that write text in ASCII bytes', async () => {
     write('a.txt', Buffer.from('café', 'utf16le'));
     write('b.txt', 'café');
-    expect(await read({ encoding: 'utf-16le' })).toEqual(['folder/a.txt: café', 'folder/b.txt: café']);
+    expect(await read({ encoding: 'utf-16le' })).toEqual(['a.txt: café', 'b.txt: café']);
     write('a.txt', Buffer.from('\x1b$B$3$s\x1b(B', 'latin1'));
-    expect(await read({ encoding: 'iso-2022-jp' })).toEqual(['folder/a.txt: こん', 'folder/b.txt: café']);
+    expect(await read({ encoding: 'iso-2022-jp' })).toEqual(['a.txt: こん', 'b.txt: café']);
   });
 
   test('text in UTF-8 comes out as it is, and in another encoding as that decodes it, however it is cut', () => {

@@ -121,8 +121,11 @@ describe('earlier runs', () => {
     folder = mkdtempSync(join(tmpdir(), 'guardsweep-earlier-'));
     writeFileSync(join(folder, 'rows.csv'), 'text\nhello\nI will kill you\n');
     writeFileSync(join(folder, '.DS_Store'), finderFile());
+    const chat = { messages: [{ role: 'user', content: 'hello' }] };
+    writeFileSync(join(folder, 'chat.jsonl'), `${JSON.stringify(chat)}\n`);
     runs = join(folder, 'runs');
-    execFileSync(process.execPath, [MAIN, 'enqueue', folder, '--out', runs, '--quiet'], { stdio: 'ignore' });
+    const options = ['--out', runs, '--audit', 'every-turn', '--quiet'];
+    execFileSync(process.execPath, [MAIN, 'enqueue', folder, ...options], { stdio: 'ignore' });
     run = readdirSync(runs)[0]!;
   });
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -138,6 +141,7 @@ describe('earlier runs', () => {
     expect(names).toEqual([...names].sort());
     for (const name of readdirSync(join(runs, run))) expect(names.join()).toContain(name);
     expect(names).toContain('skipped.jsonl');
+    expect(names).toContain('conversations.jsonl');
     expect(names).toContain('log/0001-000001.jsonl');
   });
 

@@ -58,7 +58,7 @@ describe('media files', () => {
     write('clip.jpg', MP3);
     const [photo, clip] = await read();
     expect(photo).toMatchObject({
-      id: 'uploads/a/photo.bin',
+      id: 'a/photo.bin',
       source: { row: null, sha256: sha256(JPEG), bytes: JPEG.length },
       request: {
         modality: 'image',
@@ -204,7 +204,7 @@ describe('media files', () => {
         ['first', 'uploads/a.jpg', 'one, two\n\nthe manifest comes first'],
         ['third', 'uploads/note.txt', ''],
         ['second', 'uploads/sub/b.mp3', 'said'],
-        ['uploads/unlisted.jpg', 'uploads/unlisted.jpg', null],
+        ['unlisted.jpg', 'uploads/unlisted.jpg', null],
       ]);
       expect(items.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
     });
@@ -238,7 +238,7 @@ describe('media files', () => {
         ['gone', 8, 'UNREADABLE_SOURCE'],
         ['twice', 9, 'MALFORMED_ROW'],
         ['none', 10, 'MALFORMED_ROW'],
-        ['uploads/manifest.csv#11', 11, 'MALFORMED_ROW'],
+        ['manifest.csv#11', 11, 'MALFORMED_ROW'],
       ]);
       expect(JSON.stringify(items.map(({ settled }) => settled))).not.toContain('secret');
     });
@@ -402,7 +402,7 @@ describe('media files', () => {
     expect(await contents(join(folder, '*.png'), join(folder, '*.txt'), ...named.slice(1))).toEqual(all);
     const items = await readItems([corpus(join(folder, '*.{png,jpg}'))]);
     expect(items.map(({ id, settled }) => [id, settled?.error ?? null])).toEqual([
-      ['uploads/p.png', null],
+      ['p.png', null],
       ['second', null],
     ]);
   });

@@ -34,6 +34,7 @@ function itemsOf(steps: readonly Step[]): Item[] {
     source: { path: 'a.csv', row: items.length + 1, line: null, sha256: null, bytes: null },
     roles: null,
     turn: null,
+    part: null,
   });
   for (const each of steps) {
     if (each.kind === 'settled') {

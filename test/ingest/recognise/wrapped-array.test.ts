@@ -78,12 +78,12 @@ describe('an object around one array of records', () => {
     writeFileSync(path, JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } }));
     const items = await readItems([corpus(path, { textColumns: ['text'] })]);
     expect(
-      items.map(({ id, request }) => [id, request !== null && 'text' in request && request.text]),
+      items.map(({ id, part, request }) => [id, part, request !== null && 'text' in request && request.text]),
     ).toEqual([
-      ['a.json#1', 'first words'],
-      ['a.json#2', 'bad words here'],
-      ['a.json#2#nested2', 'Scheisse'],
-      ['a.json#2#nested3', '杀'],
+      ['a.json#1', null, 'first words'],
+      ['a.json#2', 'test[1]', 'bad words here'],
+      ['a.json#2#nested2', 'test[2]', 'Scheisse'],
+      ['a.json#2#nested3', 'more[1]', '杀'],
     ]);
   });
 

@@ -1,15 +1,16 @@
 import type { Audit } from '../../../config/run-config.ts';
-import { itemError } from '../../../domain/item-error.ts';
+import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { plural } from '../../../domain/text/plural.ts';
 import { JsonFields } from '../../json/json-fields.ts';
 import { isList, type Fields } from '../../record.ts';
 import { imageDraft } from '../attachments.ts';
 import { holdsText } from '../columns.ts';
 import { conversationDrafts, spokenOnly, turnsOfSpoken } from '../turns/conversation.ts';
-import { promptDraft, settled, type Draft } from '../draft.ts';
+import { inPart, promptDraft, settled, type Draft } from '../draft.ts';
 import { imageFrom, isImageUrl } from '../embedded-image.ts';
 import { isKnownTurn, namesOfTurn } from '../turns/known-turn.ts';
 import { messageContent } from '../content.ts';
+import { PartCounter } from '../part-counter.ts';
 import { draftShape, listOf, mayHaveShape } from './shapes.ts';
 import { spokenIn, spokenList } from '../turns/speakers.ts';
 import { takenFromCalls, takenFromParts, type Taken } from '../taken.ts';
@@ -54,6 +55,7 @@ export class NestedItems {
   readonly #options: NestedOptions;
   readonly #drafts: Draft[] = [];
   readonly #path: string[] = [];
+  readonly #parts = new PartCounter();
   /** Strings found next to the text of turns. Each is judged once. */
   readonly #beside = new Set<string>();
   readonly #textNames = new Map<string, boolean>();
@@ -86,11 +88,11 @@ export class NestedItems {
   drafts(): readonly Draft[] {
     if (this.#tooDeep > 0) {
       const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MAX_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
-      this.#drafts.push(settled(this.#suffix(), null, itemError('MALFORMED_ROW', what)));
+      this.#addLimit(itemError('MALFORMED_ROW', what));
     }
     if (this.#tooMany > 0) {
       const what = `the record has more than ${MAX_ITEMS} texts; ${this.#tooMany} are not judged`;
-      this.#drafts.push(settled(this.#suffix(), null, itemError('ITEM_TOO_LARGE', what)));
+      this.#addLimit(itemError('ITEM_TOO_LARGE', what));
     }
     return this.#drafts;
   }
@@ -269,8 +271,13 @@ export class NestedItems {
       return;
     }
     const suffix = this.#suffix();
+    const part = this.#parts.next(this.#path[0]);
     const first = this.#options.before + this.#drafts.length;
-    for (const draft of drafts) this.#drafts.push(placed(draft, suffix, first));
+    for (const draft of drafts) this.#drafts.push(placed(draft, { suffix, part, first }));
+  }
+
+  #addLimit(error: ItemError): void {
+    this.#drafts.push(inPart(this.#parts.next(undefined), settled(this.#suffix(), null, error)));
   }
 
   #suffix(): string {
@@ -283,11 +290,19 @@ function isText(text: string): boolean {
   return hasWords(text, MIN_TEXT_WORDS);
 }
 
-/** Makes the draft of a piece a draft of its record: adds the piece's suffix and the number of items before it. */
-export function placed(draft: Draft, suffix: string, first: number): Draft {
-  const own = suffix + draft.suffix;
-  if (draft.error !== null) return { ...draft, suffix: own };
-  const { request } = draft;
-  if (request.requestType !== 'multiturn' || request.conversation === null) return { ...draft, suffix: own };
-  return { ...draft, suffix: own, request: { ...request, conversation: first + request.conversation } };
+/** Where a piece is in its record; `first` is the number of items before it. */
+interface PieceOfRecord {
+  readonly suffix: string;
+  readonly part: string | null;
+  readonly first: number;
+}
+
+/** Makes the draft of a piece a draft of its record. */
+export function placed(draft: Draft, { suffix, part, first }: PieceOfRecord): Draft {
+  const named = part === null ? draft : inPart(part, draft);
+  const own = { ...named, suffix: suffix + draft.suffix };
+  if (own.error !== null) return own;
+  const { request } = own;
+  if (request.requestType !== 'multiturn' || request.conversation === null) return own;
+  return { ...own, request: { ...request, conversation: first + request.conversation } };
 }

@@ -2,7 +2,7 @@ import { itemError } from '../../../domain/item-error.ts';
 import { isList, type Fields } from '../../record.ts';
 import { messageContent } from '../content.ts';
 import { attachmentDrafts } from '../attachments.ts';
-import { promptDraft, settled, type Draft, type Drafted } from '../draft.ts';
+import { inPart, numberedPart, promptDraft, settled, type Draft, type Drafted } from '../draft.ts';
 
 const JUDGED = ['custom_id', 'method', 'url', 'body'];
 
@@ -25,7 +25,9 @@ function inputDrafts(input: unknown): readonly Draft[] {
     return [settled('', 'prompt', itemError('MISSING_PAYLOAD', 'the request has no input'))];
   }
   if (isList(input) && input.every((text) => typeof text === 'string')) {
-    return input.map((text, index) => promptDraft(`#${index + 1}`, text));
+    return input.map((text, index) =>
+      inPart(numberedPart('input', index + 1), promptDraft(`#${index + 1}`, text)),
+    );
   }
   const content = messageContent(input);
   if (content === null) {

@@ -3,7 +3,7 @@ import { itemError } from '../../../domain/item-error.ts';
 import type { Turn } from '../../../domain/request.ts';
 import { isList, type Fields } from '../../record.ts';
 import { conversationDrafts } from '../turns/conversation.ts';
-import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
+import { inPart, isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
 import { parseHumanAssistant } from './human-assistant.ts';
 import { roleOf } from '../turns/roles.ts';
 import { textOfTurn } from '../turns/turns.ts';
@@ -21,18 +21,20 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
     return null;
   const prompt = fields.get('prompt');
   const drafts: Draft[] = [];
-  const add = (suffix: string, value: unknown): void => {
+  const add = (side: string, value: unknown): void => {
     if (value === null) return;
-    for (const draft of sideDrafts(prompt, value, audit, suffix, drafts.length)) drafts.push(draft);
+    for (const draft of sideDrafts(prompt, value, audit, side, drafts.length)) {
+      drafts.push(inPart(side, draft));
+    }
   };
-  add('#chosen', chosen);
-  add('#rejected', rejected);
+  add('chosen', chosen);
+  add('rejected', rejected);
   const judged = ['chosen', 'rejected'];
   const texts = textsOf(prompt);
   // Any other value under this name is searched like other lists and objects.
   if (texts.length > 0 || typeof prompt !== 'object') judged.unshift('prompt');
   if (!areIn(drafts, texts)) {
-    for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(draft);
+    for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(inPart('prompt', draft));
   }
   return { drafts, judged };
 }
@@ -77,13 +79,8 @@ function isAnswer(value: unknown): boolean {
   return typeof value === 'string' || isList(value);
 }
 
-function sideDrafts(
-  prompt: unknown,
-  value: unknown,
-  audit: Audit,
-  suffix: string,
-  position: number,
-): Draft[] {
+function sideDrafts(prompt: unknown, value: unknown, audit: Audit, side: string, position: number): Draft[] {
+  const suffix = `#${side}`;
   const options = { audit, suffix, position };
   const promptTurns = asTurns(prompt);
   const turns = asTurns(value);
@@ -92,7 +89,7 @@ function sideDrafts(
   if (promptTurns) return conversationDrafts(answered(promptTurns, value), options);
   const text = textOf(value);
   if (typeof text !== 'string') {
-    return [settled(suffix, null, itemError('MALFORMED_ROW', `the ${suffix.slice(1)} side is not text`))];
+    return [settled(suffix, null, itemError('MALFORMED_ROW', `the ${side} side is not text`))];
   }
   const question = textOf(prompt);
   return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];

@@ -79,7 +79,7 @@ const EMPTY = /^$/;
 function startOf(relative: string, run: string): RegExp | null {
   const named = JSON.stringify(run);
   const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
-  const table = literally('\ufeffseq,path,row,line,id,decision,decided_by,score,');
+  const table = /^\ufeffseq,path,row,line,id,(?:part,turn,)?decision,decided_by,score,/;
   const manifest = literally(`{\n  "schema": 1,\n  "run": ${named},`);
   const [folder, name] = relative.includes('/') ? relative.split('/', 2) : ['', relative];
   if (folder === RUN_FILES.log) {
@@ -108,6 +108,8 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.verdicts:
     case RUN_FILES.errors:
       return outcomes;
+    case RUN_FILES.conversations:
+      return literally(`{"schema":1,"run":${named},"id":`);
     case RUN_FILES.verdictsCsv:
       return table;
     case RUN_FILES.summary:
