@@ -15,7 +15,9 @@ import type { Draft, SettledDraft } from '../../formats/transcripts/draft.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { joined, replayed } from '../../formats/transcripts/generations/replayed.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
+import { idOfSource } from '../sources/corpus-roots.ts';
 
 /**
  * Max bytes submitted for all turns of a conversation together. Each turn submits all earlier ones again, so the sum
@@ -29,10 +31,7 @@ const MESSAGE_OVERHEAD_BYTES = 8;
 const MAX_ID_LENGTH = 512;
 
 interface ItemMakerOptions {
-  /** Path of the file in outcome lines. */
-  readonly path: string;
-  /** The id of the file, from which items without an id of their own get theirs. */
-  readonly fileId: string;
+  readonly source: Pick<FrozenSource, 'path' | 'absolute'>;
   /** Names of columns that may contain the id, in order of preference. */
   readonly idNames: readonly string[];
   readonly firstSeq: number;
@@ -61,6 +60,7 @@ interface MeasuredConversation {
 /** Makes items from the records of one file: assigns seqs and ids, checks sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
+  /** From which items without an id of their own get theirs. */
   readonly #fileId: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
@@ -70,8 +70,8 @@ export class ItemMaker {
   #conversation: MeasuredConversation | null = null;
 
   constructor(options: ItemMakerOptions) {
-    this.#path = options.path;
-    this.#fileId = options.fileId;
+    this.#path = options.source.path;
+    this.#fileId = idOfSource(options.source);
     this.#idNames = options.idNames;
     this.#itemBytes = options.itemBytes;
     this.#replay = options.replay;

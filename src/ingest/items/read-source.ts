@@ -8,7 +8,6 @@ import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
 import { CorruptGzip, isAsFrozen } from '../sources/file-bytes.ts';
-import { idOfSource } from '../sources/corpus-roots.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
@@ -44,11 +43,9 @@ export async function* readSource(
   firstSeq: number,
   options: ReadOptions,
 ): AsyncGenerator<readonly Item[], void> {
-  const { path } = source;
   const isNamed = isNamedFile(source, config);
   const maker = new ItemMaker({
-    path,
-    fileId: idOfSource(source),
+    source,
     idNames: idNamesOf(config, isNamed),
     firstSeq,
     itemBytes: options.itemBytes,

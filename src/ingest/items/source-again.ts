@@ -82,7 +82,7 @@ export class SourceAgain {
             }
           : null;
       const maker = new ItemMaker({
-        path: source.path,
+        source,
         idNames: idNamesOf(config, isNamed),
         firstSeq: 0,
         itemBytes,
