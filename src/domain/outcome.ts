@@ -114,7 +114,17 @@ export interface OutcomeLine {
  */
 export interface CopyLine extends Pick<
   OutcomeLine,
-  'schema' | 'run' | 'seq' | 'id' | 'source' | 'modality' | 'request_type' | 'roles' | 'turn' | 'moderated_at'
+  | 'schema'
+  | 'run'
+  | 'seq'
+  | 'id'
+  | 'source'
+  | 'modality'
+  | 'request_type'
+  | 'roles'
+  | 'turn'
+  | 'part'
+  | 'moderated_at'
 > {
   readonly content_sha256: string;
   readonly status: 'same';

@@ -107,6 +107,7 @@ export function copyLine(run: string, item: CopiedItem, at: string): CopyLine {
     content_sha256: item.contentSha256,
     roles: item.roles,
     turn: item.turn,
+    part: item.part,
     status: 'same',
     same_as: item.settled.sameAs,
     moderated_at: at,
