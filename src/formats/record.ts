@@ -23,8 +23,8 @@ export type RecordContent = Fields | string | readonly unknown[];
 interface Position {
   /** 1-based, not counting the header. */
   readonly row: number;
-  /** 1-based physical line on which the record starts. */
-  readonly line: number;
+  /** 1-based physical line on which the record starts; null in a file without lines. */
+  readonly line: number | null;
 }
 
 /** A range of bytes in the UTF-8 text of a file, byte order mark excluded: from `start` up to `end`. */
@@ -88,7 +88,7 @@ export function isFields(content: RecordContent | null): content is Fields {
   return typeof content === 'object' && content !== null && !Array.isArray(content);
 }
 
-export function badRecord(row: number, line: number, error: ItemError): BadRecord {
+export function badRecord(row: number, line: number | null, error: ItemError): BadRecord {
   return { row, line, content: null, error };
 }
 

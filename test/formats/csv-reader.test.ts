@@ -177,10 +177,10 @@ describe('the CSV reader', () => {
           if (done[index]!.includes('"')) return done;
           return done.with(index, insert(done[index]!, at % (columns * 5)));
         }, rows);
-        const records = read(`${text.join('\n')}\n`, limit, sizes).toSorted((a, b) => a.line - b.line);
+        const records = read(`${text.join('\n')}\n`, limit, sizes).toSorted((a, b) => a.line! - b.line!);
         for (const [index, row] of text.entries()) {
           if (index === 0 || row.includes('"')) continue;
-          const owner = records.findLast(({ line }) => line <= index + 1);
+          const owner = records.findLast(({ line }) => line! <= index + 1);
           expect(owner).toBeDefined();
           if (owner!.error === null) expect(JSON.stringify(plain(owner!))).toContain(`<${index}a>`);
         }

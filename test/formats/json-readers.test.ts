@@ -97,7 +97,7 @@ describe('a JSON array', () => {
       fc.property(fc.array(object), shapes, pieceSizes, (objects, shape, sizes) => {
         const records = readAll(new JsonReader('array', LIMIT), Buffer.from(shape(objects)), sizes);
         const contents = records.map((record) => plain(record));
-        expect(contents).toEqual(expected(roundTripped(objects), (index) => records[index]!.line));
+        expect(contents).toEqual(expected(roundTripped(objects), (index) => records[index]!.line!));
       }),
       { numRuns: 200 },
     );
@@ -211,7 +211,7 @@ describe('a JSON array', () => {
         for (const [line, text] of all) elements[line] = text;
         const bytes = Buffer.from(`[\n${elements.join('\n').slice(0, -1)}\n]\n`);
         const records = readAll(new JsonReader('array', 100_000_000), bytes, [65_536]);
-        expect(records.map(({ line, error }) => (error === null ? line : -line))).toEqual(
+        expect(records.map(({ line, error }) => (error === null ? line : -line!))).toEqual(
           elements.map((_, line) => (all.some(([at]) => at === line) ? -(line + 2) : line + 2)),
         );
       }),

@@ -72,7 +72,7 @@ async function normalized(
   const { size } = await file.stat();
   const head = await readFully(file, Buffer.alloc(Math.min(size, HEAD_BYTES)), 0);
   const examined = examineHead(
-    { raw: head, text: head, isComplete: size <= HEAD_BYTES, encoding: null },
+    { raw: head, text: head, isComplete: size <= HEAD_BYTES, isCompressed: false, encoding: null },
     name,
     ANY_FILE,
   );

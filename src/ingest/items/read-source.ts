@@ -3,7 +3,8 @@ import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
-import { type RecordReader, recordBytesLimit } from '../../formats/record.ts';
+import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { type RecordBatch, recordBytesLimit } from '../../formats/record.ts';
 import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
@@ -17,6 +18,7 @@ import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
+import { readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
 import { readTextItem } from './text-item.ts';
 
@@ -73,6 +75,7 @@ export async function* readSource(
       ...{ file, head, config, isNamed },
       path: source.absolute,
       itemBytes: options.itemBytes,
+      signal: options.signal,
     });
     yield* examinedItems({ file, head, examined, maker, source, config, manifest, options });
   } catch (error) {
@@ -127,19 +130,21 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
     ];
     return;
   }
-  const reader = readerFor(examined.layout, recordBytesLimit(itemBytes));
-  yield* recordItems(reader, file, head, maker, examined.options);
+  const { layout } = examined;
+  const records =
+    layout.kind === 'parquet'
+      ? readParquet(file, { config, itemBytes, signal, onBytes: options.onBytes })
+      : readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
+  yield* recordItems(records, maker, examined.options);
   if (!isAsFrozen(await file.handle.stat(), source)) yield [changed(maker)];
 }
 
 async function* recordItems(
-  reader: RecordReader,
-  file: OpenSource,
-  head: SourceHead,
+  found: AsyncIterable<RecordBatch>,
   maker: ItemMaker,
   options: RecordOptions,
 ): AsyncGenerator<readonly Item[], void> {
-  for await (const records of readRecords(file, head, reader)) {
+  for await (const records of found) {
     const items: Item[] = [];
     for (const record of records) maker.add(record, options, items);
     if (items.length > 0) yield items;
@@ -150,10 +155,13 @@ function changed(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
 }
 
-/** An error of the file system or the gzip data as an item. Anything else is a bug and is rethrown. */
+/** An error of the file system, the gzip data or the Parquet format as an item. Anything else is a bug and is rethrown. */
 function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
   if (error instanceof CorruptGzip) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or truncated', source.bytes);
+  }
+  if (error instanceof ParquetProblem) {
+    return settledFile(maker, error.error.code, error.error.message, source.bytes);
   }
   // It was a regular file when the corpus was walked.
   if (error instanceof NotAnOrdinaryFile) return changed(maker);

@@ -19,6 +19,8 @@ const VIDEO = unjudged('video');
 const ARCHIVE = unjudged('an archive');
 const PROGRAM = unjudged('a program');
 const BINARY = unjudged('a binary file');
+/** Its rows are judged, if it is a source; not inside a record, or compressed as a whole. */
+export const PARQUET = unjudged('a Parquet file');
 
 function unjudged(name: string, modality: Modality | null = null): BinaryKind {
   return { name, modality, isJudged: false };
@@ -79,7 +81,7 @@ const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKin
   ['flic', unjudged('an animation (FLIC)')],
   ['bzip2', ARCHIVE],
   ['zstandard', ARCHIVE],
-  ['parquet', unjudged('a Parquet file')],
+  ['parquet', PARQUET],
   ['pdf', unjudged('a PDF document')],
   ['dosProgram', PROGRAM],
 ];

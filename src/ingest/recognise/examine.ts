@@ -16,13 +16,15 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
+import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { onlyTextColumn } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
-import { binaryKind, mediaKindByName } from './binary-kind.ts';
+import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
-import { recogniseLayout, type RecordLayout } from './recognise-layout.ts';
+import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
+import { sampleParquet } from '../sources/parquet-rows.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/sample-records.ts';
 
 /** How a file is read, or why it is refused. */
@@ -59,7 +61,7 @@ export interface Refused {
 
 /** An open file whose head was read. */
 interface ToExamine {
-  readonly file: Pick<OpenSource, 'again'>;
+  readonly file: Pick<OpenSource, 'again' | 'handle' | 'stats'>;
   readonly head: SourceHead;
   readonly path: string;
   readonly config: SourceConfig;
@@ -67,6 +69,7 @@ interface ToExamine {
   readonly isNamed: boolean;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -78,12 +81,14 @@ export async function examine(target: ToExamine): Promise<Examined> {
   const { head, path, config } = target;
   const examined = examineHead(head, path, config);
   if (examined.kind !== 'layout') return examined;
+  if (examined.layout.kind === 'parquet') return examineParquet(target);
   return examineRecords(await withHeader(examined.layout, target), target);
 }
 
 /** Decides from the head of a file what it is. */
 export function examineHead(head: SourceHead, path: string, config: SourceConfig): ExaminedHead {
   const binary = binaryKind(head.raw, path, head.encoding);
+  if (binary === PARQUET && !head.isCompressed) return { kind: 'layout', layout: { kind: 'parquet' } };
   if (binary !== null) {
     const { modality, isJudged } = binary;
     if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
@@ -112,7 +117,7 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
 }
 
 /** The layout with the configured or detected header: whether the first row of a table names the columns. */
-async function withHeader(layout: RecordLayout, target: ToExamine): Promise<RecordLayout> {
+async function withHeader(layout: TextLayout, target: ToExamine): Promise<TextLayout> {
   const { config } = target;
   if (layout.kind !== 'csv') return layout;
   if (config.header !== null) return { ...layout, header: config.header === 'yes' };
@@ -129,7 +134,7 @@ function cellsOf(row: Fields): string[] {
 }
 
 /** A reader for a layout, for records of up to `recordBytes`. */
-export function readerFor(layout: RecordLayout, recordBytes: number): RecordReader {
+export function readerFor(layout: TextLayout, recordBytes: number): RecordReader {
   switch (layout.kind) {
     case 'csv':
       return new CsvReader(layout, recordBytes);
@@ -145,22 +150,42 @@ export function readerFor(layout: RecordLayout, recordBytes: number): RecordRead
 }
 
 /** The first records of a file, and the reader that found them. */
-async function sampleOf(layout: RecordLayout, { file, head, itemBytes }: ToExamine) {
+async function sampleOf(layout: TextLayout, { file, head, itemBytes }: ToExamine) {
   const reader = readerFor(layout, recordBytesLimit(itemBytes));
   return { reader, records: await sampleRecords(file, head, reader) };
 }
 
-async function examineRecords(layout: RecordLayout, target: ToExamine): Promise<Examined> {
-  const { config, isNamed } = target;
+async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Examined> {
   const { reader, records } = await sampleOf(layout, target);
-  const own = records.filter((record) => record.error !== null || record.isAround !== true);
-  const sample = own.map(({ content }) => content).filter(isFields);
-  const header = reader instanceof CsvReader ? reader.header : null;
   if (reader instanceof CsvReader && reader.hasUnreadableHeader) {
     return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
   }
-  const columns = header?.names ?? namesOf(sample);
-  const known = header !== null || sample.length > 0;
+  const header = reader instanceof CsvReader ? reader.header : null;
+  return examineSample(layout, records, header?.names ?? null, target);
+}
+
+/** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
+async function examineParquet(target: ToExamine): Promise<Examined> {
+  try {
+    const { records, columns } = await sampleParquet(target.file, target);
+    return examineSample({ kind: 'parquet' }, records, columns, target);
+  } catch (error) {
+    if (!(error instanceof ParquetProblem)) throw error;
+    return refused('binary', error.error);
+  }
+}
+
+/** `named`: the columns that the file names apart from its records; null if there are none. */
+function examineSample(
+  layout: RecordLayout,
+  records: readonly SourceRecord[],
+  named: readonly string[] | null,
+  { config, isNamed }: ToExamine,
+): Examined {
+  const own = records.filter((record) => record.error !== null || record.isAround !== true);
+  const sample = own.map(({ content }) => content).filter(isFields);
+  const columns = named ?? namesOf(sample);
+  const known = named !== null || sample.length > 0;
   if (known && isNamed) {
     const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
     const missing = wanted.filter((name) => !hasColumn(columns, name));

@@ -104,7 +104,9 @@ async function inspectOthers(
 }
 
 function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean {
-  return (layout ?? layoutByName(absolute) ?? 'text') !== 'text';
+  return (
+    absolute.toLowerCase().endsWith('.parquet') || (layout ?? layoutByName(absolute) ?? 'text') !== 'text'
+  );
 }
 
 /** Null for a file that cannot be read or has changed: its item reports the error. */
@@ -120,7 +122,7 @@ async function examineFile(
     if (!isAsFrozen(file.stats, source)) return null;
     const isNamed = isNamedFile(source, config);
     const head = await file.head(encodingOf(config, isNamed));
-    return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes });
+    return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes, signal });
   } catch {
     signal.throwIfAborted();
     return null;

@@ -17,7 +17,10 @@ import {
 import { wrappedArray } from './wrapped-array.ts';
 
 /** How the records of a file are laid out. */
-export type RecordLayout =
+export type RecordLayout = TextLayout | { readonly kind: 'parquet' };
+
+/** Records in the text of a file. */
+export type TextLayout =
   | ({ readonly kind: 'csv' } & CsvDialect)
   | { readonly kind: 'jsonl' }
   /** The elements of one array. */
@@ -28,7 +31,7 @@ export type RecordLayout =
   | { readonly kind: 'json-values' };
 
 /** A file contains records, or is one text as a whole. */
-type FileLayout = RecordLayout | { readonly kind: 'text' };
+type FileLayout = TextLayout | { readonly kind: 'text' };
 
 /**
  * The layout of a file, from its UTF-8 head: the forced one, otherwise the one of its name unless the content contradicts

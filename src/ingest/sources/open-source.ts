@@ -18,6 +18,8 @@ export interface SourceHead {
   readonly text: Buffer;
   /** Whether the head is the whole file. */
   readonly isComplete: boolean;
+  /** Whether the file is compressed as a whole. */
+  readonly isCompressed: boolean;
   /** WHATWG label of the named encoding that was applied; null for UTF-8 or the encoding of the byte order mark. */
   readonly encoding: string | null;
 }
@@ -131,7 +133,7 @@ export class OpenSource {
     const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
-    return { raw, text, isComplete, encoding: this.encoding };
+    return { raw, text, isComplete, isCompressed: this.#stored.isCompressed, encoding: this.encoding };
   }
 
   /** Whether the file is compressed, by its first bytes; known after `head`. */

@@ -7,7 +7,7 @@ import type { OpenSource, SourceHead } from './open-source.ts';
 export const SAMPLE_RECORDS = 100;
 
 /** Bytes of records beyond the head after which a sample ends with fewer than SAMPLE_RECORDS. */
-const SAMPLE_BYTES = 16 * 1024 * 1024;
+export const SAMPLE_BYTES = 16 * 1024 * 1024;
 
 /** Bytes parsed before yielding to the event loop. */
 const PART_BYTES = 64 * 1024;

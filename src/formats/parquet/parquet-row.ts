@@ -1,0 +1,70 @@
+import type { TableHeader } from '../csv/table-row.ts';
+import { isList, type Fields } from '../record.ts';
+
+/** One row: the values of its columns as JSON would hold them. Nested values are also found by path: `data.text`. */
+export class ParquetRow implements Fields {
+  readonly #header: TableHeader;
+  readonly #values: readonly unknown[];
+
+  constructor(header: TableHeader, values: readonly unknown[]) {
+    this.#header = header;
+    this.#values = values;
+  }
+
+  get(name: string): unknown {
+    const column = this.#header.column(name);
+    if (column !== undefined) return this.#values[column];
+    return nestedColumns(this.#header, name).map(([position, rest]) =>
+      valueAt(this.#values[position], rest),
+    )[0];
+  }
+
+  names(): readonly string[] {
+    return this.#header.names;
+  }
+
+  at(position: number): unknown {
+    return this.#values[position];
+  }
+
+  positionOf(name: string): number | undefined {
+    return columnOf(this.#header, name);
+  }
+
+  nestedNames(): readonly string[] {
+    return this.names().filter((_, position) => {
+      const value = this.#values[position];
+      return typeof value === 'object' && value !== null;
+    });
+  }
+}
+
+/** The column that a name or a path leads to; undefined if there is none. */
+export function columnOf(header: TableHeader, name: string): number | undefined {
+  return header.column(name) ?? nestedColumns(header, name)[0]?.[0];
+}
+
+/** The column that a path begins with, and the names after it. */
+function nestedColumns(header: TableHeader, path: string): (readonly [number, readonly string[]])[] {
+  const names = path.split('.');
+  for (let end = names.length - 1; end > 0; end--) {
+    const position = header.column(names.slice(0, end).join('.'));
+    if (position !== undefined) return [[position, names.slice(end)]];
+  }
+  return [];
+}
+
+/** The value at a path of names; in a list, the values of its elements. */
+function valueAt(value: unknown, names: readonly string[]): unknown {
+  if (isList(value)) {
+    const found = value.map((element) => valueAt(element, names)).filter((each) => each !== undefined);
+    return found.length === 0 ? undefined : found.flat();
+  }
+  const [name, ...rest] = names;
+  if (name === undefined) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const spelled =
+    name in fields ? name : Object.keys(fields).find((each) => each.toLowerCase() === name.toLowerCase());
+  return spelled === undefined ? undefined : valueAt(fields[spelled], rest);
+}
