@@ -11,6 +11,7 @@ import { fileBytes } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
+import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { ItemMaker } from './item-maker.ts';
@@ -24,7 +25,8 @@ export interface RowAgain {
 /** A file of records that is read again. */
 export interface RecordsAgain {
   readonly layout: RecordLayout;
-  readonly reader: RecordReader;
+  /** Null for a Parquet file, whose rows have no bytes of their own. */
+  readonly reader: RecordReader | null;
   readonly options: RecordOptions;
 }
 
@@ -35,6 +37,7 @@ interface Opened {
   readonly sha256: () => string;
   readonly records: RecordsAgain | null;
   readonly maker: ItemMaker;
+  readonly reading: ParquetReading;
   readonly signal: AbortSignal;
 }
 
@@ -72,13 +75,21 @@ export class SourceAgain {
     try {
       const isNamed = isNamedFile(source, config);
       const head = await file.head(encodingOf(config, isNamed));
-      const examined = await examine({ file, head, config, isNamed, path: source.absolute, itemBytes });
+      const examined = await examine({
+        file,
+        head,
+        config,
+        isNamed,
+        path: source.absolute,
+        itemBytes,
+        signal,
+      });
       const records =
         examined.kind === 'records'
           ? {
               layout: examined.layout,
               options: examined.options,
-              reader: readerFor(examined.layout, recordBytes),
+              reader: examined.layout.kind === 'parquet' ? null : readerFor(examined.layout, recordBytes),
             }
           : null;
       const maker = new ItemMaker({
@@ -89,7 +100,8 @@ export class SourceAgain {
         replay: config.asStream ?? null,
       });
       const sha256 = (): string => hash.digest('hex');
-      return new SourceAgain({ file, head, original, sha256, records, maker, signal });
+      const reading = { config, itemBytes, signal };
+      return new SourceAgain({ file, head, original, sha256, records, maker, reading, signal });
     } catch (error) {
       await file.close();
       throw error;
@@ -107,16 +119,19 @@ export class SourceAgain {
     return reader instanceof CsvReader ? reader.bodyStart : 0;
   }
 
-  /** The records in batches. Throws as `readRecords` does. To be read once. */
+  /** The records in batches. Throws as `readRecords` or `readParquet` does. To be read once. */
   async *rows({ reader, options }: RecordsAgain): AsyncGenerator<readonly RowAgain[], void> {
-    const { file, head, maker } = this.#opened;
-    for await (const batch of readRecords(file, head, reader)) {
+    const { file, head, maker, reading } = this.#opened;
+    const found = reader === null ? readParquet(file, reading) : readRecords(file, head, reader);
+    for await (const batch of found) {
       yield batch.map((record) => {
         const items: Item[] = [];
         maker.add(record, options, items);
         return { record, items };
       });
     }
+    // Rows of a Parquet file are read here and there; its hash is that of the bytes in order.
+    if (reader === null) await file.hashRest(null);
   }
 
   /** SHA-256 of the file as stored, in hex, once all rows were read. To be called once. */
