@@ -69,6 +69,14 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
   return RETRYABLE_BY_CODE[code] || retryable;
 }
 
+/** Codes that say nothing about the content, but that its file could not be read or changed. */
+const OF_FILE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE', 'SOURCE_CHANGED']);
+
+/** Whether an error is of the file of an item, so that an item with the same content elsewhere may have none. */
+export function isOfFile(code: ItemCode): boolean {
+  return OF_FILE.has(code);
+}
+
 /** Whether an error with this code may have this value of `retryable`: most codes allow only one. */
 export function mayBeRetryable(code: ItemCode, retryable: boolean): boolean {
   return BY_CAUSE.has(code) || RETRYABLE_BY_CODE[code] === retryable;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { kindOf, type Item } from './item.ts';
-import type { OutcomeLine } from './outcome.ts';
+import type { LogLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
 
 /** Text that is passed to the hash at once, in UTF-16 code units. */
@@ -29,10 +29,10 @@ export function itemsSha256(items: readonly Item[]): string {
 }
 
 /** See `itemsSha256`. An item without a content hash failed when it was read. */
-export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
+export function itemsSha256OfLines(lines: readonly LogLine[]): string {
   return hashed(lines, (outcome) => {
     const { path, row, line, sha256, bytes } = outcome.source;
-    const known = outcome.content_sha256 === null ? outcome.error : null;
+    const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;
     return [
       ...[outcome.seq, outcome.id, path, row, line, sha256, bytes],
       ...[outcome.modality, outcome.request_type, outcome.content_sha256],
@@ -44,7 +44,7 @@ export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
 }
 
 /** A number and a text, each left out if null, so that the hash of all other items is that of earlier builds. */
-function placeIn({ turn = null, part = null }: Pick<OutcomeLine, 'turn' | 'part'>): readonly unknown[] {
+function placeIn({ turn = null, part = null }: Pick<LogLine, 'turn' | 'part'>): readonly unknown[] {
   return [turn, part].filter((value) => value !== null);
 }
 

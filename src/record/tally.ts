@@ -49,7 +49,10 @@ export interface Counts {
   /** Files of unsupported types, by extension. */
   readonly unsupported_files: Readonly<Record<string, number>>;
   readonly guards: readonly GuardShare[];
+  /** Outcomes with a verdict of an earlier run, except copies. */
   readonly reused: number;
+  /** Outcomes that are those of earlier items with the same content. */
+  readonly copies: number;
   /** Verdicts without a score for a category that has a threshold in the policy. */
   readonly thresholds_unapplied: number;
   /** Errors with the reason `ffmpeg_missing`. */
@@ -82,6 +85,7 @@ export class Tally {
   #wholeConversations = 0;
   #earlierTurns = 0;
   readonly #categoryUnknown = new Map<string, number>();
+  #copies = 0;
   #thresholdsUnapplied = 0;
   #withoutFfmpeg = 0;
   #withoutTextColumn = 0;
@@ -105,7 +109,8 @@ export class Tally {
   add(line: OutcomeLine): boolean {
     this.#items++;
     increment(this.#modalities, line.modality ?? 'unknown');
-    if (line.reused_from !== null) this.#reused++;
+    if (line.same_as !== null) this.#copies++;
+    else if (line.reused_from !== null) this.#reused++;
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
@@ -152,6 +157,7 @@ export class Tally {
       unsupported_files: ordered(this.#unsupportedFiles, []),
       guards: this.#guardShares(),
       reused: this.#reused,
+      copies: this.#copies,
       thresholds_unapplied: this.#thresholdsUnapplied,
       without_ffmpeg: this.#withoutFfmpeg,
       without_text_column: this.#withoutTextColumn,

@@ -19,6 +19,8 @@ export interface RunView {
   readonly planClosed: boolean;
   readonly judged: number;
   readonly errors: number;
+  /** Items whose outcome is that of another item. */
+  readonly copies: number;
   /** Share of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
 }
@@ -53,13 +55,14 @@ export class RunProgress implements PlanProgress {
   }
 
   /** How far the run has got, with what is committed of its pass. */
-  view({ items, errors }: ShardCounts): RunView {
+  view({ items, errors, copies }: ShardCounts): RunView {
     const read = Math.min(this.#doneBytes + this.#currentBytes, this.#totalBytes);
     return {
       planned: this.#planned,
       planClosed: this.#closed,
-      judged: items - errors,
+      judged: items - errors - copies,
       errors,
+      copies,
       readShare: this.#closed || this.#totalBytes === 0 ? 1 : read / this.#totalBytes,
     };
   }

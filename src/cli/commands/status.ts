@@ -126,9 +126,9 @@ function problemOf(error: unknown): string {
 function linesOf(status: Shown): string[] {
   const run = shownName(status.run);
   if (status.state === 'unreadable') return [`${run}: ${status.state}; ${status.problem}`];
-  const { planned, plan_closed: planClosed, judged, errors, oldest_open_shard: oldest } = status;
+  const { planned, plan_closed: planClosed, judged, errors, copies, oldest_open_shard: oldest } = status;
   const progress = progressLine(
-    { planned, planClosed, judged, errors, fraction: null, note: null },
+    { planned, planClosed, judged, errors, copies, fraction: null, note: null },
     status.items_per_second,
   );
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';

@@ -8,10 +8,21 @@ export interface ProgressSnapshot {
   readonly judged: number;
   /** Items that ended in an error; not among `judged`. */
   readonly errors: number;
+  /** Items whose outcome is that of another item; not among the others. */
+  readonly copies: number;
   /** Share of the whole run that is done, 0 … 1, for an estimate while the plan is open; null when unknown. */
   readonly fraction: number | null;
   /** What holds the run up, if anything: `waiting for the guard`. */
   readonly note: string | null;
+}
+
+/** Items that need no more work. */
+export function doneItems({
+  judged,
+  errors,
+  copies,
+}: Pick<ProgressSnapshot, 'judged' | 'errors' | 'copies'>): number {
+  return judged + errors + copies;
 }
 
 const counted = (count: number): string => Math.round(count).toLocaleString('en-US');
@@ -28,7 +39,7 @@ export function timeLeft(seconds: number): string {
 }
 
 function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | null {
-  const done = snapshot.judged + snapshot.errors;
+  const done = doneItems(snapshot);
   if (perSecond <= 0) return null;
   if (snapshot.planClosed) return (snapshot.planned - done) / perSecond;
   if (snapshot.fraction === null || snapshot.fraction <= 0) return null;
@@ -40,13 +51,14 @@ function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | nu
  * second, time left, errors, note. `perSecond` is the recent rate of done items, null when not known yet.
  */
 export function progressLine(snapshot: ProgressSnapshot, perSecond: number | null): string {
-  const done = snapshot.judged + snapshot.errors;
+  const done = doneItems(snapshot);
   const parts = [`${counted(done)} of ${counted(snapshot.planned)}${snapshot.planClosed ? '' : '+'} items`];
   if (perSecond !== null) {
     parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : counted(perSecond)}/s`);
     const left = secondsLeft(snapshot, perSecond);
     if (left !== null) parts.push(`about ${timeLeft(left)} left`);
   }
+  if (snapshot.copies > 0) parts.push(`${counted(snapshot.copies)} copies`);
   if (snapshot.errors > 0) parts.push(`${counted(snapshot.errors)} not judged`);
   if (snapshot.note !== null) parts.push(snapshot.note);
   return parts.join(', ');

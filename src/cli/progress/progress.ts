@@ -1,5 +1,5 @@
 import type { RunUi } from '../context.ts';
-import { progressLine, type ProgressSnapshot } from './progress-line.ts';
+import { doneItems, progressLine, type ProgressSnapshot } from './progress-line.ts';
 import { RateWindow } from './rate-window.ts';
 
 const TERMINAL_EVERY_MS = 200;
@@ -26,7 +26,7 @@ export function startProgress(
   const rate = new RateWindow(RATE_WINDOW_MS);
   const read = (): string => {
     const current = snapshot();
-    rate.add(performance.now(), current.judged + current.errors);
+    rate.add(performance.now(), doneItems(current));
     return progressLine(current, rate.perSecond());
   };
   const draw = (): void => {

@@ -3,7 +3,7 @@ import type { Run } from '../../runs/create-run.ts';
 import type { NotedView, RunEvent } from '../../runs/run-events.ts';
 import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
-import type { ProgressSnapshot } from '../progress/progress-line.ts';
+import { doneItems, type ProgressSnapshot } from '../progress/progress-line.ts';
 import { startProgress, type Progress } from '../progress/progress.ts';
 import { columnNotes } from './column-notes.ts';
 import { resumeCommand } from './resume-command.ts';
@@ -90,7 +90,7 @@ export class RunDisplay {
     return {
       ...view,
       // What was read but not judged yet is the same share of what was read as of the bytes.
-      fraction: view.planned === 0 ? null : (readShare * (view.judged + view.errors)) / view.planned,
+      fraction: view.planned === 0 ? null : (readShare * doneItems(view)) / view.planned,
       note: this.#isGuardReady ? note : 'waiting for a guard',
     };
   }

@@ -30,6 +30,8 @@ export interface RunStatus {
   readonly plan_closed: boolean;
   readonly judged: number;
   readonly errors: number;
+  /** Items whose outcome is that of another item; not among the others. */
+  readonly copies: number;
   readonly shards: { readonly planned: number; readonly committed: number };
   /** The lowest shard that is planned and not committed; null when there is none. */
   readonly oldest_open_shard: number | null;
@@ -86,8 +88,9 @@ export class RunWatch {
       pass: plan.pass,
       planned: plan.items,
       plan_closed: plan.isClosed,
-      judged: counts.items - counts.errors,
+      judged: counts.items - counts.errors - counts.copies,
       errors: counts.errors,
+      copies: counts.copies,
       shards: { planned: plan.shards, committed: this.#chain.shards },
       oldest_open_shard: oldest,
       items_per_second: rate,

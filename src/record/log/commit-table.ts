@@ -39,6 +39,13 @@ export class CommitTable {
     return this.#shards;
   }
 
+  /** Copies in the committed shards of all passes. */
+  get copies(): number {
+    let copies = 0;
+    for (const counts of this.#counts.values()) copies += counts.copies;
+    return copies;
+  }
+
   has(shard: number): boolean {
     const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
     return page !== undefined && page.segment[shard % PAGE_SHARDS]! > 0;

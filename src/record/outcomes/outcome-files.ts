@@ -115,16 +115,16 @@ export class OutcomeFiles<T extends TextTarget> {
   }
 }
 
-/** The bytes of outcomes as they are in the log; neighbours in the log are one span. */
+/** The bytes of outcomes; neighbours are one span. */
 function* spans(outcomes: readonly LoggedOutcome[]): Generator<Buffer> {
   for (let index = 0; index < outcomes.length;) {
-    const { shard, start } = outcomes[index]!;
+    const { lines, start } = outcomes[index]!;
     let { end } = outcomes[index++]!;
     for (; index < outcomes.length; index++) {
       const next = outcomes[index]!;
-      if (next.shard !== shard || next.start !== end) break;
+      if (next.lines !== lines || next.start !== end) break;
       end = next.end;
     }
-    yield shard.subarray(start, end);
+    yield lines.subarray(start, end);
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '../../domain/item-error.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
-import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
+import { DECISIONS, type LogLine, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
@@ -76,9 +76,15 @@ const OUTCOME = z.strictObject({
     .nullable(),
 });
 
+const COPY_STATUS = z.looseObject({ status: z.literal('same') });
+
 /** An outcome line from its text. Throws when it is neither a complete verdict nor a complete error. */
 export function parseOutcomeLine(text: string): OutcomeLine {
-  const line: OutcomeLine = OUTCOME.parse(JSON.parse(text));
+  return outcomeLine(JSON.parse(text));
+}
+
+function outcomeLine(value: unknown): OutcomeLine {
+  const line: OutcomeLine = OUTCOME.parse(value);
   const isVerdict = line.score !== null && line.flagged !== null && line.decision !== null;
   const isNone = line.score === null && line.flagged === null && line.decision === null;
   const isComplete =
@@ -86,6 +92,29 @@ export function parseOutcomeLine(text: string): OutcomeLine {
       ? isVerdict && line.error === null
       : isNone && line.error !== null && isConsistent(line.error);
   if (!isComplete) throw new Error('neither a complete verdict nor a complete error');
+  return line;
+}
+
+const COPY = OUTCOME.pick({
+  schema: true,
+  run: true,
+  seq: true,
+  id: true,
+  source: true,
+  modality: true,
+  request_type: true,
+  roles: true,
+  turn: true,
+  part: true,
+  moderated_at: true,
+}).extend({ content_sha256: sha256, status: z.literal('same'), same_as: count });
+
+/** A line of the verdict log from its text. Throws when it is neither the outcome of an item that is no copy, nor a copy. */
+export function parseLogLine(text: string): LogLine {
+  const value: unknown = JSON.parse(text);
+  if (COPY_STATUS.safeParse(value).success) return COPY.parse(value);
+  const line = outcomeLine(value);
+  if (line.same_as !== null) throw new Error('the outcome of a copy');
   return line;
 }
 

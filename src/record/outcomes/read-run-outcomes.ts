@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { LogLine } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { CorpusAccounts, type CorpusAccount, type EmptySources } from '../corpus-accounts.ts';
@@ -18,8 +18,8 @@ export interface RunOutcomesInput {
   readonly chain: Chain;
   readonly plan: PlanOutline;
   readonly signal: AbortSignal;
-  /** Parses an outcome line; may validate it. */
-  readonly parse: (text: string) => OutcomeLine;
+  /** Parses a line of the log; may validate it. */
+  readonly parse: (text: string) => LogLine;
 }
 
 /** What the outcomes of a run add up to. */
@@ -51,10 +51,11 @@ export async function readRunOutcomes(
   const complete = isComplete(plan);
   const planPath = join(runDir, RUN_FILES.plan);
   const { wasFed, bytes: planBytes } = plan;
-  const cursors = { runDir, planPath, planBytes, wasFed, commits: chain.commits, signal, parse };
+  const { commits } = chain;
+  const log = { runDir, planPath, planBytes, wasFed, commits, signal, parse, isComplete: complete };
   const conversations = new Conversations();
   let seq = 0;
-  for await (const batch of mergeOutcomes(plan.lanes, cursors)) {
+  for await (const batch of mergeOutcomes(plan.lanes, log)) {
     const ended: ConversationLine[] = [];
     for (const { line } of batch) {
       if (complete && line.seq !== seq) throw broken(`item ${seq} has no outcome in the log`);

@@ -1,21 +1,27 @@
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { itemsSha256OfLines } from '../../domain/items-hash.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { LogLine, OutcomeLine } from '../../domain/outcome.ts';
 import { readPlan } from '../../ingest/plan/plan-file.ts';
 import type { PlanLine, PlannedShard } from '../../ingest/plan/plan-line.ts';
 import type { PlannedLane, PlanOutline } from './plan-outline.ts';
-import type { CommitTable } from '../log/commit-table.ts';
+import type { CommittedRange, CommitTable } from '../log/commit-table.ts';
 import { RangeReader } from '../log/committed-range.ts';
 
-/** An outcome line: its bytes in the log, and parsed. */
+/** An outcome line: its bytes, and parsed. */
 export interface LoggedOutcome {
-  /** Bytes of its shard; `[start, end)` is the line with its newline. */
-  readonly shard: Buffer;
+  /** Bytes of several lines; `[start, end)` is the line with its newline. */
+  readonly lines: Buffer;
   readonly start: number;
   readonly end: number;
   readonly line: OutcomeLine;
-  readonly pass: number;
+}
+
+/** A line of the log; `lines` are those of its shard. */
+export interface LoggedLine extends Omit<LoggedOutcome, 'line'> {
+  readonly line: LogLine;
+  /** Where its shard is in the log. */
+  readonly range: CommittedRange;
 }
 
 const NEWLINE = 0x0a;
@@ -29,12 +35,12 @@ export interface CursorInput {
   readonly wasFed: PlanOutline['wasFed'];
   readonly commits: CommitTable;
   readonly signal: AbortSignal;
-  /** Parses an outcome line; may validate it. */
-  readonly parse: (text: string) => OutcomeLine;
+  /** Parses a line of the log; may validate it. */
+  readonly parse: (text: string) => LogLine;
 }
 
 /**
- * Iterates the committed outcomes of one lane and pass in plan order, which is seq order, with one shard in memory.
+ * Iterates the committed lines of one lane and pass in plan order, which is seq order, with one shard in memory.
  * Uncommitted shards are skipped. Failure('internal') when a shard's lines are not those of its planned items, or its
  * bytes are not those that were committed.
  */
@@ -46,8 +52,8 @@ export class ShardCursor {
   readonly #plan: AsyncGenerator<PlanLine[], void>;
   #planned: PlanLine[] = [];
   #plannedIndex = 0;
-  /** Outcomes of the loaded shard; those before `index` were taken. */
-  outcomes: readonly LoggedOutcome[] = [];
+  /** Lines of the loaded shard; those before `index` were taken. */
+  lines: readonly LoggedLine[] = [];
   index = 0;
 
   constructor(lane: PlannedLane, input: CursorInput) {
@@ -67,7 +73,7 @@ export class ShardCursor {
       if (range === null) continue;
       this.#input.signal.throwIfAborted();
       const bytes = await this.#ranges.read(range);
-      this.outcomes = this.#outcomes(planned, bytes, range.segment);
+      this.lines = this.#lines(planned, bytes, range);
       this.index = 0;
       return true;
     }
@@ -92,22 +98,22 @@ export class ShardCursor {
     }
   }
 
-  #outcomes(planned: PlannedShard, bytes: Buffer, segment: string): LoggedOutcome[] {
+  #lines(planned: PlannedShard, bytes: Buffer, range: CommittedRange): LoggedLine[] {
     const fault = (what: string): Failure =>
-      new Failure('internal', `log/${segment}: the outcomes of shard ${planned.shard} ${what}`);
+      new Failure('internal', `log/${range.segment}: the outcomes of shard ${planned.shard} ${what}`);
     const texts = bytes.toString().split('\n');
     if (texts.pop() !== '') throw fault('do not end with a line');
     if (texts.length !== planned.items)
       throw fault(
         `are ${texts.length}, but ${planned.items} ${plural(planned.items, 'item is', 'items are')} planned`,
       );
-    const outcomes: LoggedOutcome[] = [];
+    const lines: LoggedLine[] = [];
     let index = 0;
     let start = 0;
     for (const [first, last] of planned.seqs) {
       for (let seq = first; seq <= last; seq++) {
         const text = texts[index++]!;
-        let line: OutcomeLine;
+        let line: LogLine;
         try {
           line = this.#input.parse(text);
         } catch (cause) {
@@ -117,12 +123,12 @@ export class ShardCursor {
         }
         if (line.seq !== seq) throw fault(`have seq ${line.seq} where ${seq} is planned`);
         const end = bytes.indexOf(NEWLINE, start) + 1;
-        outcomes.push({ shard: bytes, start, end, line, pass: planned.pass });
+        lines.push({ lines: bytes, start, end, line, range });
         start = end;
       }
     }
-    const items = itemsSha256OfLines(outcomes.map(({ line }) => line));
+    const items = itemsSha256OfLines(lines.map(({ line }) => line));
     if (!this.#input.wasFed(planned, items)) throw fault('are of other items than were planned');
-    return outcomes;
+    return lines;
   }
 }

@@ -47,12 +47,13 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
 };
 
 /**
- * The summary for people, as lines: what was judged and what was not; then decisions and categories; then the guards,
+ * The summary for people, as lines: what was judged, here or before, and what was not; then decisions and categories; then the guards,
  * the chain head and the files.
  */
 export function summaryLines(summary: Summary): string[] {
   return [
     `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
+    ...notAsked(summary),
     ...headlines(summary),
     ...notJudged(summary),
     ...decisions(summary),
@@ -62,6 +63,16 @@ export function summaryLines(summary: Summary): string[] {
     ...guards(summary),
     ...record(summary),
   ];
+}
+
+/** What no guard was asked about in this run. */
+function notAsked({ reused, copies }: Summary): string[] {
+  const parts: string[] = [];
+  if (reused > 0) parts.push(`${number(reused)} ${plural(reused, 'verdict')} reused from earlier runs`);
+  if (copies > 0) {
+    parts.push(`${number(copies)} ${plural(copies, 'copy of another item', 'copies of other items')}`);
+  }
+  return parts.length > 0 ? [parts.join('; ')] : [];
 }
 
 function headlines(summary: Summary): string[] {

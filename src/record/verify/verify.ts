@@ -11,7 +11,7 @@ import { FileComparison } from './file-comparison.ts';
 import { checkHead, checkNotedHeads } from './check-heads.ts';
 import { readManifest, type Manifest } from '../manifest/manifest.ts';
 import { OutcomeFiles } from '../outcomes/outcome-files.ts';
-import { parseOutcomeLine } from '../outcomes/outcome-schema.ts';
+import { parseLogLine } from '../outcomes/outcome-schema.ts';
 import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { readRunOutcomes, type RunOutcomesInput, type RunTotals } from '../outcomes/read-run-outcomes.ts';
@@ -98,7 +98,7 @@ async function verify(
   const record = await readRecord(runDir);
   const plan = await checkPlan(runDir, chain, manifest, signal);
   await checkSources(runDir, record, manifest, signal);
-  const outcomes = { runDir, record, chain, plan, signal, parse: parseOutcomeLine };
+  const outcomes = { runDir, record, chain, plan, signal, parse: parseLogLine };
   const { files, totals } = await checkOutcomeFiles(outcomes);
   await checkSummary(runDir, {
     record,

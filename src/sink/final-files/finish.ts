@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { LogLine } from '../../domain/outcome.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import { RUN_FILES, isFlaggedCsv } from '../../files/run-files.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
@@ -73,7 +73,7 @@ class Finish {
     if (chain.position.epoch !== epoch)
       throw new Failure('internal', 'a run can only be finished by the newest epoch of its log');
     const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
-    const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
+    const parse = (text: string): LogLine => JSON.parse(text) as LogLine;
     const outcomes = { runDir, record, chain, plan, signal, parse };
     const dir = resolve(runDir);
     const known = {

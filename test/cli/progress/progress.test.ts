@@ -9,6 +9,7 @@ const START: ProgressSnapshot = {
   planClosed: true,
   judged: 0,
   errors: 0,
+  copies: 0,
   fraction: null,
   note: null,
 };
@@ -18,6 +19,7 @@ describe('the progress line', () => {
     [{}, null, '0 of 1,000 items'],
     [{ judged: 400 }, 100, '400 of 1,000 items, 100/s, about 6 s left'],
     [{ judged: 390, errors: 10 }, 2.55, '400 of 1,000 items, 2.5/s, about 3 min 55 s left, 10 not judged'],
+    [{ judged: 390, copies: 10 }, 100, '400 of 1,000 items, 100/s, about 6 s left, 10 copies'],
     [{ planClosed: false, judged: 400 }, 1234.5, '400 of 1,000+ items, 1,235/s'],
     [
       { planClosed: false, judged: 400, fraction: 0.1 },
