@@ -24,6 +24,7 @@ import { FORMAT, NAME, OUT } from './settings/entries/output.ts';
 import { REUSE, STORE } from './settings/entries/reuse.ts';
 import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/waiting.ts';
 import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
+import { trialOf } from './trial.ts';
 import { startWaitOf } from './start-wait.ts';
 import { parseDuration } from './values/duration.ts';
 import { mergedGates } from './values/gate.ts';
@@ -78,6 +79,7 @@ export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }
     output: { dir: out, formats: await formatsOf(from) },
     store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
     reuse: await valueOf(REUSE, from),
+    trial: await trialOf(from),
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),
     allowErrors: await valueOf(ALLOW_ERRORS, from),

@@ -68,6 +68,11 @@ type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
 
+/** Which part of the corpora a trial judges: the first records, or a random share of them. */
+export type Trial =
+  | { readonly limit: number; readonly sample: null; readonly seed: null }
+  | { readonly limit: null; readonly sample: number; readonly seed: number };
+
 /** Shares above which a run fails its gate, 0 … 1; null: there is no such gate. */
 export interface Gates {
   /** Of all verdicts, those decided review or block. */
@@ -103,6 +108,8 @@ export interface RunConfig {
   readonly store?: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
   readonly reuse?: boolean;
+  /** Null: the run judges everything. Runs of earlier builds do not have it. */
+  readonly trial?: Trial | null;
   readonly failIf: Gates;
   /** Finish with status 0 although some items were not judged. */
   readonly allowErrors: boolean;

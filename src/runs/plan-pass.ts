@@ -7,7 +7,8 @@ import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { PlanFollower } from '../ingest/plan/plan-follower.ts';
-import type { FrozenSource, PlanLine } from '../ingest/plan/plan-line.ts';
+import type { FrozenSource, PlanLine, RecordsBefore } from '../ingest/plan/plan-line.ts';
+import { RecordSelection } from '../ingest/items/record-selection.ts';
 import { readSource } from '../ingest/items/read-source.ts';
 import type { PlanSurvey } from '../ingest/plan/survey-plan.ts';
 import { changedItems } from './changed-items.ts';
@@ -49,6 +50,10 @@ class PassPlanner {
   readonly #follower: PlanFollower | null;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
+  /** What a trial judges; undefined: everything. A retry pass reads again what the first pass chose. */
+  readonly #records: RecordSelection | undefined;
+  /** In a trial: the source that is being read, and what was counted before it. */
+  #before: RecordsBefore | undefined;
   #shards: number;
 
   constructor(input: PassPlan) {
@@ -65,6 +70,8 @@ class PassPlanner {
       planned: this.#resuming ? survey.lastSeqs : new Map(),
     });
     this.#itemsBySource = new Array<number>(input.sources.length).fill(0);
+    const { trial = null } = input.record.config;
+    this.#records = trial === null ? undefined : new RecordSelection(trial);
     this.#shards = this.#resuming ? survey.shards : 0;
   }
 
@@ -75,6 +82,8 @@ class PassPlanner {
         let seq = 0;
         for (const source of sources) {
           signal.throwIfAborted();
+          if (this.#isOver(source)) break;
+          this.#enter(source);
           seq = await this.#planWhole(source, seq);
           progress.sourceDone(source);
         }
@@ -82,6 +91,7 @@ class PassPlanner {
         let seq = 0;
         for (const source of sources) {
           signal.throwIfAborted();
+          this.#enter(source);
           const next = seq + this.#itemsOfFirstPass(source);
           await this.#planSelected(source, seq, next, selection.within(seq, next));
           progress.sourceDone(source);
@@ -148,7 +158,14 @@ class PassPlanner {
     const { record, selection, progress, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
     const { itemBytes, mediaBytes } = record.config.limits;
-    const options = { frozen: this.#frozen, itemBytes, mediaBytes, signal, onBytes };
+    const options = {
+      frozen: this.#frozen,
+      itemBytes,
+      mediaBytes,
+      selection: this.#records,
+      signal,
+      onBytes,
+    };
     const wanted = ({ seq }: Item): boolean =>
       (limit === null || seq < limit) && (selection === null || selection.has(seq));
     let seq = firstSeq;
@@ -164,7 +181,32 @@ class PassPlanner {
 
   /** Settles items whose content can no longer be read. */
   async #lose(source: FrozenSource, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
-    for (const items of changedItems(source, seqs)) await this.#place(items, source);
+    for (const items of changedItems(source, seqs)) {
+      this.#records?.addUnreadable(items.length);
+      await this.#place(items, source);
+    }
+  }
+
+  /**
+   * Whether a trial has all its records before a source. It had not when an earlier process reached the source that it
+   * noted last.
+   */
+  #isOver({ source }: FrozenSource): boolean {
+    const noted = this.#input.survey.records?.source ?? -1;
+    return this.#records?.isOver === true && source > noted;
+  }
+
+  /**
+   * Begins to count the records of a source, from what an earlier process noted. Earlier sources are read again only for
+   * what is planned of them, and so are all sources in a retry pass: their records are counted already.
+   */
+  #enter({ source }: FrozenSource): void {
+    if (this.#records === undefined) return;
+    const { selection, survey } = this.#input;
+    const noted = this.#resuming ? survey.records : null;
+    if (selection !== null || source < (noted?.source ?? 0)) this.#records.restore({ read: 0, selected: 0 });
+    else if (source === noted?.source) this.#records.restore(noted);
+    this.#before = { source, ...this.#records.counts };
   }
 
   /** Puts items into the shards they were planned in, or else into new ones, and submits the full ones. */
@@ -201,7 +243,8 @@ class PassPlanner {
     if (cut.length === 0) return;
     const { plan, submit, signal } = this.#input;
     this.#shards += cut.length;
-    await plan.append(cut.map(({ line }) => line));
+    const records = this.#input.selection === null ? this.#before : undefined;
+    await plan.append(cut.map(({ line }) => (records === undefined ? line : { ...line, records })));
     for (const { shard } of cut) await submit(shard, signal);
   }
 
@@ -209,9 +252,15 @@ class PassPlanner {
     const { survey, pass, plan } = this.#input;
     if (survey.closed.has(pass)) return;
     const items = this.#itemsBySource.reduce((sum, count) => sum + count, 0);
-    await plan.append([
-      { closed: true, pass, shards: this.#shards, items, items_by_source: this.#itemsBySource },
-    ]);
+    const closing = {
+      closed: true,
+      pass,
+      shards: this.#shards,
+      items,
+      items_by_source: this.#itemsBySource,
+    } as const;
+    const isFirstOfTrial = this.#records !== undefined && this.#input.selection === null;
+    await plan.append([isFirstOfTrial ? { ...closing, records: this.#records.counts } : closing]);
   }
 
   #itemsOfFirstPass({ source }: FrozenSource): number {

@@ -21,8 +21,8 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:3:31: failIf.categories.hate: expected at most 1, found the number 1.1',
   ],
   [
-    `${SOURCES}speed: 9\n`,
-    'job.yaml:3:1: "speed" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
+    `${SOURCES}warp: 9\n`,
+    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],
@@ -134,6 +134,11 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { failIf: ['flagged-rate'] },
     '--fail-if: expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found "flagged-rate"',
   ],
+  [{ sample: '0%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
+  [{ sample: '101%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "101%"'],
+  [{ sample: '1%', limit: '5' }, '--limit: goes without --sample: give one of them'],
+  [{ limit: '0' }, '--limit: expected a whole number of 1 to 999999999, found "0"'],
+  [{ limit: '5', seed: '1' }, '--seed: goes with --sample only'],
   [{ failIf: ['flagged-rat=0.1'] }, '--fail-if: "flagged-rat" is not known; did you mean flagged-rate?'],
   [
     { failIf: ['violent-crime=0.1'] },

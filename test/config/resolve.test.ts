@@ -19,6 +19,8 @@ output: { dir: ../out, formats: [jsonl] }
 store: ../verdicts
 reuse: false
 failIf: { flaggedRate: 0.01, errorRate: 0.5, uncoveredRate: 0.2, categories: { hate: 0.1, privacy: 0 } }
+sample: 2.5%
+seed: 7
 expectFingerprint: ${'AB'.repeat(32)}
 allowErrors: true
 allowEmpty: true
@@ -60,6 +62,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
       store: join(cwd, 'runs', '.store'),
       reuse: true,
+      trial: null,
       failIf: { flaggedRate: null, blockedRate: null, errorRate: null, uncoveredRate: null, categories: {} },
       allowErrors: false,
       allowEmpty: false,
@@ -99,6 +102,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'out'), formats: ['jsonl'] },
       store: join(cwd, 'verdicts'),
       reuse: false,
+      trial: { limit: null, sample: 0.025, seed: 7 },
       failIf: {
         flaggedRate: 0.01,
         blockedRate: null,

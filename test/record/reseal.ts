@@ -57,11 +57,11 @@ export async function reseal(
     join(dir, 'summary.json'),
     summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`),
   );
-  const { schema, run, tool, created_at, finished_at, pass, counts, damage, fingerprints, previous } =
+  const { schema, run, tool, created_at, finished_at, pass, trial, counts, damage, fingerprints, previous } =
     manifest;
   const begin = { schema, run, tool, created_at, finished_at, pass, epoch };
   const text =
-    manifestBegin({ ...begin, counts, damage, fingerprints, previous }) +
+    manifestBegin({ ...begin, trial, counts, damage, fingerprints, previous }) +
     manifestSources(sources, 0) +
     manifestEnd({ files: await entries(), chain_head: head });
   await writeFile(join(dir, 'manifest.json'), text);

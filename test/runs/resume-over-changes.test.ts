@@ -8,7 +8,8 @@ import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
-import { jsonLines, outcomes } from '../helpers/run-directory.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+import { cutPlan } from './cut-plan.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
 
 const SEED = seed();
@@ -44,24 +45,6 @@ const records = (index: number, count: number): string =>
     const record = row % 3 === 0 ? { text: content } : { messages: [{ role: 'user', content }] };
     return `${JSON.stringify(record)}\n`;
   }).join('');
-
-/** Takes the end off the plan, as if the process had been killed before it was written. */
-async function cutPlan(run: Run, ahead: number): Promise<void> {
-  const path = join(run.dir, 'plan.jsonl');
-  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  const committed = new Set<number>();
-  for (const name of await readdir(join(run.dir, 'log'))) {
-    if (!name.endsWith('-commits.jsonl')) continue;
-    for (const line of await jsonLines<{ shard?: number }>(join(run.dir, 'log', name))) {
-      if (line.shard !== undefined) committed.add(line.shard);
-    }
-  }
-  const shards = lines.map((line) => (JSON.parse(line) as { shard?: number; opened?: number }).shard);
-  const least = shards.findLastIndex((shard) => shard !== undefined && committed.has(shard));
-  const opened = lines.findLastIndex((line) => line.includes('"opened"'));
-  const last = Math.max(opened, least);
-  await writeFile(path, `${lines.slice(0, last + 1 + ahead).join('\n')}\n`);
-}
 
 describe('a run that is resumed over changed files', () => {
   it('leaves a file without items alone that it had passed', async () => {
@@ -131,7 +114,8 @@ describe('a run that is resumed over changed files', () => {
       fc.asyncProperty(
         fc.array(source, { minLength: 1, maxLength: 14 }),
         fc.array(step, { minLength: 1, maxLength: 3 }),
-        async (sources, steps) => {
+        fc.constantFrom(null, { limit: 30, sample: null, seed: null }, { limit: null, sample: 0.5, seed: 3 }),
+        async (sources, steps, trial) => {
           const folder = await temporaryFolder();
           const uploads = join(folder, 'uploads');
           await mkdir(uploads);
@@ -144,7 +128,7 @@ describe('a run that is resumed over changed files', () => {
             const content = { txt: `file ${index}`, odd: zip, csv: '', jsonl: records(index, count) }[kind];
             await writeFile(paths[index]!, kind === 'csv' ? rows(`s${index}-`, 0, count) : content);
           }
-          const run = await createdRun(folder);
+          const run = await createdRun(folder, null, trial);
           const kept = new Map<number, string>();
           const keep = async (): Promise<void> => {
             for (const line of await logged(run)) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type Replay, type RunConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type Replay, type RunConfig, type Trial } from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
@@ -62,8 +62,12 @@ export function judge(
   };
 }
 
-/** A new run over the folder `uploads` below `folder`, in shards of ten items; `asStream` as configured. */
-export async function createdRun(folder: string, asStream: Replay | null = null): Promise<Run> {
+/** A new run over the folder `uploads` below `folder`, in shards of ten items; `asStream` and `trial` as configured. */
+export async function createdRun(
+  folder: string,
+  asStream: Replay | null = null,
+  trial: Trial | null = null,
+): Promise<Run> {
   const uploads = join(folder, 'uploads');
   const source = { path: uploads, given: 'uploads', textColumns: null, idColumn: null } as const;
   const config: RunConfig = {
@@ -73,6 +77,7 @@ export async function createdRun(folder: string, asStream: Replay | null = null)
     expectFingerprint: null,
     policy: DEFAULT_POLICY,
     output: { dir: join(folder, 'runs'), formats: ['jsonl', 'csv'] },
+    trial,
     failIf: { flaggedRate: null, errorRate: null },
     allowErrors: false,
     allowEmpty: false,

@@ -21,6 +21,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
+import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/trial.ts';
 import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
@@ -45,6 +46,9 @@ const SETTINGS = {
   asStream: AS_STREAM,
   chunkChars: CHUNK_CHARS,
   streamCadence: STREAM_CADENCE,
+  limit: LIMIT,
+  sample: SAMPLE,
+  seed: SEED,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
   longText: LONG_TEXT_MODE,

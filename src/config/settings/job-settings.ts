@@ -25,6 +25,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from './entries/sources.ts';
+import { LIMIT, SAMPLE, SEED } from './entries/trial.ts';
 import { MAX_WAIT } from './entries/waiting.ts';
 import type { Setting } from './setting.ts';
 
@@ -55,6 +56,9 @@ export const JOB_SETTINGS: readonly Setting[] = [
   CATEGORY_GATES,
   ERROR_RATE,
   UNCOVERED_RATE,
+  LIMIT,
+  SAMPLE,
+  SEED,
   FRAMES,
   LONG_AUDIO_MODE,
   LONG_TEXT_MODE,

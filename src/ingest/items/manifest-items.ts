@@ -3,10 +3,19 @@ import type { Item } from '../../domain/item.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { settled } from '../../formats/transcripts/draft.ts';
 import type { ItemMaker } from './item-maker.ts';
+import type { RecordSelection } from './record-selection.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 
 /** The text of a row is judged unchanged. */
 const AS_TEXT: RecordOptions = { textColumns: null, onlyTextColumn: null, audit: 'final' };
+
+interface ManifestReading {
+  /** Path of the manifest in outcome lines. */
+  readonly path: string;
+  /** What a trial judges; absent: everything. */
+  readonly selection?: RecordSelection | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** Max items yielded at once. */
 const BATCH = 256;
@@ -19,17 +28,19 @@ const BATCH = 256;
 export function* manifestItems(
   manifest: ManifestTable | null,
   maker: ItemMaker,
-  signal: AbortSignal,
+  { path, selection, signal }: ManifestReading,
 ): Generator<readonly Item[], void> {
   if (manifest === null) {
     const error = itemError('SOURCE_CHANGED', 'the file changed after the run was created');
     const draft = { ...settled('', null, error), modality: null };
+    selection?.addUnreadable(1);
     yield [maker.wholeFile({ sha256: null, bytes: null, draft, id: null })];
     return;
   }
   let items: Item[] = [];
   for (const row of manifest.rows) {
     signal.throwIfAborted();
+    if (selection?.take(path, row.record.row) === false) continue;
     if (row.error !== null) {
       items.push(maker.refused(row.record, row.error, null));
     } else {

@@ -4,7 +4,7 @@ import type { Item } from '../../domain/item.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { type RecordBatch, recordBytesLimit } from '../../formats/record.ts';
+import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
 import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
@@ -14,6 +14,7 @@ import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
 import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
+import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { readMediaItem } from './media-item.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
@@ -29,6 +30,8 @@ export interface ReadOptions {
   readonly itemBytes: number;
   /** Max size of a media file in bytes. */
   readonly mediaBytes: number;
+  /** What a trial judges; absent: everything. A problem with the file is always an item. */
+  readonly selection?: RecordSelection | undefined;
   readonly signal: AbortSignal;
   /** Called with the number of stored (compressed) bytes of the file read so far. */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
@@ -57,17 +60,17 @@ export async function* readSource(
   try {
     file = await OpenSource.open(placeOfSource(source), options.signal, { onBytes: options.onBytes });
   } catch (error) {
-    yield [fileProblem(maker, source, error)];
+    yield problem(fileProblem(maker, source, error), options);
     return;
   }
   try {
     if (!isAsFrozen(file.stats, source)) {
-      yield [changed(maker)];
+      yield problem(changed(maker), options);
       return;
     }
     const manifest = await options.frozen.manifestOf(source, options.signal);
     if (source.manifest === source.source) {
-      yield* manifestItems(manifest ?? null, maker, options.signal);
+      yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
       return;
     }
     const head = await file.head(encodingOf(config, isNamed));
@@ -80,7 +83,7 @@ export async function* readSource(
     yield* examinedItems({ file, head, examined, maker, source, config, manifest, options });
   } catch (error) {
     options.signal.throwIfAborted();
-    yield [fileProblem(maker, source, error)];
+    yield problem(fileProblem(maker, source, error), options);
   } finally {
     await file.close();
   }
@@ -99,17 +102,13 @@ interface Reading {
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
   const { file, head, examined, maker, source, config, manifest, options } = reading;
-  const { itemBytes, mediaBytes, signal } = options;
+  const { itemBytes, mediaBytes, selection, signal } = options;
+  const isWhole = examined.kind === 'text' || examined.kind === 'media' || examined.kind === 'refused';
+  if (isWhole && selection?.take(source.path, null) === false) return;
   if (examined.kind === 'text' || examined.kind === 'media') {
     if (manifest === null) {
-      yield [
-        settledFile(
-          maker,
-          'SOURCE_CHANGED',
-          'the manifest of the corpus changed after the run was created',
-          null,
-        ),
-      ];
+      const message = 'the manifest of the corpus changed after the run was created';
+      yield [settledFile(maker, 'SOURCE_CHANGED', message, null)];
       return;
     }
     const whole =
@@ -135,20 +134,41 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
     layout.kind === 'parquet'
       ? readParquet(file, { config, itemBytes, signal, onBytes: options.onBytes })
       : readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
-  yield* recordItems(records, maker, examined.options);
-  if (!isAsFrozen(await file.handle.stat(), source)) yield [changed(maker)];
+  const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
+  yield* recordItems(records, { maker, wanted, selection, options: examined.options });
+  if (!isAsFrozen(await file.handle.stat(), source)) yield problem(changed(maker), options);
+}
+
+interface Making {
+  readonly maker: ItemMaker;
+  readonly wanted: (record: SourceRecord) => boolean;
+  readonly selection: RecordSelection | undefined;
+  readonly options: RecordOptions;
 }
 
 async function* recordItems(
-  found: AsyncIterable<RecordBatch>,
-  maker: ItemMaker,
-  options: RecordOptions,
+  batches: AsyncIterable<RecordBatch>,
+  { maker, wanted, selection, options }: Making,
 ): AsyncGenerator<readonly Item[], void> {
-  for await (const records of found) {
+  for await (const records of batches) {
     const items: Item[] = [];
-    for (const record of records) maker.add(record, options, items);
+    for (const record of records) if (wanted(record)) maker.add(record, options, items);
     if (items.length > 0) yield items;
+    if (selection?.isOver === true) return;
   }
+}
+
+/** Whether a record is judged: all are but for a trial. */
+function isSelected(record: SourceRecord, path: string, selection: RecordSelection | undefined): boolean {
+  if (selection === undefined) return true;
+  const isAround = record.error === null && record.isAround === true;
+  return isAround ? selection.takeAround(path, record.row) : selection.take(path, record.row);
+}
+
+/** The item of a file that cannot be read as it was frozen. */
+function problem(item: Item, { selection }: ReadOptions): readonly Item[] {
+  selection?.addUnreadable(1);
+  return [item];
 }
 
 function changed(maker: ItemMaker): Item {

@@ -21,6 +21,7 @@ const SHARD_LINE = z.strictObject({
   items: z.int().min(1),
   payload_sha256: sha256,
   items_sha256: sha256,
+  records: z.strictObject({ source: count, read: count, selected: count }).optional(),
 });
 
 const CHANGED_LINE = z.strictObject({ epoch, changed: count, items_sha256: sha256 });
@@ -32,6 +33,7 @@ const CLOSING_LINE = z.strictObject({
   shards: count,
   items: count,
   items_by_source: z.array(count),
+  records: z.strictObject({ read: count, selected: count }).optional(),
 });
 
 const OPENING_LINE = z.strictObject({ opened: epoch });

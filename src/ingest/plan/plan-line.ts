@@ -1,5 +1,18 @@
 import type { Lane } from '../../domain/item.ts';
 
+/** Records of the corpora; a file that is one item counts as a record. */
+export interface RecordCounts {
+  readonly read: number;
+  /** Those of them that are judged. */
+  readonly selected: number;
+}
+
+/** Records before a source. */
+export interface RecordsBefore extends RecordCounts {
+  /** Index of the source. */
+  readonly source: number;
+}
+
 /** A line of plan.jsonl for one shard. */
 export interface PlannedShard {
   readonly shard: number;
@@ -17,6 +30,8 @@ export interface PlannedShard {
   readonly payload_sha256: string;
   /** Hash of everything recorded about the items before they are judged (`itemsSha256`). */
   readonly items_sha256: string;
+  /** In pass 1 of a trial: records before the source that was being read when the shard was planned. */
+  readonly records?: RecordsBefore | undefined;
 }
 
 /** The line that closes a pass of the plan: after it, the number of items is known. */
@@ -28,6 +43,8 @@ export interface PlanClosed {
   readonly items: number;
   /** Items of this pass by source index. */
   readonly items_by_source: readonly number[];
+  /** In pass 1 of a trial: all records that were read. */
+  readonly records?: RecordCounts | undefined;
 }
 
 export type PlanLine = PlannedShard | PlanClosed;

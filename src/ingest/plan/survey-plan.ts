@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/item.ts';
-import type { PlanClosed, PlanLine, PlannedShard } from './plan-line.ts';
+import type { PlanClosed, PlanLine, PlannedShard, RecordsBefore } from './plan-line.ts';
 
 /** What a plan already contains, so that an interrupted feeder can continue where it stopped. */
 export interface PlanSurvey {
@@ -14,6 +14,8 @@ export interface PlanSurvey {
   readonly items: number;
   /** Passes with a planned shard that is not committed. */
   readonly open: ReadonlySet<number>;
+  /** In a trial: records before the source that was read last; null if nothing is planned. */
+  readonly records: RecordsBefore | null;
   /** Highest seq planned in the latest pass, per lane. */
   readonly lastSeqs: ReadonlyMap<Lane, number>;
   /** What is planned of one source in the latest pass. */
@@ -50,6 +52,7 @@ export async function surveyPlan(
   const wholeFile = new Uint8Array(sources);
   const lastSeqs = new Map<Lane, number>();
   let latestPass = 0;
+  let records: RecordsBefore | null = null;
   let lastSource = -1;
   let nextShard = 0;
   let shards = 0;
@@ -73,6 +76,7 @@ export async function surveyPlan(
       nextShard = line.shard + 1;
       shards++;
       items += line.items;
+      records = line.records ?? records;
       lastSource = Math.max(lastSource, line.to_source);
       lastSeqs.set(line.lane, line.seqs.at(-1)?.[1] ?? -1);
       const committed = isCommitted(line.shard);
@@ -94,6 +98,7 @@ export async function surveyPlan(
     shards,
     items,
     open: openPasses,
+    records,
     lastSeqs,
     extent: (source) => {
       const last = lastSeq[source] ?? -1;

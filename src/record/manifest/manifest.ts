@@ -18,6 +18,17 @@ const MANIFEST = z.strictObject({
   epoch: z.int().min(1),
   /** Hash of the last line of the log, which is the closing line of the pass. */
   chain_head: sha256,
+  /** In a trial: which part of the sources was judged. Manifests of earlier builds do not have it. */
+  trial: z
+    .strictObject({
+      limit: count.nullable(),
+      sample: z.number().nullable(),
+      seed: count.nullable(),
+      records_read: count.nullable(),
+      records_not_selected: count.nullable(),
+    })
+    .nullable()
+    .optional(),
   counts: z.strictObject({
     items: count,
     verdicts: count,
@@ -30,7 +41,10 @@ const MANIFEST = z.strictObject({
   fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
   /** The manifest of the previous pass, which is kept and listed in `files`. */
   previous: z.strictObject({ path: z.string(), sha256 }).nullable(),
-  /** Hashes of the sources as they were judged; null for a source that is gone, unreadable or changed. */
+  /**
+   * Hashes of the sources as they were judged; null for a source that is gone, unreadable or changed, and in a trial of
+   * the first records for a source with rows.
+   */
   sources: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: sha256.nullable() })),
   /** Every file of the run; of files that an overtaken writer may append to, only the bytes that count. */
   files: z.array(

@@ -49,6 +49,8 @@ export async function readRunOutcomes(
   const accounts = await openAccounts(input);
   const tally = new Tally(record.config.policy);
   const complete = isComplete(plan);
+  // A source of which nothing was chosen is not empty.
+  const isTrial = (record.config.trial ?? null) !== null;
   const planPath = join(runDir, RUN_FILES.plan);
   const { wasFed, bytes: planBytes } = plan;
   const { commits } = chain;
@@ -85,7 +87,7 @@ export async function readRunOutcomes(
   return {
     counts: tally.counts(),
     corpora,
-    emptySources: accounts?.emptySources() ?? { count: 0, paths: [] },
+    emptySources: (isTrial ? undefined : accounts?.emptySources()) ?? { count: 0, paths: [] },
     fileHash: (source) => accounts?.fileHash(source) ?? null,
   };
 }

@@ -9,6 +9,7 @@ import { listEpochs } from '../log/epochs.ts';
 
 /** What summaries of earlier builds do not have and others read. */
 const EARLIER = {
+  trial: null,
   gates: [],
   policy: DEFAULT_POLICY,
   guard_flagged: 0,

@@ -10,6 +10,7 @@ import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import { gateText } from './gates.ts';
 import type { StreamCounts } from './stream-counts.ts';
+import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
 import type { WholeConversations } from '../tally.ts';
 import type { ConversationCounts } from './conversation-counts.ts';
@@ -76,7 +77,7 @@ function notAsked({ reused, copies }: Summary): string[] {
 }
 
 function headlines(summary: Summary): string[] {
-  const lines: string[] = [];
+  const lines = summary.trial === null ? [] : [trialText(summary.trial)];
   const fingerprints = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
   const models = [...fingerprints].filter((fingerprint) => fingerprint !== null).length;
   if (models > 1)
@@ -94,7 +95,8 @@ function headlines(summary: Summary): string[] {
     lines.push('INCOMPLETE: the run is not finished; items without a verdict must not be taken for clean');
   }
   if (summary.status === 'finished' && summary.items === 0) {
-    lines.push('EMPTY: the sources hold no items, so nothing was judged');
+    const why = summary.trial === null ? 'the sources hold no items' : 'the trial chose no records';
+    lines.push(`EMPTY: ${why}, so nothing was judged`);
   }
   return lines;
 }
@@ -188,7 +190,8 @@ function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string 
 }
 
 function gates(summary: Summary): string[] {
-  return summary.gates.map((gate) => `Gate ${gateText(gate)}`);
+  const of = summary.trial === null ? '' : ', of this trial only';
+  return summary.gates.map((gate) => `Gate ${gateText(gate)}${of}`);
 }
 
 function streams({ streams: counts }: Summary): string[] {

@@ -2,6 +2,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
+import type { TrialCounts } from './trial.ts';
 import { gateResults, type GateResult } from './gates.ts';
 
 /** summary.json: the result of a run. */
@@ -12,6 +13,8 @@ export interface Summary extends Counts {
   readonly dir: string;
   /** Finished: every item that was read has an outcome. */
   readonly status: 'finished' | 'incomplete';
+  /** Which part of the corpora was judged; null: everything. */
+  readonly trial: TrialCounts | null;
   /** The policy that made the decisions. */
   readonly policy: Policy;
   /** All gates of the run; none while it is incomplete. */
@@ -34,6 +37,7 @@ export interface SummaryInput {
   readonly record: RunRecord;
   readonly dir: string;
   readonly status: Summary['status'];
+  readonly trial: TrialCounts | null;
   readonly counts: Counts;
   readonly emptySources: EmptySources;
   readonly seconds: number;
@@ -51,6 +55,7 @@ export function makeSummary(input: SummaryInput): Summary {
     run: record.run,
     dir: input.dir,
     status: input.status,
+    trial: input.trial,
     policy: record.config.policy,
     gates: input.status === 'finished' ? gateResults(record.config.failIf, counts) : [],
     ...main,

@@ -5,6 +5,8 @@ import { previousManifest } from '../manifest/earlier-manifests.ts';
 import { FileComparison } from './file-comparison.ts';
 import { ListHash, filesHash } from '../manifest/list-hash.ts';
 import { manifestBegin, manifestEnd, manifestSources, type Manifest } from '../manifest/manifest.ts';
+import type { PlanOutline } from '../outcomes/plan-outline.ts';
+import { trialCounts } from '../summary/trial.ts';
 import type { RunTotals } from '../outcomes/read-run-outcomes.ts';
 import { damageOf, type Chain, type Closing } from '../log/chain.ts';
 
@@ -31,6 +33,7 @@ interface ManifestOrigin {
   readonly closing: Closing;
   readonly record: RunRecord;
   readonly chain: Chain;
+  readonly plan: PlanOutline;
   readonly totals: RunTotals;
 }
 
@@ -41,7 +44,7 @@ interface ManifestOrigin {
 export async function checkManifest(
   runDir: string,
   manifest: Manifest,
-  { closing, record, chain, totals }: ManifestOrigin,
+  { closing, record, chain, plan, totals }: ManifestOrigin,
 ): Promise<void> {
   const { sources, files } = manifest;
   const { items, verdicts, errors } = totals.counts;
@@ -56,6 +59,7 @@ export async function checkManifest(
         finished_at: closing.at,
         pass: closing.closes,
         epoch: closing.position.epoch,
+        trial: trialCounts(record.config.trial, plan),
         counts: { items, verdicts, errors, corpora: [...totals.corpora] },
         damage: damageOf(chain),
         fingerprints: [...chain.fingerprints.values()],

@@ -16,6 +16,7 @@ import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outl
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { readRunOutcomes, type RunOutcomesInput, type RunTotals } from '../outcomes/read-run-outcomes.ts';
 import { verifySignature, type SignatureState } from './verify-signature.ts';
+import { trialCounts } from '../summary/trial.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
@@ -104,6 +105,7 @@ async function verify(
     record,
     dir: closing.dir,
     status: 'finished',
+    trial: trialCounts(record.config.trial, plan),
     counts: totals.counts,
     seconds: workingSeconds(chain.parts),
     pass: plan.pass,
@@ -112,7 +114,7 @@ async function verify(
     emptySources: totals.emptySources,
     files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
   });
-  await checkManifest(runDir, manifest, { closing, record, chain, totals });
+  await checkManifest(runDir, manifest, { closing, record, chain, plan, totals });
   await checkHashes(runDir, manifest, signal);
   const { items, verdicts, errors } = totals.counts;
   return {

@@ -13,6 +13,7 @@ import { OutcomeFiles } from '../../record/outcomes/outcome-files.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
 import { readRunOutcomes } from '../../record/outcomes/read-run-outcomes.ts';
 import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
+import { trialCounts } from '../../record/summary/trial.ts';
 import { signatureText } from './sign-manifest.ts';
 import { supersededOr } from '../verdict-log/take-epoch.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
@@ -81,6 +82,7 @@ class Finish {
       dir,
       seconds: workingSeconds(chain.parts),
       pass: plan.pass,
+      trial: trialCounts(record.config.trial, plan),
       lostToDamage: lostToDamage(chain),
     };
     if (!isComplete(plan)) {

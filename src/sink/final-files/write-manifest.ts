@@ -12,6 +12,7 @@ import {
   type FileEntry,
   type Manifest,
 } from '../../record/manifest/manifest.ts';
+import { trialCounts } from '../../record/summary/trial.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
 import type { RunTotals } from '../../record/outcomes/read-run-outcomes.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
@@ -58,6 +59,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     finished_at: at,
     pass: plan.pass,
     epoch,
+    trial: trialCounts(record.config.trial, plan),
     counts: { items, verdicts, errors, corpora: [...totals.corpora] },
     damage: damageOf(chain),
     fingerprints: [...chain.fingerprints.values()],
@@ -84,11 +86,14 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
 /** Writes the list of sources; returns its hash. */
 async function writeSources(file: FinalFile, { log, totals, signal }: ManifestInput): Promise<string> {
   const hash = new ListHash();
+  // A trial that judges the first records does not read the rest of a file for its hash either.
+  const isRead = typeof log.record.config.trial?.limit !== 'number';
   let first = 0;
   for await (const batch of readSources(join(log.runDir, RUN_FILES.sources), { signal })) {
     const sources: Manifest['sources'] = [];
     for (const source of batch) {
-      const sha256 = totals.fileHash(source.source) ?? (await hashSource(source, signal));
+      const judged = totals.fileHash(source.source);
+      const sha256 = judged ?? (isRead ? await hashSource(source, signal) : null);
       sources.push({ path: source.path, bytes: source.bytes, sha256 });
     }
     await file.write(manifestSources(sources, first));

@@ -9,6 +9,7 @@ const SUMMARY: Summary = {
   dir: '/runs/20261121T020000Z-nightly-ab12',
   status: 'finished',
   policy: { thresholds: null, allowFlagged: false, allowPartial: false },
+  trial: null,
   gates: [],
   items: 12_345,
   verdicts: 12_340,

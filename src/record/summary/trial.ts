@@ -1,0 +1,53 @@
+import type { Trial } from '../../config/run-config.ts';
+import { plural } from '../../domain/text/plural.ts';
+import type { PlanOutline } from '../outcomes/plan-outline.ts';
+
+/** What a trial left out: it judges a part of the corpora, and says nothing of the rest. */
+export interface TrialCounts {
+  /** Most records that were to be judged, the first ones; null in a sample. */
+  readonly limit: number | null;
+  /** Share of the records, 0 … 1, and the number that chose them; null in a trial with a limit. */
+  readonly sample: number | null;
+  readonly seed: number | null;
+  /** A file that is one item counts as a record. Null while the run is incomplete. */
+  readonly records_read: number | null;
+  /** Records without an outcome, because they were not chosen; null if not known: the rest of the corpora was not read. */
+  readonly records_not_selected: number | null;
+}
+
+/** Null for a run that judges everything. */
+export function trialCounts(
+  trial: Trial | null | undefined,
+  { closed }: Pick<PlanOutline, 'closed'>,
+): TrialCounts | null {
+  if (trial === null || trial === undefined) return null;
+  const { limit, sample, seed } = trial;
+  const { read, selected } = closed[0]?.records ?? { read: null, selected: null };
+  const isRestUnread = read === null || (limit !== null && read >= limit);
+  return {
+    limit,
+    sample,
+    seed,
+    records_read: read,
+    records_not_selected: isRestUnread ? null : read - selected,
+  };
+}
+
+/** The headline of a trial, as a line. */
+export function trialText({ limit, sample, seed, records_read, records_not_selected }: TrialCounts): string {
+  const read = records_read ?? 0;
+  const judged = read - (records_not_selected ?? 0);
+  if (limit !== null) {
+    const all = `${number(judged)} ${plural(judged, 'record')}`;
+    return records_not_selected === null
+      ? `TRIAL: only the first ${all} (--limit ${limit}); the rest of the corpus was not read`
+      : `TRIAL: all ${all} of the corpus (--limit ${limit})`;
+  }
+  const share = `--sample ${Number(((sample ?? 0) * 100).toPrecision(9))}%, --seed ${seed}`;
+  const all = `${number(judged)} of ${number(read)} ${plural(read, 'record')} (${share})`;
+  return `TRIAL: only ${all}; the others were not judged`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

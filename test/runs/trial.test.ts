@@ -1,0 +1,198 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Trial } from '../../src/config/run-config.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
+import { summaryLines } from '../../src/record/summary/summary-text.ts';
+import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { seed } from '../helpers/corpus.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+import { cutPlan } from './cut-plan.ts';
+import { createdRun, go, judge, rows } from './small-run.ts';
+
+const SEED = seed();
+
+const first = (limit: number): Trial => ({ limit, sample: null, seed: null });
+const share = (sample: number, by = 0): Trial => ({ limit: null, sample, seed: by });
+
+/** A run over these files. */
+async function runOver(files: Readonly<Record<string, string>>, trial: Trial | null) {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'uploads'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, 'uploads', name), text);
+  return createdRun(folder, null, trial);
+}
+
+/** What was judged: paths with rows. */
+const places = (lines: readonly OutcomeLine[]): string[] =>
+  lines.map(({ source: { path, row } }) => `${path.replace('uploads/', '')}${row === null ? '' : ` ${row}`}`);
+
+const CHATS = Array.from({ length: 30 }, (_, row) => {
+  const chat = ['user', 'assistant', 'user'].map((role, turn) => ({ role, content: `${row} ${turn}` }));
+  return `${JSON.stringify(row % 2 === 0 ? { prompt: `p ${row}`, chosen: 'a', rejected: 'b' } : { messages: chat })}\n`;
+}).join('');
+
+const FILES = {
+  'a.csv': rows('a', 0, 40),
+  'b.jsonl': CHATS,
+  ...Object.fromEntries(Array.from({ length: 30 }, (_, file) => [`c${file + 10}.txt`, `file ${file}`])),
+  'd.csv': rows('d', 0, 25),
+};
+
+describe('a trial of the first records', () => {
+  it('judges these and reads no further, all items of a record together', async () => {
+    const run = await runOver(FILES, first(42));
+    const { summary } = await go(run, judge());
+    const lines = await outcomes(run.dir);
+    expect(places(lines)).toEqual([
+      ...Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`),
+      'b.jsonl 1',
+      'b.jsonl 1',
+      'b.jsonl 2',
+    ]);
+    const trial = { ...first(42), records_read: 42, records_not_selected: null };
+    expect(summary).toMatchObject({ status: 'finished', items: 43, trial, empty_sources: { count: 0 } });
+    expect(summaryLines(summary).slice(0, 2)).toEqual([
+      'Judged 43 of 43 items; 0 not judged',
+      'TRIAL: only the first 42 records (--limit 42); the rest of the corpus was not read',
+    ]);
+    expect(await readManifest(run.dir)).toMatchObject({
+      trial,
+      sources: expect.arrayContaining([
+        expect.objectContaining({ path: 'uploads/a.csv', sha256: null }),
+      ]) as unknown,
+    });
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 43 });
+  });
+
+  it('says so when that was everything', async () => {
+    const run = await runOver({ 'a.csv': rows('a', 0, 3), 'b.txt': 'file' }, first(9));
+    const { summary } = await go(run, judge());
+    expect(summary.trial).toEqual({ ...first(9), records_read: 4, records_not_selected: 0 });
+    expect(summaryLines(summary)[1]).toBe('TRIAL: all 4 records of the corpus (--limit 9)');
+  });
+});
+
+describe('a trial of a random share', () => {
+  it('takes whole records and whole files, the same ones for the same seed', async () => {
+    const run = await runOver(FILES, share(0.3));
+    const { summary } = await go(run, judge());
+    const judged = places(await outcomes(run.dir));
+    const chosen = new Set(judged).size;
+    expect(chosen).toBeGreaterThan(15);
+    expect(chosen).toBeLessThan(70);
+    expect(judged.some((place) => place.endsWith('.txt'))).toBe(true);
+    for (const place of judged.filter(
+      (of) => of.startsWith('b.jsonl') && Number(of.split(' ')[1]) % 2 === 1,
+    )) {
+      expect(judged.filter((other) => other === place)).toHaveLength(2);
+    }
+    expect(summary.trial).toEqual({ ...share(0.3), records_read: 125, records_not_selected: 125 - chosen });
+    expect(summaryLines(summary)[1]).toBe(
+      `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,
+    );
+    const again = await runOver(FILES, share(0.3));
+    await go(again, judge());
+    expect(places(await outcomes(again.dir))).toEqual(judged);
+    const other = await runOver(FILES, share(0.3, 1));
+    await go(other, judge());
+    expect(places(await outcomes(other.dir))).not.toEqual(judged);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+  });
+
+  it('says that it chose nothing', async () => {
+    const run = await runOver({ 'a.csv': rows('a', 0, 3) }, share(1e-9));
+    const { summary } = await go(run, judge());
+    expect(summary).toMatchObject({ items: 0, trial: { records_read: 3, records_not_selected: 3 } });
+    expect(summaryLines(summary)).toContain('EMPTY: the trial chose no records, so nothing was judged');
+  });
+
+  it('takes the rows of a manifest and the files that it describes each on its own', async () => {
+    const names = Array.from({ length: 40 }, (_, file) => `f${file + 10}.md`);
+    const manifest = `path,note\n${names.map((name) => `${name},words about ${name} here\n`).join('')}`;
+    const files = Object.fromEntries(names.map((name) => [name, `file ${name}`]));
+    const run = await runOver({ ...files, 'manifest.csv': manifest }, share(0.5));
+    const { summary } = await go(run, judge());
+    expect(summary.trial).toMatchObject({ records_read: 80, records_not_selected: 80 - summary.items });
+    expect(summary.items).toBeGreaterThan(15);
+    expect(summary.items).toBeLessThan(65);
+  });
+});
+
+describe('a trial that is continued', () => {
+  it('retries what failed, and nothing that was not chosen', async () => {
+    for (const trial of [first(60), share(0.5)]) {
+      const run = await runOver(FILES, trial);
+      await go(run, judge({ refuse: () => 'TIMEOUT' }));
+      const failed = places(await outcomes(run.dir));
+      const { summary } = await go(run, judge(), { retry: true });
+      expect(summary).toMatchObject({ pass: 2, errors: 0, items: failed.length });
+      expect(places(await outcomes(run.dir))).toEqual(failed);
+      expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+    }
+  });
+
+  it('has the same outcomes and counts, wherever it stopped', async () => {
+    const run = fc.record({
+      files: fc.array(
+        fc.oneof(
+          fc.record({ kind: fc.constant('csv'), rows: fc.constantFrom(0, 3, 25) }),
+          fc.record({ kind: fc.constant('jsonl'), rows: fc.constantFrom(1, 12) }),
+          fc.record({ kind: fc.constant('txt'), rows: fc.constant(1) }),
+          fc.record({ kind: fc.constant('zip'), rows: fc.constant(1) }),
+        ),
+        { minLength: 1, maxLength: 20 },
+      ),
+      trial: fc.oneof(
+        fc.integer({ min: 1, max: 60 }).map(first),
+        fc.constantFrom(0.1, 0.5, 0.9).map((of) => share(of)),
+      ),
+      stops: fc.array(
+        fc.record({ answers: fc.integer({ min: 0, max: 30 }), ahead: fc.integer({ min: 0, max: 4 }) }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(run, async ({ files, trial, stops }) => {
+        const corpus = Object.fromEntries(
+          files.map(({ kind, rows: count }, index) => [
+            `${String(index).padStart(2, '0')}.${kind}`,
+            kind === 'csv'
+              ? rows(`s${index}-`, 0, count)
+              : kind === 'jsonl'
+                ? CHATS.split('\n').slice(0, count).join('\n')
+                : kind === 'zip'
+                  ? 'PK\u0003\u0004\u0014\u0000\u0000\u0000\b\u0000'
+                  : `file ${index}`,
+          ]),
+        );
+        const undisturbed = await runOver(corpus, trial);
+        const expected = (await go(undisturbed, judge())).summary;
+        const stopped = await runOver(corpus, trial);
+        for (const { answers, ahead } of stops) {
+          await go(stopped, judge({ answers })).catch(() => undefined);
+          if ((await finishedSummary(stopped.dir)) === null) await cutPlan(stopped, ahead);
+        }
+        const { summary } = await go(stopped, judge());
+        expect(summary.trial).toEqual(expected.trial);
+        expect(places(await outcomes(stopped.dir))).toEqual(places(await outcomes(undisturbed.dir)));
+        expect(await verifyRun(stopped.dir)).toMatchObject({ ok: true });
+      }),
+      { seed: SEED, numRuns: 8 },
+    );
+  }, 60_000);
+});
+
+it('leaves the plan of other runs as it is', async () => {
+  const run = await runOver({ 'a.csv': rows('a', 0, 3) }, null);
+  const { summary } = await go(run, judge());
+  expect(summary.trial).toBeNull();
+  expect(await readFile(join(run.dir, 'plan.jsonl'), 'utf8')).not.toContain('records');
+});
