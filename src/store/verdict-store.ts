@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { noteClosed, removeClosedNote } from './closed-note.ts';
-import { checkData } from './check-data.ts';
+import { isSound } from './check/check-data.ts';
 import { Environment } from './environment.ts';
 import { FileHashes, type FileState } from './file-hashes.ts';
 import { FirstSeqs } from './first-seqs.ts';
@@ -55,12 +55,7 @@ export class VerdictStore {
       if (found.holds === 'nothing') return await VerdictStore.#make(dir, options, false);
       if (found.holds === 'data') {
         const folder = join(dir, found.data);
-        const check = await checkData(folder, signal);
-        if (check === 'busy') {
-          say(`the verdict store ${dir} does not answer: nothing is reused in this run`);
-          return null;
-        }
-        if (check === 'sound') return await VerdictStore.#use(folder, say);
+        if (await isSound(folder, signal)) return await VerdictStore.#use(folder, say);
       }
       say(
         `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
@@ -108,8 +103,8 @@ export class VerdictStore {
 
   /** Waits for what is being written. Nothing may be called afterwards. */
   async close(): Promise<void> {
-    const isSound = await this.#environment.close();
-    if (isSound) await noteClosed(this.#folder).catch(() => undefined);
+    const withoutError = await this.#environment.close();
+    if (withoutError) await noteClosed(this.#folder).catch(() => undefined);
   }
 
   static async #use(folder: string, say: StoreOptions['say']): Promise<VerdictStore> {

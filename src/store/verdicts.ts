@@ -67,7 +67,7 @@ export class Verdicts {
     const mark = markOf(judgedBy);
     fillKey(this.#key, contentSha256, mark);
     const value = this.#environment.get(this.#table, this.#key);
-    if (value === null || !isIntactVerdict(this.#key, value)) return null;
+    if (value === null || !isIntact(this.#key, value)) return null;
     // The next look-up, that of the origin, overwrites the value.
     const encoded = readJudgement(new BytesReader(value, JUDGEMENT_AT));
     const origin = this.#origins.get(Buffer.from(value.subarray(CHECK_BYTES, JUDGEMENT_AT)));
@@ -117,7 +117,7 @@ export class Verdicts {
 }
 
 /** Whether an entry is as it was written. */
-export function isIntactVerdict(key: Buffer, value: Buffer): boolean {
+function isIntact(key: Buffer, value: Buffer): boolean {
   return value.length > JUDGEMENT_AT && value.readUInt32LE(0) === checkOf(key, value);
 }
 

@@ -1,36 +1,13 @@
-import { hash } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { VerdictStore, type StoreOptions } from '../../src/store/verdict-store.ts';
+import { expect, it } from 'vitest';
+import { VerdictStore } from '../../src/store/verdict-store.ts';
+import { content, keptStore } from './kept-store.ts';
 import { JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
 
-let folder: string;
-let dir: string;
-let said: string[];
-let options: StoreOptions;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'store-'));
-  dir = join(folder, '.store');
-  said = [];
-  options = {
-    key: Buffer.alloc(32, 7),
-    recorded: async function* () {
-      // Nothing was recorded.
-    },
-    say: (line) => void said.push(line),
-    signal: new AbortController().signal,
-  };
-});
-
-afterEach(() => rm(folder, { recursive: true }));
-
-const open = async (): Promise<VerdictStore> => (await VerdictStore.open(dir, options))!;
-const content = (text: string): string => hash('sha256', text);
-
 it('finds a verdict again, in this process and in the next', async () => {
+  const { open, said, dir } = await keptStore();
   let store = await open();
   expect(store.find(content('a'), [JUDGED])).toBeNull();
   await store.add(verdictsOf('run-1', [content('a')]));
@@ -46,6 +23,7 @@ it('finds a verdict again, in this process and in the next', async () => {
 });
 
 it('finds only what the same model judged with the same options, by the first that did', async () => {
+  const { open } = await keptStore();
   const store = await open();
   await store.add(verdictsOf('run-1', [content('a')]));
   const other = { ...JUDGED, judging: '{"frames":9}' };
@@ -56,6 +34,7 @@ it('finds only what the same model judged with the same options, by the first th
 });
 
 it('stores no verdict of an unknown model, and none of a generation', async () => {
+  const { open } = await keptStore();
   const store = await open();
   const stream = { ...judgement(), stream: {} as never };
   await store.add({
@@ -73,12 +52,14 @@ it('stores no verdict of an unknown model, and none of a generation', async () =
 });
 
 it('refuses a folder that holds something else', async () => {
-  await writeFile(join(folder, 'notes.txt'), 'not a store');
-  dir = folder;
+  const { open, dir } = await keptStore();
+  await mkdir(dir, { mode: 0o700 });
+  await writeFile(join(dir, 'notes.txt'), 'not a store');
   await expect(open()).rejects.toMatchObject({ kind: 'usage' });
 });
 
 it('remembers the first item with a content, until the pass is finished', async () => {
+  const { open } = await keptStore();
   let store = await open();
   const first = store.firstSeqs('run-1', 1);
   expect(first.claim(content('a'), 3)).toBe(3);
@@ -96,6 +77,7 @@ it('remembers the first item with a content, until the pass is finished', async 
 });
 
 it('knows the hash of a file while its size, its times and its place stay the same', async () => {
+  const { open } = await keptStore();
   const store = await open();
   const second = 1_000_000_000n;
   const state = { dev: 1n, ino: 2n, size: 3n, mtimeNs: 1n * second, ctimeNs: 2n * second, seenMs: 10_000 };
@@ -107,4 +89,37 @@ it('knows the hash of a file while its size, its times and its place stay the sa
   await store.addFileHash(young, content('a'));
   expect(store.fileHash(young)).toBeNull();
   await store.close();
+});
+
+it('is not opened on another host', async () => {
+  const { open, dir, said, ...options } = await keptStore();
+  await (await open()).close();
+  const path = join(dir, 'store.json');
+  const marker = await readFile(path, 'utf8');
+  await writeFile(path, marker.replace(JSON.stringify(hostname()), '"another"'));
+  expect(await VerdictStore.open(dir, options)).toBeNull();
+  expect(said).toEqual([expect.stringContaining('belongs to another host')]);
+});
+
+it('trusts no store that another user made, or that was copied', async () => {
+  const { open, dir, said, ...options } = await keptStore();
+  let store = await open();
+  await store.add(verdictsOf('run-1', [content('a')]));
+  await store.close();
+  store = (await VerdictStore.open(dir, { ...options, key: Buffer.alloc(32, 8) }))!;
+  expect(store.find(content('a'), [JUDGED])).toBeNull();
+  await store.close();
+  expect(said).toEqual([expect.stringContaining('was not made here')]);
+  const copy = `${dir}-copy`;
+  await cp(dir, copy, { recursive: true });
+  expect(said.length).toBe(1);
+  await (await VerdictStore.open(copy, { ...options, key: Buffer.alloc(32, 8) }))!.close();
+  expect(said.length).toBe(2);
+});
+
+it('refuses a folder that others can write in', async () => {
+  const { open, dir } = await keptStore();
+  await mkdir(dir);
+  await chmod(dir, 0o777);
+  await expect(open()).rejects.toMatchObject({ kind: 'usage' });
 });

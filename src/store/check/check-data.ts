@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { isAsClosed } from '../closed-note.ts';
+import { DATA_FILE } from '../environment.ts';
+import { openFile } from '../../files/open-file.ts';
+import { checkPages, lastTransaction } from './check-pages.ts';
+
+/**
+ * Whether the data in a folder can be mapped into this process, which damage could end. A file that is as it was when it
+ * was last closed is not read; one that a crash left, or that somebody changed, is checked page by page: less than
+ * a second per million verdicts.
+ */
+export async function isSound(folder: string, signal: AbortSignal): Promise<boolean> {
+  if (await isAsClosed(folder)) return true;
+  const file = await openFile(join(folder, DATA_FILE), 'refuse');
+  try {
+    const before = lastTransaction(file.fd);
+    if (before === null) return false;
+    if (await checkPages(file.fd, signal)) return true;
+    // Another process, which checked the file when it opened it, wrote over pages while they were read.
+    const after = lastTransaction(file.fd);
+    return after !== null && after > before;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { content, keptStore } from './kept-store.ts';
+import { JUDGED, judgement, verdictsOf } from './verdicts.ts';
+
+const COUNT = 1000;
+const contents = Array.from({ length: COUNT }, (_, index) => content(index));
+const recorded = verdictsOf('run-1', contents);
+
+const dataFile = async (dir: string): Promise<string> =>
+  join(
+    dir,
+    (await readdir(dir)).find((name) => name.startsWith('data-'))!,
+    'data.mdb',
+  );
+
+/** Something that happens to a file: it is cut, or a part of it is overwritten. */
+const accidents = fc.oneof(
+  fc.record({ kind: fc.constant('cut' as const), at: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  fc.record({
+    kind: fc.constant('overwritten' as const),
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    bytes: fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 20_000 }).map((length) => new Uint8Array(length)),
+      fc.uint8Array({ minLength: 4096, maxLength: 8192 }),
+    ),
+  }),
+);
+
+it('is built again, or misses, whatever happened to its file', async () => {
+  const { open, dir } = await keptStore([recorded]);
+  const first = await open();
+  await first.add(recorded);
+  await first.close();
+  await fc.assert(
+    fc.asyncProperty(fc.array(accidents, { minLength: 1, maxLength: 2 }), async (happened) => {
+      const path = await dataFile(dir);
+      for (const accident of happened) {
+        const bytes = await readFile(path);
+        const at = Math.floor(accident.at * bytes.length);
+        if (accident.kind === 'cut') await truncate(path, at);
+        else {
+          Buffer.from(accident.bytes).copy(bytes, at);
+          await writeFile(path, bytes);
+        }
+      }
+      const store = await open();
+      for (const each of contents.slice(0, 200)) {
+        const found = store.find(each, [JUDGED]);
+        if (found !== null) expect(found.judgement).toEqual(judgement());
+      }
+      await store.add(recorded);
+      expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+      await store.close();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** Adds verdicts one after another, and prints the number of each that is stored. Processes run compiled code. */
+const WRITER = `
+  const [, dir, store, given] = process.argv;
+  const { VerdictStore } = await import(store);
+  const { readFile } = await import('node:fs/promises');
+  const { key, recorded } = JSON.parse(await readFile(given));
+  const options = {
+    key: Buffer.from(key, 'hex'),
+    recorded: async function* () {},
+    say: () => undefined,
+    signal: new AbortController().signal,
+  };
+  const opened = await VerdictStore.open(dir, options);
+  recorded.verdicts.forEach((verdict, index) => {
+    void opened.add({ ...recorded, verdicts: [verdict] }).then(() => console.log(index));
+  });
+  setInterval(() => undefined, 1000);
+`;
+
+it('keeps what was stored when the process is killed, wherever it is', { timeout: 60_000 }, async () => {
+  const { open, dir, key, said } = await keptStore();
+  const built = new URL('../../dist/src/store/verdict-store.js', import.meta.url).href;
+  const given = `${dir}.json`;
+  await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded }));
+  for (const stored of [1, 300, 999]) {
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, dir, built, given], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let last = -1;
+    for await (const line of createInterface(writer.stdout)) {
+      last = Number(line);
+      if (last < stored) continue;
+      writer.kill('SIGKILL');
+      break;
+    }
+    await once(writer, 'exit');
+    const store = await open();
+    for (const each of contents.slice(0, last + 1)) {
+      expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
+    }
+    await store.close();
+  }
+  expect(said).toEqual([]);
+});
