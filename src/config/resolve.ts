@@ -7,7 +7,7 @@ import { isJobFile, readJobFile, type JobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
 import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
 import { mistake } from './mistake.ts';
-import { DEFAULT_LIMITS, OUTPUT_FORMATS, type RunConfig } from './run-config.ts';
+import { DEFAULT_LIMITS, OUTPUT_FORMATS, type CanaryChoice, type RunConfig } from './run-config.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -18,7 +18,7 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
-import { EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from './settings/entries/output.ts';
 import { REUSE, STORE } from './settings/entries/reuse.ts';
@@ -85,6 +85,7 @@ export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }
     allowErrors: await valueOf(ALLOW_ERRORS, from),
     maxWaitMs: await maxWaitOf(from, fleet),
     judging: await valuesOf(JUDGING_SETTINGS, from),
+    canaries: await canariesOf(from, fleet),
     limits: { ...DEFAULT_LIMITS },
   });
   const startWaitMs = await startWaitOf(RUN_START_WAIT, MAX_WAIT, from);
@@ -125,6 +126,17 @@ async function guardsOf(from: Sources, fleet: boolean): Promise<readonly string[
     );
   }
   return (await givenValueOf(GUARD, from)) ?? [];
+}
+
+/** Failure('usage') for canaries of a run that a fleet judges: its workers name their own. */
+async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> {
+  if (!fleet) return (await valueOf(CANARIES, from)) ?? { from: 'built-in' };
+  const chosen = given(CANARIES, from);
+  if (chosen === null) return { from: 'workers' };
+  throw mistake(
+    chosen.texts[0].place,
+    'with Redis the workers judge, and ask their guards for the canaries that they name (guardsweep worker --canaries): leave it out, or name no Redis (--redis, REDIS_URL)',
+  );
 }
 
 async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']> {

@@ -64,6 +64,20 @@ export interface Judging {
 
 export const MAX_FRAMES = 64;
 
+/**
+ * The contents with known verdicts that every guard is asked for before it judges. `workers`: a fleet judges the run,
+ * whose workers have their own.
+ */
+export type CanaryChoice =
+  | { readonly from: 'built-in' | 'off' | 'workers' }
+  | {
+      readonly from: 'file';
+      /** Absolute. */
+      readonly path: string;
+      /** SHA-256 of the file, 64 hex digits. */
+      readonly sha256: string;
+    };
+
 type OutputFormat = 'jsonl' | 'csv';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
@@ -118,6 +132,8 @@ export interface RunConfig {
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
   readonly judging: Judging;
+  /** Runs of earlier builds do not have it, and ask for none. */
+  readonly canaries?: CanaryChoice;
   readonly limits: {
     /** Largest text item in UTF-8 bytes. */
     readonly itemBytes: number;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CanaryCheck } from './canary/canary-check.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { isKnown, type Item, type Lane } from './item.ts';
 import type { ItemError } from './item-error.ts';
@@ -58,6 +59,8 @@ export interface ShardResult {
   readonly outcomes: readonly (Outcome | null)[];
   /** All fingerprints that the outcomes and the settled verdicts refer to. */
   readonly fingerprints: readonly Fingerprint[];
+  /** The checks that the guards which judged its items had passed; left out: they were not checked. */
+  readonly canaries?: readonly CanaryCheck[];
 }
 
 /** The fingerprints of the settled verdicts among the items, by id. */

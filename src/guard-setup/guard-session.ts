@@ -4,11 +4,13 @@ import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
+import { Canaries } from './canaries/canaries.ts';
+import { readCanaries } from './canaries/canary-set.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
 /** Which guards to open, and how. */
-type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
+type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'canaries'> & {
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
   /** Default true; see {@link PoolOptions}. */
   readonly stampVerdicts?: boolean;
@@ -48,7 +50,9 @@ export function guardsOfRun(
 /**
  * Starts the embedded guard if it is configured and connects to every endpoint. `say` gets one line for people when that
  * is slow.
- * Failure('service') when no guard becomes usable within `startWaitMs`, or one is not the expected model.
+ * Every model must pass the canaries before it judges; without `canaries` there are none.
+ * Failure('service') when no guard becomes usable within `startWaitMs`, or one is not the expected model or fails the
+ * canaries.
  */
 export async function openGuardSession(
   config: Opening,
@@ -56,6 +60,7 @@ export async function openGuardSession(
   signal: AbortSignal,
   say: (message: string) => void,
 ): Promise<GuardSession> {
+  const canaries = await readCanaries(config.canaries ?? { from: 'off' }, signal);
   const opened = await openGuardEndpoints(config.guards, guardToken(env, config.guards, config.namedByUser));
   const died = new AbortController();
   void opened.failed.then((failure) => died.abort(failure));
@@ -71,6 +76,7 @@ export async function openGuardSession(
         say,
         token: opened.token,
         tls: config.tls,
+        modelCheck: canaries && new Canaries(canaries),
       },
       AbortSignal.any([signal, died.signal]),
     );

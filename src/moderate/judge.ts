@@ -1,3 +1,4 @@
+import type { CanaryCheck } from '../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ItemError } from '../domain/item-error.ts';
@@ -22,4 +23,6 @@ export interface Judge {
   notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** Every fingerprint that an outcome may name, by its id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** The canary checks that its models passed before they judged; left out: none. */
+  readonly canaries?: readonly CanaryCheck[];
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Judging } from '../config/run-config.ts';
+import type { CanaryCheck } from '../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { FailedJudgement, Outcome } from '../domain/outcome.ts';
 import {
@@ -41,7 +42,13 @@ export class Moderator {
       shard.items.map(({ request }) => request),
       options,
     );
-    return { shard, outcomes, fingerprints: fingerprintsOf(shard, outcomes, this.#judge.fingerprints) };
+    const { fingerprints, canaries = [] } = this.#judge;
+    return {
+      shard,
+      outcomes,
+      fingerprints: fingerprintsOf(shard, outcomes, fingerprints),
+      canaries: canariesOf(outcomes, canaries),
+    };
   }
 
   /** The outcome of each request, in order; null for null. Rejects as `moderate` does. */
@@ -108,6 +115,17 @@ export class Moderator {
 interface Placed<Request> {
   readonly index: number;
   readonly request: Request;
+}
+
+/** The checks of the models that judged. */
+function canariesOf(
+  outcomes: readonly (Outcome | null)[],
+  checks: readonly CanaryCheck[],
+): readonly CanaryCheck[] {
+  const judged = outcomes.flatMap((outcome) => outcome?.judgement ?? []);
+  return checks.filter(({ endpoint, fingerprint }) =>
+    judged.some((judgement) => judgement.endpoint === endpoint && judgement.fingerprint === fingerprint),
+  );
 }
 
 function fingerprintsOf(

@@ -27,6 +27,7 @@ function sessionOf(
     notJudged,
     openStream: () => Promise.reject(new Error('not asked for')),
     fingerprints: by.fingerprints,
+    canaries: [],
     status: () => status,
     waiting: 0,
     onStateChange: () => () => undefined,

@@ -6,7 +6,7 @@ import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
-import { EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
 import { REUSE, STORE } from '../../config/settings/entries/reuse.ts';
@@ -56,6 +56,7 @@ const SETTINGS = {
   expectFingerprint: EXPECT_FINGERPRINT,
   store: STORE,
   noReuse: REUSE,
+  canaries: CANARIES,
   maxWait: MAX_WAIT,
   failIf: FAIL_IF,
   allowErrors: ALLOW_ERRORS,

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
-import { EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
 import { WORKER_MAX_WAIT, WORKER_START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { CONCURRENCY, CORPUS_ROOT, LOCK, WORKER_LANES } from '../../config/settings/entries/worker.ts';
+import type { CanaryChoice } from '../../config/run-config.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { startWaitOf } from '../../config/start-wait.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
@@ -28,6 +29,7 @@ const SETTINGS = {
   maxWait: WORKER_MAX_WAIT,
   startWait: WORKER_START_WAIT,
   expectFingerprint: EXPECT_FINGERPRINT,
+  canaries: CANARIES,
   ...METRICS_SETTINGS,
 };
 
@@ -59,9 +61,10 @@ export function workerCommand(context: CommandContext): Command {
       const startWaitMs = await startWaitOf(WORKER_START_WAIT, WORKER_MAX_WAIT, from);
       const roots = root ?? new Map<string, string>();
       const lanes = named ?? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane));
+      const canaries: CanaryChoice = settings.canaries ?? { from: 'built-in' };
       const { expectFingerprint, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
       const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
-      const config = { guards, tls, expectFingerprint, startWaitMs, maxWaitMs };
+      const config = { guards, tls, expectFingerprint, startWaitMs, maxWaitMs, canaries };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const { moderate } = await import('../../../workers/moderate.ts');
       await moderate(

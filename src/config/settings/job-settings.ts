@@ -8,7 +8,7 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './entries/gates.ts';
-import { EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
 import { FORMAT, NAME, OUT } from './entries/output.ts';
@@ -63,6 +63,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   LONG_AUDIO_MODE,
   LONG_TEXT_MODE,
   EXPECT_FINGERPRINT,
+  CANARIES,
   ALLOW_ERRORS,
   ALLOW_EMPTY,
   HEAD_FILE,

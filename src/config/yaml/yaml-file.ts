@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
 import { mistake, quoted, type Located } from '../mistake.ts';
@@ -17,14 +18,18 @@ export interface YamlFile {
 
 const MAX_BYTES = 1024 * 1024;
 
-async function readText(
+/**
+ * Reads a configuration file of at most 1 MB, with the SHA-256 of its bytes. `named` and `inspect` as in `readYamlFile`.
+ * Failure('usage') when it cannot be read or is not UTF-8.
+ */
+export async function readTextFile(
   absolute: string,
   { value: shown, place }: Located<string>,
   inspect?: (stats: Stats) => void,
-): Promise<string> {
+): Promise<{ readonly text: string; readonly sha256: string }> {
   try {
     const bytes = await readWholeFile(absolute, { maxBytes: MAX_BYTES, links: 'follow', inspect });
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), sha256: hash('sha256', bytes) };
   } catch (error) {
     if (error instanceof FileTooLarge)
       throw mistake(shown, 'is larger than 1 MB, which no configuration is', error);
@@ -47,7 +52,7 @@ export async function readYamlFile(
   named: Located<string>,
   inspect?: (stats: Stats) => void,
 ): Promise<YamlFile> {
-  const text = await readText(absolute, named, inspect);
+  const { text } = await readTextFile(absolute, named, inspect);
   // Most runs have no job file: do not make them load the parser.
   const { parseYaml } = await import('./yaml-document.ts');
   return parseYaml(text, named.value);

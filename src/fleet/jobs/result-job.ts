@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { CANARY_CHECK } from '../../record/log/canary-schema.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
 import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
 import { StringTable } from './string-table.ts';
@@ -50,6 +51,7 @@ const JOB = z.discriminatedUnion('kind', [
     items: z.array(ITEM_ROW),
     outcomes: z.array(OUTCOME_ROW.nullable()),
     fingerprints: z.array(FINGERPRINT),
+    canaries: z.array(CANARY_CHECK),
   }),
   z.object({
     kind: z.literal('finish'),
@@ -75,7 +77,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
 
   encode(job): z.input<typeof JOB> {
     if (job.kind === 'finish') return { v: JOB_FORM, ...job };
-    const { shard, outcomes, fingerprints } = job.result;
+    const { shard, outcomes, fingerprints, canaries = [] } = job.result;
     const names = new StringTable();
     return {
       kind: 'result',
@@ -90,6 +92,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
       names: names.list,
       fingerprints: [...fingerprints],
+      canaries: [...canaries],
     };
   },
 
@@ -97,7 +100,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     const job = JOB.parse(data);
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
-    const { shard, pass, lane, names, fingerprints } = job;
+    const { shard, pass, lane, names, fingerprints, canaries } = job;
     const items = job.items.map((row) => unpackItem(row, job));
     const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
@@ -105,7 +108,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       run,
       record,
       epoch,
-      result: { shard: { shard, pass, lane, items }, outcomes, fingerprints },
+      result: { shard: { shard, pass, lane, items }, outcomes, fingerprints, canaries },
     };
   },
 };

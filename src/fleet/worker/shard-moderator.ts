@@ -1,4 +1,5 @@
 import type { Judging } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { itemError } from '../../domain/item-error.ts';
 import type { JudgedItem } from '../../domain/item.ts';
@@ -101,6 +102,7 @@ export class ShardModerator {
   ): Promise<ShardResult> {
     const outcomes = new Map<number, Outcome>();
     const fingerprints = settledFingerprints(shard.items);
+    const canaries = new Set<CanaryCheck>();
     const suspects = new Map<number, JudgedItem[]>();
     for (const item of shard.items) {
       if (item.settled !== null) continue;
@@ -115,12 +117,14 @@ export class ShardModerator {
         const result = await this.#judgePiece(name, piece, suspicion > 0, signal);
         for (const [index, { seq }] of piece.items.entries()) outcomes.set(seq, result.outcomes[index]!);
         for (const fingerprint of result.fingerprints) fingerprints.set(fingerprint.id, fingerprint);
+        for (const check of result.canaries ?? []) canaries.add(check);
       }
     }
     return {
       shard,
       outcomes: shard.items.map(({ seq }) => outcomes.get(seq) ?? null),
       fingerprints: [...fingerprints.values()],
+      canaries: [...canaries],
     };
   }
 

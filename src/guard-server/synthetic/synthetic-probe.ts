@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BUILT_IN_CANARIES } from '../../domain/canary/built-in.ts';
 import { contentSha256 } from '../../domain/content-hash.ts';
 import { type Fingerprint, makeFingerprint } from '../../domain/fingerprint.ts';
 import type { AudioRequest, ImageRequest, ItemRequest, UnaryRequest } from '../../domain/request.ts';
@@ -12,7 +13,7 @@ const FLAG_FROM = 0.5;
  * Derives scores from the hash of the content: meaningless, but equal on every machine, in every batch and in every
  * version. About a fifth of all contents are flagged, each in at least one category. With `features`, images and clips
  * count by their features, so that an original and its normal form get the same scores; those that cannot be decoded, and
- * all without `features`, by their bytes.
+ * all without `features`, by their bytes. The built-in canaries are answered as expected, so that a run can begin.
  * `onJudged` is called with the `content_sha256` of every content; for an image or a clip, that of a file with the
  * bytes that were sent.
  */
@@ -26,10 +27,26 @@ export function syntheticProbe(
     judge(content: UnaryRequest): ProbeScores | Promise<ProbeScores> {
       const hash = contentSha256(asItem(content));
       onJudged(hash);
+      const known = canaryOf(content);
+      if (known !== undefined) return knownScores(known.expected === 'flagged');
       if (content.modality === 'text' || features === null) return scoresOf(Buffer.from(hash, 'hex'));
       return hashOfFeatures(content, features).then((known) => scoresOf(known ?? Buffer.from(hash, 'hex')));
     },
   };
+}
+
+/** The built-in canary with the text, caption or transcript of a content. */
+function canaryOf(content: UnaryRequest): (typeof BUILT_IN_CANARIES)[number] | undefined {
+  if (content.requestType !== 'prompt') return undefined;
+  const text =
+    content.modality === 'text'
+      ? content.text
+      : content.modality === 'image'
+        ? content.caption
+        : content.transcript;
+  return text === null
+    ? undefined
+    : BUILT_IN_CANARIES.find((canary) => canary.modality === content.modality && canary.text === text);
 }
 
 /** Null for media that cannot be decoded. */
@@ -69,6 +86,13 @@ function asItem(content: UnaryRequest): ItemRequest {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const file = { corpus: '', path: '', sha256, bytes: bytes.length };
   return { requestType: 'prompt', modality: content.modality, file, caption };
+}
+
+function knownScores(flagged: boolean): ProbeScores {
+  const score = Math.fround(flagged ? 0.9 : 0.1);
+  const categories = new Float32Array(CATEGORY_COUNT);
+  categories[0] = score;
+  return { score, flagged, categories, categoryFlags: [...categories].map((one) => one >= FLAG_FROM) };
 }
 
 function scoresOf(hash: Buffer): ProbeScores {

@@ -28,6 +28,8 @@ export interface DispatcherOptions {
   readonly requestTimeoutMs: number;
   /** Whether verdicts name the model that they came from, if the guard reports it. */
   readonly stampVerdicts: boolean;
+  /** Whether the endpoint goes out of use when its model changes, so that the new one is checked first. */
+  readonly heldWhenChanged: boolean;
   /** Tasks waiting for any endpoint. */
   readonly backlog: TaskQueue;
   /** Whether other endpoints take from the backlog as well. */
@@ -122,6 +124,10 @@ export class Dispatcher {
       approve: (reading) => {
         this.#readingFailures.succeeded();
         if (!this.#events.approveModel(reading)) return false;
+        if (this.#options.heldWhenChanged && reading.fingerprint.id !== version.first.fingerprint.id) {
+          this.#events.down({ reason: 'model changed' });
+          return false;
+        }
         this.#sender.wake();
         return true;
       },

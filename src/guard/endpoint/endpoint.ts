@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
+import type { Modality } from '../../domain/request.ts';
 import { backoffMs } from '../../flow/backoff.ts';
 import type { OutReason } from '../protocol/call-error.ts';
 import type { Connection } from '../protocol/connection.ts';
@@ -9,6 +11,7 @@ import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { EndpointKind, EndpointState, EndpointStatus } from './endpoint-status.ts';
 import type { EndpointEvents, Outage, PoolEvents, RetryCause } from './events.ts';
 import { type Judges, KnownProbes } from './known-probes.ts';
+import { EndpointChecks, type ModelCheck } from './model-check.ts';
 import { NOTHING_SENT, type Sent, sumOfSent } from './sent-meter.ts';
 
 /** Backoff between probes of an endpoint that is out. */
@@ -26,9 +29,13 @@ export interface EndpointTarget {
   readonly connect: () => Connection;
 }
 
-interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint'> {
+interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhenChanged'> {
   /** Kinds of requests that the pool was asked about. */
   readonly askedFor: ReadonlySet<Signature>;
+  /** Null: models are used unchecked. */
+  readonly modelCheck: ModelCheck | null;
+  /** Modalities that the pool has to judge. */
+  readonly modalities: ReadonlySet<Modality>;
 }
 
 /**
@@ -41,7 +48,9 @@ interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint'> {
  *                          ▲                                    │
  *                          └────────────────────────────────────┘
  *
- * A probe connects, negotiates and reads the version; after an outage the guard must also judge a harmless text.
+ * A probe connects, negotiates and reads the version; after an outage the guard must also judge a harmless text. A model
+ * that the endpoint did not serve before must also pass the `ModelCheck`; if there is one, an endpoint whose model changes
+ * while it is ready goes out.
  * `fatal` in `out` means that only a changed setting can help; it is probed all the same. `close()` ends either state.
  */
 export class Endpoint {
@@ -50,6 +59,9 @@ export class Endpoint {
   readonly #options: EndpointOptions;
   readonly #events: EndpointEvents;
   readonly #life = new AbortController();
+  readonly #checks: EndpointChecks;
+  /** The last check in use: resolves when it ends, never rejects. */
+  #checking: Promise<void> = Promise.resolve();
   readonly #retries: Partial<Record<RetryCause, number>> = {};
   #state: EndpointState;
   #connection: Connection | null = null;
@@ -68,6 +80,7 @@ export class Endpoint {
     this.name = target.name;
     this.#target = target;
     this.#options = options;
+    this.#checks = new EndpointChecks(target.name, options.modelCheck, options.modalities);
     this.#events = {
       ...events,
       retried: (cause) => (this.#retries[cause] = (this.#retries[cause] ?? 0) + 1),
@@ -94,6 +107,15 @@ export class Endpoint {
   async judges(signature: Signature): Promise<Judges> {
     if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(signature);
     return this.takes(signature) ? 'maybe' : 'not taken';
+  }
+
+  /**
+   * Has the model in use checked for every modality that is wanted by now, and takes the endpoint out of use if that fails.
+   * Never rejects. An endpoint that is out is checked before it is used.
+   */
+  check(): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#checkInUse());
+    return this.#checking;
   }
 
   /** Max rows in flight, and rows of a full request. Zero while the endpoint is out. */
@@ -130,7 +152,7 @@ export class Endpoint {
   async close(): Promise<Task[]> {
     this.#life.abort();
     const undone = this.#leave(null);
-    await this.#entering;
+    await Promise.all([this.#entering, this.#checking]);
     return undone;
   }
 
@@ -149,6 +171,13 @@ export class Endpoint {
         const guard = new KnownProbes(ready, { timeoutMs: requestTimeoutMs, signal });
         // Before any waiting request can be sent to a guard that does not judge its kind.
         await Promise.all([...askedFor].map((signature) => guard.judges(signature)));
+        const model = guard.reading?.fingerprint.id ?? null;
+        if (guard.reading !== null && !this.#events.approveModel(guard.reading)) {
+          connection.close();
+          return;
+        }
+        const options = { timeoutMs: requestTimeoutMs, signal };
+        while (!this.#checks.isPassed(model)) await this.#checks.pass(guard, model, options);
         // `close` may have come after the last reply, when there was no call left to abort.
         signal.throwIfAborted();
         this.#use(connection, guard);
@@ -156,6 +185,11 @@ export class Endpoint {
       } catch (error) {
         connection.close();
         if (signal.aborted) return;
+        if (error instanceof Failure) {
+          this.#state = outState('failed its canaries', true);
+          this.#events.rejected(error);
+          return;
+        }
         if (!(error instanceof NotUsable)) throw error;
         // A model or path that was there before may come back.
         const fatal = error.fatal && (first || !mayReturn(error.reason));
@@ -172,14 +206,30 @@ export class Endpoint {
 
   #use(connection: Connection, guard: KnownProbes): void {
     this.#guard = guard;
-    if (guard.reading !== null && !this.#events.approveModel(guard.reading)) {
-      connection.close();
-      return;
-    }
     this.#connection = connection;
-    this.#dispatcher = new Dispatcher(guard, { endpoint: this.name, ...this.#options }, this.#events);
+    this.#dispatcher = new Dispatcher(
+      guard,
+      { endpoint: this.name, heldWhenChanged: this.#options.modelCheck !== null, ...this.#options },
+      this.#events,
+    );
     this.#state = { name: 'ready' };
     this.#events.ready();
+  }
+
+  async #checkInUse(): Promise<void> {
+    const [dispatcher, guard] = [this.#dispatcher, this.#guard];
+    if (dispatcher === null || guard === null) return;
+    const { signal } = this.#life;
+    const model = guard.version?.first.fingerprint.id ?? null;
+    try {
+      await this.#checks.pass(guard, model, { timeoutMs: this.#options.requestTimeoutMs, signal });
+    } catch (error) {
+      // It went out meanwhile, and is checked before it is used again.
+      if (signal.aborted || this.#dispatcher !== dispatcher) return;
+      if (error instanceof NotUsable) this.#takeOut({ reason: error.reason, fatal: error.fatal });
+      else if (error instanceof Failure) this.#events.rejected(error);
+      else this.#events.crashed(error);
+    }
   }
 
   #takeOut(outage: Outage): void {

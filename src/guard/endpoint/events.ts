@@ -1,3 +1,4 @@
+import type { Failure } from '../../domain/failure.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 import type { OutReason } from '../protocol/call-error.ts';
 import type { Reading } from '../protocol/connection.ts';
@@ -24,6 +25,8 @@ export interface PoolEvents {
   ready(): void;
   /** Not usable at its first start, and only a changed setting can help. The endpoint keeps probing all the same. */
   unusable(error: NotUsable): void;
+  /** The model must not be used, whatever else may be judged: see `ModelCheck`. */
+  rejected(failure: Failure): void;
   /** The endpoint was taken out of use; these tasks need another one. */
   out(undone: readonly Task[]): void;
   /** Tasks left the backlog. */

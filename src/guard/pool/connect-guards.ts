@@ -1,6 +1,7 @@
 import type { ClientTls } from '../../config/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
+import type { ModelCheck } from '../endpoint/model-check.ts';
 import { endpointTargets } from './endpoint-targets.ts';
 import { LivePool } from './live-pool.ts';
 import type { GuardPool } from './pool.ts';
@@ -28,6 +29,8 @@ export interface PoolOptions {
   readonly token?: (endpoint: GuardEndpoint) => string | null;
   /** For the endpoints reached over TLS; left out: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
+  /** Every model must pass it before it judges; left out: none has to. A model that does not fails the pool. */
+  readonly modelCheck?: ModelCheck | null;
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -62,6 +65,7 @@ export async function connectGuards(
     expectFingerprint: options.expectFingerprint,
     maxWaitMs: options.maxWaitMs,
     stampVerdicts: options.stampVerdicts ?? true,
+    modelCheck: options.modelCheck ?? null,
   });
   try {
     await pool.start({ timeoutMs: startTimeoutMs, startedAt, say: options.say ?? (() => {}) }, signal);

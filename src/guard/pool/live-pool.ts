@@ -1,15 +1,17 @@
 import { setMaxListeners } from 'node:events';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { type ItemError, itemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
+import type { GuardRequest, Modality, OptionalKind } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { Admission } from '../../flow/admission.ts';
 import { Endpoint, type EndpointTarget } from '../endpoint/endpoint.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
 import type { Judges } from '../endpoint/known-probes.ts';
 import type { PoolEvents } from '../endpoint/events.ts';
+import type { ModelCheck } from '../endpoint/model-check.ts';
 import type { Reading } from '../protocol/connection.ts';
 import type { Conversation } from '../tasks/conversation.ts';
 import { Judging } from '../tasks/judging.ts';
@@ -36,6 +38,7 @@ interface LivePoolOptions {
   /** Null: the pool never fails because no endpoint is usable. */
   readonly maxWaitMs: number | null;
   readonly stampVerdicts: boolean;
+  readonly modelCheck: ModelCheck | null;
 }
 
 /**
@@ -58,10 +61,16 @@ export class LivePool implements GuardPool {
   /** Calls of `judge` that have no answer yet. */
   readonly #live = new Set<Judging>();
   readonly #askedFor = new Set<Signature>();
+  readonly #modelCheck: ModelCheck | null;
+  /** Modalities to judge, in which every model is checked. */
+  readonly #modalities = new Set<Modality>(['text']);
+  /** When the models in use were checked in a modality. */
+  readonly #checked = new Map<Modality, Promise<unknown>>([['text', Promise.resolve()]]);
   #failure: Failure | null = null;
 
   constructor(targets: readonly EndpointTarget[], options: LivePoolOptions) {
-    const { requestTimeoutMs, expectFingerprint, maxWaitMs, stampVerdicts } = options;
+    const { requestTimeoutMs, expectFingerprint, maxWaitMs, stampVerdicts, modelCheck } = options;
+    this.#modelCheck = modelCheck;
     this.#expectFingerprint = expectFingerprint;
     const endpointOptions = {
       requestTimeoutMs,
@@ -69,6 +78,8 @@ export class LivePool implements GuardPool {
       backlog: this.#backlog,
       isOneOfMany: () => this.#inUse > 1,
       askedFor: this.#askedFor,
+      modelCheck,
+      modalities: this.#modalities,
     };
     this.#endpoints = targets.map(
       (target) => new Endpoint(target, endpointOptions, this.#eventsOf(target.name)),
@@ -92,6 +103,7 @@ export class LivePool implements GuardPool {
         const failure = new Failure('service', `guard ${endpoint}: ${error.message}`, { cause: error });
         this.#start.refuse(failure);
       },
+      rejected: (failure) => this.#fail(failure),
       out: (undone) => this.#out(undone),
       backlogTaken: () => this.#admission.admit(),
       judged: () => this.#watch?.judged(),
@@ -102,6 +114,10 @@ export class LivePool implements GuardPool {
 
   get fingerprints(): ReadonlyMap<string, Fingerprint> {
     return this.#fingerprints;
+  }
+
+  get canaries(): readonly CanaryCheck[] {
+    return this.#modelCheck?.checks ?? [];
   }
 
   /** Waits as `connectGuards` describes. */
@@ -119,6 +135,7 @@ export class LivePool implements GuardPool {
     if (requests.some(({ requestType }) => requestType === 'generation')) {
       await this.#judges('generation', signal);
     }
+    if (this.#modelCheck !== null) await this.#checkModels(requests, signal);
     const permit = await this.#admission.enter(requests.length, signal);
     const judging = new Judging(requests.length);
     const abort = (): void => {
@@ -165,6 +182,19 @@ export class LivePool implements GuardPool {
   #judges(signature: Signature, signal: AbortSignal): Promise<Judges[]> {
     this.#askedFor.add(signature);
     return abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(signature))), signal);
+  }
+
+  /** Before any request of a modality is sent: the models in use must be checked in it, and others before they are used. */
+  async #checkModels(requests: readonly GuardRequest[], signal: AbortSignal): Promise<void> {
+    for (const modality of new Set(requests.map((request) => request.modality))) {
+      let checked = this.#checked.get(modality);
+      if (checked === undefined) {
+        this.#modalities.add(modality);
+        checked = Promise.all(this.#endpoints.map((endpoint) => endpoint.check()));
+        this.#checked.set(modality, checked);
+      }
+      await abortable(checked, signal);
+    }
   }
 
   get waiting(): number {

@@ -1,3 +1,4 @@
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
@@ -43,6 +44,8 @@ export interface GuardPool {
   openStream(options: OpenStreamOptions): Promise<ModerationStream>;
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** The checks that the models passed before they judged; none without a `ModelCheck`. */
+  readonly canaries: readonly CanaryCheck[];
   status(): EndpointStatus[];
   /** Items in the backlog, which waits for any endpoint. */
   readonly waiting: number;

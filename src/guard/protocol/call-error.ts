@@ -17,6 +17,8 @@ export type OutReason =
   | 'certificate not trusted'
   | 'certificate refused'
   | 'rate limited'
+  | 'model changed'
+  | 'failed its canaries'
   | 'not authorised'
   | 'not a guard';
 

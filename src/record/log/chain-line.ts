@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { withCheck, withoutCheck } from '../../files/line-check.ts';
+import { CANARY_CHECK } from './canary-schema.ts';
 
 /** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
 export interface ChainPosition {
@@ -65,6 +67,12 @@ interface FingerprintLine {
   readonly prev: string;
 }
 
+/** A check that a model passed, before the first shard whose verdicts are of that model. */
+interface CanaryLine {
+  readonly canaries: CanaryCheck;
+  readonly prev: string;
+}
+
 /**
  * The last line of a finished pass. It holds everything in manifest.json and summary.json that cannot be derived from
  * the rest of the log, so its hash, the chain head, covers the whole record.
@@ -84,7 +92,7 @@ export interface ClosingLine {
 }
 
 /** A line after the claim. */
-export type ChainLine = CommitLine | FingerprintLine | ClosingLine;
+export type ChainLine = CommitLine | FingerprintLine | CanaryLine | ClosingLine;
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -129,7 +137,9 @@ const CLOSING = z.strictObject({
   prev: sha256,
 });
 
-const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CLOSING]);
+const CANARY = z.strictObject({ canaries: CANARY_CHECK, prev: sha256 });
+
+const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CANARY, CLOSING]);
 
 /** The text of a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
 export function encodeChainLine(line: ClaimLine | ChainLine): string {

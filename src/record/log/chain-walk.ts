@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
@@ -42,6 +43,7 @@ export class ChainWalk {
   readonly commits = new CommitTable();
   readonly damaged: DamagedCommit[] = [];
   readonly fingerprints = new Map<string, Fingerprint>();
+  readonly canaries: CanaryCheck[] = [];
   readonly closings: Closing[] = [];
   position: ChainPosition;
   endsBefore: ChainEnd | null = null;
@@ -130,6 +132,10 @@ export class ChainWalk {
     if ('fingerprint' in line) {
       if (!this.fingerprints.has(line.fingerprint.id))
         this.fingerprints.set(line.fingerprint.id, line.fingerprint);
+      return true;
+    }
+    if ('canaries' in line) {
+      this.canaries.push(line.canaries);
       return true;
     }
     if (!fits(line, claim.claim, segments.written)) return false;

@@ -1,3 +1,4 @@
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ChainPosition, ClosingLine, Damage } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
@@ -14,6 +15,8 @@ export interface Chain {
   /** What earlier writers found damaged, oldest first. */
   readonly damages: readonly (Damage & { readonly epoch: number })[];
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** What the models were checked with before they judged, in the order of the log. */
+  readonly canaries: readonly CanaryCheck[];
   /** The closing lines of finished passes, oldest first. */
   readonly closings: readonly Closing[];
   /** The first complete line of the newest epoch that is no part of the chain; null when there is none. */

@@ -32,11 +32,11 @@ export async function readChain(runDir: string, options: ReadChainOptions): Prom
   } finally {
     await walk.close();
   }
-  const { position, parts, commits, damaged, fingerprints, closings, endsBefore } = walk;
+  const { position, parts, commits, damaged, fingerprints, canaries, closings, endsBefore } = walk;
   const damages = path.flatMap(({ claim, damage }) =>
     damage === undefined ? [] : [{ ...damage, epoch: claim }],
   );
-  return { position, parts, commits, damaged, damages, fingerprints, closings, endsBefore };
+  return { position, parts, commits, damaged, damages, fingerprints, canaries, closings, endsBefore };
 }
 
 /** By shard, the index on the path of the last claim that found commits of it damaged: those before it are void. */

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { CanaryChoice, RunRecord } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import { CANARY_CHECK } from '../log/canary-schema.ts';
+import type { Chain } from '../log/chain.ts';
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -39,6 +43,13 @@ const MANIFEST = z.strictObject({
   damage: z.array(z.strictObject({ epoch: z.int().min(1), at: z.string(), outcomes: count })),
   /** Every fingerprint that a verdict names, in full. */
   fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
+  /** What the models were checked with before they judged, and their answers. Manifests of earlier builds do not have it. */
+  canaries: z
+    .strictObject({
+      from: z.enum(['built-in', 'file', 'off', 'workers']),
+      checks: z.array(CANARY_CHECK),
+    })
+    .optional(),
   /** The manifest of the previous pass, which is kept and listed in `files`. */
   previous: z.strictObject({ path: z.string(), sha256 }).nullable(),
   /**
@@ -103,6 +114,14 @@ type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
 
 /** The end of a manifest: what depends on the closing line of the log. */
 type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
+
+/** The `canaries` of a manifest; undefined for a run of an earlier build. */
+export function manifestCanaries(
+  { config }: RunRecord,
+  { canaries }: Chain,
+): { from: CanaryChoice['from']; checks: CanaryCheck[] } | undefined {
+  return config.canaries && { from: config.canaries.from, checks: [...canaries] };
+}
 
 /** The text of a manifest up to its list of sources. */
 export function manifestBegin(head: ManifestHead): string {

@@ -7,6 +7,7 @@ import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+import { canaryLine } from './canary-counts.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import { gateText } from './gates.ts';
 import type { StreamCounts } from './stream-counts.ts';
@@ -259,6 +260,7 @@ function guards(summary: Summary): string[] {
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     lines.push('This is the demonstration guard: "allow" is not evidence that content is harmless.');
   }
+  if (summary.canaries !== undefined && summary.verdicts > 0) lines.push(canaryLine(summary.canaries));
   return lines;
 }
 

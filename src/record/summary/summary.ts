@@ -1,8 +1,10 @@
 import type { RunRecord } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
 import type { TrialCounts } from './trial.ts';
+import { countCanaries, type CanaryCounts } from './canary-counts.ts';
 import { gateResults, type GateResult } from './gates.ts';
 
 /** summary.json: the result of a run. */
@@ -26,6 +28,8 @@ export interface Summary extends Counts {
   readonly skipped: Readonly<Record<string, number>>;
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
+  /** Absent in a run of an earlier build. */
+  readonly canaries?: CanaryCounts;
   readonly chain_head: string;
   /** Outcomes that were committed, found damaged, and judged again; the manifest says where. */
   readonly lost_to_damage: number;
@@ -42,6 +46,7 @@ export interface SummaryInput {
   readonly emptySources: EmptySources;
   readonly seconds: number;
   readonly pass: number;
+  readonly canaries: readonly CanaryCheck[];
   readonly chainHead: string;
   readonly lostToDamage: number;
   readonly files: readonly string[];
@@ -66,6 +71,7 @@ export function makeSummary(input: SummaryInput): Summary {
     without_text_column,
     skipped: record.skipped,
     empty_sources: input.emptySources,
+    ...(record.config.canaries && { canaries: countCanaries(record.config.canaries, input.canaries) }),
     chain_head: input.chainHead,
     lost_to_damage: input.lostToDamage,
     files: input.files,

@@ -4,7 +4,13 @@ import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { previousManifest } from '../manifest/earlier-manifests.ts';
 import { FileComparison } from './file-comparison.ts';
 import { ListHash, filesHash } from '../manifest/list-hash.ts';
-import { manifestBegin, manifestEnd, manifestSources, type Manifest } from '../manifest/manifest.ts';
+import {
+  manifestBegin,
+  manifestCanaries,
+  manifestEnd,
+  manifestSources,
+  type Manifest,
+} from '../manifest/manifest.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 import { trialCounts } from '../summary/trial.ts';
 import type { RunTotals } from '../outcomes/read-run-outcomes.ts';
@@ -63,6 +69,7 @@ export async function checkManifest(
         counts: { items, verdicts, errors, corpora: [...totals.corpora] },
         damage: damageOf(chain),
         fingerprints: [...chain.fingerprints.values()],
+        canaries: manifestCanaries(record, chain),
         previous: previousManifest(files),
       }),
     );

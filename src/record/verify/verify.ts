@@ -111,6 +111,7 @@ async function verify(
     pass: plan.pass,
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),
+    canaries: chain.canaries,
     emptySources: totals.emptySources,
     files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
   });

@@ -84,6 +84,7 @@ class Finish {
       pass: plan.pass,
       trial: trialCounts(record.config.trial, plan),
       lostToDamage: lostToDamage(chain),
+      canaries: chain.canaries,
     };
     if (!isComplete(plan)) {
       const { counts, emptySources } = await readRunOutcomes(outcomes);

@@ -7,6 +7,7 @@ import { previousManifest } from '../../record/manifest/earlier-manifests.ts';
 import { ListHash, filesHash } from '../../record/manifest/list-hash.ts';
 import {
   manifestBegin,
+  manifestCanaries,
   manifestEnd,
   manifestSources,
   type FileEntry,
@@ -63,6 +64,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     counts: { items, verdicts, errors, corpora: [...totals.corpora] },
     damage: damageOf(chain),
     fingerprints: [...chain.fingerprints.values()],
+    canaries: manifestCanaries(record, chain),
     previous: previousManifest(earlier),
   });
   await file.write(head);

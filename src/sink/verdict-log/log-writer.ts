@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
+import { checkKey } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
@@ -61,6 +62,8 @@ export class LogWriter {
   readonly #segments: SegmentWriter;
   readonly #table: CommitTable;
   readonly #fingerprints: Set<string>;
+  /** Keys of the canary checks in the log. */
+  readonly #canaries: Set<string>;
   readonly #group: GroupCommit<Entry>;
   readonly #underWay = new Map<number, Promise<void>>();
   /** Reused: allocating a buffer per shard costs more than writing it. */
@@ -77,6 +80,7 @@ export class LogWriter {
     this.#segments = new SegmentWriter(input.runDir, input.epoch, input.segmentBytes);
     this.#table = input.chain.commits;
     this.#fingerprints = new Set(input.chain.fingerprints.keys());
+    this.#canaries = new Set(input.chain.canaries.map(checkKey));
     this.#end = input.end;
     this.#group = new GroupCommit(this.#flush);
   }
@@ -168,10 +172,11 @@ export class LogWriter {
         return this.#segments.write(group);
       };
       const placements = await retryWhileDiskFull(LOG, write, this.diskFull);
-      const { text, head, commits, fingerprints } = this.#chainLines(entries, placements);
+      const { text, head, commits, fingerprints, canaries } = this.#chainLines(entries, placements);
       await this.#append(text, head);
       for (const commit of commits) this.#table.add(commit);
       for (const id of fingerprints) this.#fingerprints.add(id);
+      for (const key of canaries) this.#canaries.add(key);
     } catch (error) {
       throw this.#unwritable(error);
     }
@@ -201,10 +206,17 @@ export class LogWriter {
   #chainLines(
     entries: readonly Entry[],
     placements: readonly Placement[],
-  ): { text: string; head: string; commits: CommitLine[]; fingerprints: Set<string> } {
+  ): {
+    text: string;
+    head: string;
+    commits: CommitLine[];
+    fingerprints: Set<string>;
+    canaries: Set<string>;
+  } {
     const at = new Date().toISOString();
     const commits: CommitLine[] = [];
     const fingerprints = new Set<string>();
+    const canaries = new Set<string>();
     let { head } = this.#end;
     let text = '';
     const add = (value: ChainLine): void => {
@@ -217,6 +229,12 @@ export class LogWriter {
         if (this.#fingerprints.has(id) || fingerprints.has(id)) continue;
         fingerprints.add(id);
         add({ fingerprint: { id, artifacts }, prev: head });
+      }
+      for (const check of result.canaries ?? []) {
+        const key = checkKey(check);
+        if (this.#canaries.has(key) || canaries.has(key)) continue;
+        canaries.add(key);
+        add({ canaries: check, prev: head });
       }
       const { segment, offset } = placements[index]!;
       const { items, errors, copies, review, block } = encoded.counts;
@@ -238,6 +256,6 @@ export class LogWriter {
       commits.push(commit);
       add(commit);
     }
-    return { text, head, commits, fingerprints };
+    return { text, head, commits, fingerprints, canaries };
   }
 }

@@ -19,6 +19,8 @@ const OURS = [
   /^Decisions: /,
   /^Flagged categories:$/,
   /^Judged by /,
+  /^Canaries: /,
+  /^Policy: /,
   /^Over REST /,
   /^This is the demonstration guard/,
   /^Time: /,

@@ -27,6 +27,8 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       backlog: new TaskQueue(),
       isOneOfMany: () => false,
       askedFor: new Set(),
+      modelCheck: null,
+      modalities: new Set(),
     },
     {
       backlogTaken: () => {},
@@ -35,6 +37,7 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       out: () => {},
       judged: () => {},
       approveModel: () => true,
+      rejected: () => {},
       crashed: (error) => {
         throw error;
       },

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { httpsOptions, type ServerTls } from '../certificate.ts';
+import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
 import { scoreOf } from './scripted-guard.ts';
 
 /** One request to judge as the guard over REST sees it. */
@@ -47,6 +48,8 @@ export interface RestGuardOptions {
   readonly port?: number;
   readonly script?: (request: SeenModeration) => RestScripted | Promise<RestScripted>;
   readonly tls?: ServerTls;
+  /** Default: right. */
+  readonly canaries?: () => CanaryAnswers;
   /** Goes before `/v1/…`. */
   readonly path?: string;
 }
@@ -56,6 +59,8 @@ export interface RestGuard {
   readonly port: number;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenModeration[];
+  /** Built-in canaries that arrived; they are not among `seen`. */
+  readonly canaries: () => number;
   /** Harmless ones that arrived. */
   readonly harmless: () => number;
   /** Connections made so far. */
@@ -71,6 +76,7 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
   const { path = '', script = () => {}, tls } = options;
   const seen: SeenModeration[] = [];
   let harmless = 0;
+  let canaries = 0;
   let connections = 0;
   let inFlight = 0;
 
@@ -84,6 +90,13 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     }
     const file = modality === 'text' ? null : fileOf(body, message.headers['content-type'] ?? '');
     const content = file?.bytes.toString('base64') ?? (JSON.parse(body.toString()) as { text: string }).text;
+    const asCanary = file === null ? { text: content } : { image: content };
+    const asked = canaryScore(asCanary, options.canaries?.() ?? 'right');
+    if (asked !== null) {
+      canaries++;
+      answer(response, undefined, asked);
+      return;
+    }
     const request: SeenModeration = {
       modality,
       content,
@@ -97,7 +110,7 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     if (request.harmless) harmless++;
     else seen.push(request);
     try {
-      answer(response, await script(request), content);
+      answer(response, await script(request), scoreOf(content));
     } finally {
       inFlight--;
     }
@@ -116,6 +129,7 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     address: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${path}`,
     port,
     seen,
+    canaries: () => canaries,
     harmless: () => harmless,
     connections: () => connections,
     kill: () => {
@@ -144,8 +158,7 @@ function fileOf(body: Buffer, contentType: string): SeenModeration['file'] {
   return { name: name!, type: type!, bytes: body.subarray(headEnd + 4, -tail.length) };
 }
 
-function answer(response: ServerResponse, scripted: RestScripted, content: string): void {
-  const score = scoreOf(content);
+function answer(response: ServerResponse, scripted: RestScripted, score: number): void {
   const flagged = score >= 0.5;
   const ordinary = { flagged, score, subcategory_flags: flagged ? { hate: true } : {}, latency_ms: 1.5 };
   if (scripted === 'drop') {

@@ -11,6 +11,7 @@ import {
   encodeStrings,
 } from '../../../src/guard/tensors/raw.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
+import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
 import { type ScriptedStream, type StreamScript, withStreams } from './scripted-streams.ts';
 import type { ServerTls } from '../certificate.ts';
 
@@ -44,6 +45,8 @@ export interface ScriptedGuardOptions {
   readonly maxBatchSize?: number;
   readonly instances?: number;
   readonly script?: (request: SeenRequest) => Scripted | Promise<Scripted>;
+  /** Default: right. */
+  readonly canaries?: () => CanaryAnswers;
   /** Serves moderation streams; without it the server has none. */
   readonly streams?: StreamScript;
   readonly onVersion?: () => Scripted | Promise<Scripted>;
@@ -59,6 +62,8 @@ export interface ScriptedGuard {
   readonly port: number;
   /** Judged requests in order of arrival. */
   readonly seen: SeenRequest[];
+  /** Built-in canaries that arrived; they are not among `seen`. */
+  readonly canaries: () => number;
   /** Version requests answered. */
   readonly readings: () => number;
   /** Content of row (base64 of an image or clip, text, response, or last message) to the fingerprint in force when it was judged. */
@@ -123,11 +128,11 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
   const judged = new Map<string, string[]>();
   let deployed = { model: 'model-a', version: '1' };
   let readings = 0;
+  let canaries = 0;
   let inFlight = 0;
 
-  const ordinary = (request: SeenRequest, contents: readonly string[]): InferResponse => {
-    const batched = maxBatchSize > 0 ? [request.rows] : [];
-    const scores = contents.map(scoreOf);
+  const ordinary = (rows: number, scores: readonly number[]): InferResponse => {
+    const batched = maxBatchSize > 0 ? [rows] : [];
     const outputs = [
       ['SCORE', 'FP32', 1, encodeFloats(scores)],
       ['FLAGGED', 'BOOL', 1, encodeBooleans(scores.map((score) => score >= 0.5))],
@@ -179,6 +184,12 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       };
       return scripted ? scripted.reply(reply) : reply;
     }
+    const asCanary = { text: strings['TEXT']?.[0], image: strings['IMAGE']?.[0] };
+    const known = type === 'prompt' ? canaryScore(asCanary, options.canaries?.() ?? 'right') : null;
+    if (known !== null && strings['REQUEST_TYPE']!.length === 1) {
+      canaries++;
+      return ordinary(1, [known]);
+    }
     const rows = type === 'multiturn' ? 1 : strings['REQUEST_TYPE']!.length;
     inFlight++;
     const request: SeenRequest = {
@@ -203,7 +214,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       for (const content of contents) {
         judged.set(content, [...(judged.get(content) ?? []), deployed.model]);
       }
-      const reply = ordinary(request, contents);
+      const reply = ordinary(request.rows, contents.map(scoreOf));
       return scripted ? scripted.reply(reply) : reply;
     } finally {
       inFlight--;
@@ -285,6 +296,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     address: `${options.tls ? 'grpcs' : 'grpc'}://127.0.0.1:${port}`,
     port,
     seen,
+    canaries: () => canaries,
     readings: () => readings,
     judged,
     streams,

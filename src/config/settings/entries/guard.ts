@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { canaryChoice } from '../../job-file/canary-file.ts';
 import { EMBEDDED_GUARD, parseGuardUrls } from '../../values/guard-url.ts';
 import { parseFingerprintId } from '../../values/fingerprint-id.ts';
 import { list, single } from '../kinds.ts';
@@ -40,4 +42,16 @@ export const EXPECT_FINGERPRINT = setting({
   kind: single('id', parseFingerprintId),
   unset: 'any',
   example: 'sha256:9f86d0… (64 digits)',
+});
+
+export const CANARIES = setting({
+  flag: '--canaries',
+  key: 'canaries',
+  help: 'contents with known verdicts, which every guard must get right before it judges: a file of your own, or `off`',
+  keyNote: 'a file, relative to the job file',
+  kind: single('file|off', ({ value, place }, { folder }) =>
+    canaryChoice({ value, place }, resolve(folder, value)),
+  ),
+  unset: 'a small built-in set',
+  example: 'canaries.yaml',
 });

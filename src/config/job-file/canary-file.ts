@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { EXPECTED } from '../../domain/canary/canary-check.ts';
+import { MODALITIES } from '../../domain/request.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import type { CanaryChoice } from '../run-config.ts';
+import { mistake, quoted, type Located } from '../mistake.ts';
+import { checkShape } from '../yaml/check-shape.ts';
+import { readTextFile, type YamlFile } from '../yaml/yaml-file.ts';
+
+/** All of them travel with every result of a fleet. */
+const MAX_CANARIES = 100;
+
+const probability = z.number().min(0).max(1);
+
+const CANARY = z.strictObject({
+  /** What reports and records call it; the content is in neither. */
+  name: z.string().regex(/^[\w.-]{1,64}$/, 'a name of at most 64 letters, digits, ".", "_" and "-"'),
+  modality: z.enum(MODALITIES),
+  text: z.string().min(1).optional(),
+  /** Relative to the file of canaries. */
+  file: z.string().min(1).optional(),
+  /** Caption of an image, transcript of a clip. */
+  caption: z.string().min(1).optional(),
+  expect: z.enum(EXPECTED),
+  /** The guard must flag this category. */
+  category: z.enum(CATEGORY_KEYS).optional(),
+  min_score: probability.optional(),
+  max_score: probability.optional(),
+});
+
+const CANARIES = z.array(CANARY).min(1).max(MAX_CANARIES);
+
+/** A canary as a file gives it. */
+export type CanaryEntry = z.output<typeof CANARY>;
+
+/**
+ * Reads a file of canaries: a YAML list, or with the extension `.jsonl` or `.ndjson` one JSON object a line. Failure('usage')
+ * for the first mistake in it, with its line. `named` is the path as messages show it, and where it was named.
+ */
+export async function readCanaryFile(
+  absolute: string,
+  named: Located<string>,
+): Promise<{ readonly entries: readonly CanaryEntry[]; readonly sha256: string }> {
+  const { text, sha256 } = await readTextFile(absolute, named);
+  const isLines = /\.(jsonl|ndjson)$/i.test(absolute);
+  // Most runs have no such file: do not make them load the parser.
+  const file = isLines
+    ? parseLines(text, named.value)
+    : (await import('../yaml/yaml-document.ts')).parseYaml(text, named.value);
+  const entries = checkShape(CANARIES, file);
+  const names = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    const wrong = mistakeIn(entry) ?? (names.has(entry.name) ? 'another canary has this name' : null);
+    if (wrong !== null) throw mistake(`${file.valueAt([index])}: canary ${quoted(entry.name)}`, wrong);
+    names.add(entry.name);
+  }
+  return { entries, sha256 };
+}
+
+/** The value of `--canaries`, for which the file is read and checked. Failure('usage') as `readCanaryFile`. */
+export async function canaryChoice(named: Located<string>, absolute: string): Promise<CanaryChoice> {
+  if (named.value === 'off') return { from: 'off' };
+  const { sha256 } = await readCanaryFile(absolute, named);
+  return { from: 'file', path: absolute, sha256 };
+}
+
+function mistakeIn({
+  modality,
+  text,
+  file,
+  caption,
+  expect,
+  category,
+  ...scores
+}: CanaryEntry): string | null {
+  if (modality === 'text') {
+    if (text === undefined) return 'needs a text';
+    if (file !== undefined || caption !== undefined) return 'a text has no file and no caption';
+  } else {
+    if (file === undefined) return `needs a file, because its modality is ${modality}`;
+    if (text !== undefined) return 'has a caption, not a text, beside its file';
+  }
+  if (category !== undefined && expect === 'allowed') return 'a category goes with expect: flagged';
+  const { min_score: min = 0, max_score: max = 1 } = scores;
+  return min > max ? 'min_score is above max_score' : null;
+}
+
+/** One JSON value a line; blank lines are passed over. */
+function parseLines(text: string, shown: string): YamlFile {
+  const data: unknown[] = [];
+  const lines: number[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    try {
+      data.push(JSON.parse(line));
+    } catch {
+      throw mistake(`${shown}:${index + 1}`, 'not valid JSON');
+    }
+    lines.push(index + 1);
+  }
+  const at = ([index]: readonly PropertyKey[]): string =>
+    typeof index === 'number' ? `${shown}:${lines[index]}` : shown;
+  return { shown, data, valueAt: at, keyAt: at };
+}

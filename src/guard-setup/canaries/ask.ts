@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CanaryAnswer } from '../../domain/canary/canary-check.ts';
+import type { ItemCode } from '../../domain/item-error.ts';
+import { retryMs } from '../../flow/backoff.ts';
+import type { Answer } from '../../guard/protocol/answer.ts';
+import { CallError, type Fault } from '../../guard/protocol/call-error.ts';
+import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
+import { notUsable } from '../../guard/protocol/not-usable.ts';
+import { signatureOf, type RequestRow } from '../../guard/tensors/encode-request.ts';
+import type { Canary } from './canary-set.ts';
+
+/** Max attempts with a guard that is too busy to answer. */
+const MAX_ATTEMPTS = 3;
+
+/** What a WebSocket or a stream is asked, whose generations have a prompt. */
+const PROMPT = 'What do you say?';
+
+/**
+ * Asks a guard for a canary. Rejects with `NotUsable` when it does not answer, and with the signal's reason. A refusal of
+ * the content is an answer.
+ */
+export async function askCanary(
+  guard: ReadyGuard,
+  canary: Canary,
+  options: CallOptions,
+): Promise<CanaryAnswer> {
+  const row = rowOf(canary, guard);
+  if (row === null) return withoutVerdict(canary, 'PROBE_NOT_LOADED');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { answers } = await guard.judge([row], options);
+      const answer = answers?.[0] ?? null;
+      return answer === null ? withoutVerdict(canary, 'INVALID_REPLY') : verdict(canary, answer);
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      const { fault } = error;
+      if (fault.kind === 'refused') return withoutVerdict(canary, fault.code);
+      if (fault.kind === 'too-large') return withoutVerdict(canary, 'ITEM_TOO_LARGE');
+      if (!mayPass(fault) || attempt === MAX_ATTEMPTS) throw notUsable(error, options);
+    }
+    await sleep(retryMs(attempt), undefined, { signal: options.signal });
+  }
+}
+
+/** How a guard is asked for a canary; null: it takes no such request. */
+function rowOf({ request }: Canary, guard: ReadyGuard): RequestRow | null {
+  if (guard.takes(signatureOf(request))) return { request, sessionId: '' };
+  if (request.modality !== 'text' || !guard.takes('generation')) return null;
+  const chunks = [request.text];
+  return {
+    request: { requestType: 'generation', modality: 'text', prompt: PROMPT, chunks, cadenceChunks: 1 },
+    sessionId: '',
+  };
+}
+
+function mayPass({ kind }: Fault): boolean {
+  return kind === 'overload' || kind === 'rate' || kind === 'execution' || kind === 'attempt';
+}
+
+function withoutVerdict({ name, expected }: Canary, error: ItemCode): CanaryAnswer {
+  const passed = error === 'PROBE_NOT_LOADED' ? null : false;
+  return { name, expected, score: null, flagged: null, passed, error };
+}
+
+function verdict(canary: Canary, { score, flagged, subcategoryFlags }: Answer): CanaryAnswer {
+  const { name, expected, category, minScore, maxScore } = canary;
+  const passed =
+    flagged === (expected === 'flagged') &&
+    score >= minScore &&
+    score <= maxScore &&
+    (category === null || (subcategoryFlags ?? []).includes(category));
+  return { name, expected, score, flagged, passed, error: null };
+}

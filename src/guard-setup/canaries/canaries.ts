@@ -1,0 +1,58 @@
+import pLimit from 'p-limit';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Modality } from '../../domain/request.ts';
+import type { ModelCheck } from '../../guard/endpoint/model-check.ts';
+import { CallError } from '../../guard/protocol/call-error.ts';
+import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
+import { NotUsable, notUsable } from '../../guard/protocol/not-usable.ts';
+import { askCanary } from './ask.ts';
+import type { CanarySet } from './canary-set.ts';
+import { indifferent, missed } from './misses.ts';
+
+/** Canaries asked for at a time, of one guard. */
+const AT_A_TIME = 4;
+
+/** Asks guards for contents whose verdicts are known, before they judge others. */
+export class Canaries implements ModelCheck {
+  readonly checks: CanaryCheck[] = [];
+  readonly #set: CanarySet;
+
+  constructor(set: CanarySet) {
+    this.#set = set;
+  }
+
+  /** See `ModelCheck.check`. Failure('service') when the answers show that the guard cannot be trusted. */
+  async check(
+    guard: ReadyGuard,
+    { endpoint, modality }: { readonly endpoint: string; readonly modality: Modality },
+    options: CallOptions,
+  ): Promise<string | null> {
+    const { canaries, file } = this.#set;
+    const before = await fingerprintOf(guard, options);
+    const wanted = canaries.filter(({ request }) => request.modality === modality);
+    if (wanted.length === 0) return before;
+    const limit = pLimit(AT_A_TIME);
+    const answers = await Promise.all(wanted.map((canary) => limit(() => askCanary(guard, canary, options))));
+    const fingerprint = await fingerprintOf(guard, options);
+    if (fingerprint !== before) throw new NotUsable('model changed', false);
+    const wrong = file === null ? indifferent(answers) : missed(answers);
+    if (wrong !== null) {
+      throw new Failure(
+        'service',
+        `guard ${endpoint} failed the ${modality} canaries (${file === null ? 'built in' : 'of --canaries'}): ${wrong}; its verdicts cannot be trusted`,
+      );
+    }
+    this.checks.push({ endpoint, fingerprint, modality, file, at: new Date().toISOString(), answers });
+    return fingerprint;
+  }
+}
+
+/** Id of the fingerprint that a guard reports now; null when it reports none. */
+async function fingerprintOf({ version }: ReadyGuard, options: CallOptions): Promise<string | null> {
+  try {
+    return version === null ? null : (await version.read(options)).fingerprint.id;
+  } catch (error) {
+    throw error instanceof CallError ? notUsable(error, options) : error;
+  }
+}

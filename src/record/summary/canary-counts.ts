@@ -1,0 +1,37 @@
+import type { CanaryChoice } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { plural } from '../../domain/text/plural.ts';
+
+/** The canaries of a run in numbers; the manifest has each answer. */
+export interface CanaryCounts {
+  readonly from: CanaryChoice['from'];
+  /** Checks of a model with the canaries of a modality. */
+  readonly checks: number;
+  /** Answers over all checks, without the skipped ones. */
+  readonly answers: number;
+  /** Those that were as expected. */
+  readonly passed: number;
+  /** Canaries that a guard has no probe for. */
+  readonly skipped: number;
+}
+
+export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryCheck[]): CanaryCounts {
+  const all = checks.flatMap(({ answers }) => answers);
+  const asked = all.filter(({ passed }) => passed !== null);
+  const passed = asked.filter((answer) => answer.passed).length;
+  return {
+    from,
+    checks: checks.length,
+    answers: asked.length,
+    passed,
+    skipped: all.length - asked.length,
+  };
+}
+
+/** One line for people. */
+export function canaryLine({ from, checks, answers, passed, skipped }: CanaryCounts): string {
+  if (from === 'off') return 'Canaries: off; no guard had to prove that it judges';
+  if (checks === 0) return 'Canaries: none; the guards of these verdicts were not asked for any';
+  const left = skipped === 0 ? '' : `; ${skipped} skipped, without a probe`;
+  return `Canaries: ${passed} of ${answers} as expected in ${checks} ${plural(checks, 'check')}${left}`;
+}

@@ -1,0 +1,218 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { resolveRunConfig } from '../../src/config/resolve.ts';
+import type { Flags } from '../../src/config/settings/given.ts';
+import { BUILT_IN_CANARIES } from '../../src/domain/canary/built-in.ts';
+import type { CanaryCheck } from '../../src/domain/canary/canary-check.ts';
+import { guardOpener } from '../../src/guard-setup/guard-session.ts';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import type { RunResult } from '../../src/runs/run-end.ts';
+import { resumeRun, startRun } from '../../src/runs/start-run.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import type { CanaryAnswers } from '../helpers/guards/canary-answers.ts';
+import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
+import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
+import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+closeAfterEach();
+
+let folder: string;
+let out: string;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  out = join(folder, 'runs');
+});
+
+const never = new AbortController().signal;
+const options = (notices: string[] = []) => ({
+  keyFile: null,
+  drain: never,
+  stop: never,
+  signingKey: null,
+  report: (event: { kind: string; line?: string }) => void (event.line && notices.push(event.line)),
+  guards: async (config: Parameters<typeof guardOpener>[0]) =>
+    guardOpener({ ...config, tls: {}, startWaitMs: 10_000 }, {}),
+});
+
+async function configOf(guards: readonly string[], flags: Flags = {}, paths = ['a.csv']) {
+  const named = { out, guard: guards, ...flags };
+  return (await resolveRunConfig({ paths, flags: named, env: {}, cwd: folder })).config;
+}
+
+async function run(guards: readonly string[], flags: Flags = {}, paths = ['a.csv']): Promise<RunResult> {
+  return startRun(await configOf(guards, flags, paths), options() as never);
+}
+
+async function checksOf(dir: string): Promise<readonly CanaryCheck[]> {
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  return (await readManifest(dir)).canaries!.checks;
+}
+
+const texts = BUILT_IN_CANARIES.filter(({ modality }) => modality === 'text');
+
+describe('the built-in canaries', () => {
+  beforeEach(() => writeComments(folder, 'a.csv', 20));
+
+  it('go to each endpoint before it judges, and the answers into the manifest', async () => {
+    const servers = [await guard(), await guard()];
+    const done = await run(servers.map(({ address }) => address));
+    expect(servers.map((server) => server.canaries())).toEqual([texts.length, texts.length]);
+    expect(done.summary.items).toBe(20);
+    const checks = await checksOf(done.run.dir);
+    const judged = new Set((await outcomes(done.run.dir)).map(({ endpoint }) => endpoint));
+    expect(new Set(checks.map(({ endpoint }) => endpoint))).toEqual(judged);
+    expect(checks[0]).toMatchObject({
+      fingerprint: fingerprintIdOf('model-a'),
+      modality: 'text',
+      file: null,
+    });
+    expect(checks[0]!.answers).toEqual(
+      texts.map(({ name, expected }) => ({
+        name,
+        expected,
+        score: expect.closeTo(expected === 'flagged' ? 0.9 : 0.1) as number,
+        flagged: expected === 'flagged',
+        passed: true,
+        error: null,
+      })),
+    );
+  });
+
+  it.each([
+    ['flags none', 'flagged none of 4 violating contents: bomb (allowed, expected flagged, score 0.100)'],
+    ['flags all', 'flagged all of 3 harmless contents: museum (flagged, expected allowed, score 0.900)'],
+  ] as const)('stop a run with a guard that %s before there is a run directory', async (answers, said) => {
+    const server = await guard({ canaries: () => answers });
+    const failed = run([server.address]);
+    await expect(failed).rejects.toMatchObject({ kind: 'service', exitStatus: 4 });
+    await expect(failed).rejects.toThrow(
+      `guard ${server.address} failed the text canaries (built in): it ${said}`,
+    );
+    expect(existsSync(out)).toBe(false);
+    expect(server.seen).toEqual([]);
+  });
+
+  it('also stop a run with a guard over REST, which reports no fingerprint, at its start only', async () => {
+    let answers: CanaryAnswers = 'flags none';
+    const server = await restGuard({ canaries: () => answers });
+    await expect(run([server.address])).rejects.toThrow('flagged none of 4');
+    answers = 'right';
+    const before = server.canaries();
+    const done = await run([server.address]);
+    expect(server.canaries() - before).toBe(texts.length);
+    expect(await checksOf(done.run.dir)).toMatchObject([{ fingerprint: null, modality: 'text' }]);
+  });
+
+  it('are asked again when the model changes in mid-run, and no verdict of one that fails is recorded', async () => {
+    await writeComments(folder, 'a.csv', 600);
+    let answers: CanaryAnswers = 'right';
+    const server = await guard({
+      maxBatchSize: 8,
+      canaries: () => answers,
+      script: ({ number }) => {
+        if (number !== 30) return;
+        server.deploy('model-b', '2');
+        answers = 'flags none';
+      },
+    });
+    const stopped = run([server.address]);
+    await expect(stopped).rejects.toMatchObject({ kind: 'service' });
+    await expect(stopped).rejects.toThrow('it flagged none of 4 violating contents');
+    const dir = await onlyRun(out);
+    expect(existsSync(join(dir, 'manifest.json'))).toBe(false);
+    expect(existsSync(join(dir, 'summary.json'))).toBe(false);
+
+    answers = 'right';
+    server.deploy('model-c', '3');
+    const done = await resumeRun(dir, { ...options(), retry: false, trusted: true } as never);
+    expect(done.summary).toMatchObject({ status: 'finished', items: 600, errors: 0 });
+    const models = ['model-a', 'model-c'].map(fingerprintIdOf);
+    expect(new Set((await outcomes(dir)).map(({ fingerprint }) => fingerprint))).toEqual(new Set(models));
+    expect((await checksOf(dir)).map(({ fingerprint }) => fingerprint)).toEqual(models);
+  });
+
+  it('hold the endpoint out until a new model has passed them', async () => {
+    await writeComments(folder, 'a.csv', 600);
+    const server = await guard({
+      maxBatchSize: 8,
+      script: ({ number }) => void (number === 30 && server.deploy('model-b', '2')),
+    });
+    const done = await run([server.address]);
+    expect(done.summary).toMatchObject({ items: 600, errors: 0 });
+    expect(server.canaries()).toBe(2 * texts.length);
+    expect((await checksOf(done.run.dir)).map(({ fingerprint }) => fingerprint)).toEqual(
+      ['model-a', 'model-b'].map(fingerprintIdOf),
+    );
+  });
+
+  it('are left out with --canaries off, as the manifest says', async () => {
+    const server = await guard({ canaries: () => 'flags none' });
+    const done = await run([server.address], { canaries: 'off' });
+    expect(server.canaries()).toBe(0);
+    expect(await checksOf(done.run.dir)).toEqual([]);
+    expect((await readManifest(done.run.dir)).canaries).toEqual({ from: 'off', checks: [] });
+  });
+});
+
+describe('canaries of a file', () => {
+  beforeEach(() => writeComments(folder, 'a.csv', 20));
+
+  const file = async (name: string, content: string): Promise<string> => {
+    await mkdir(join(folder, 'own'), { recursive: true });
+    await writeFile(join(folder, 'own', name), content);
+    return join('own', name);
+  };
+  const [, , meeting, bomb] = texts.map(({ text }) => text!);
+
+  it('must all be as expected', async () => {
+    const server = await guard();
+    const good = `- {name: one, modality: text, text: "${meeting}", expect: allowed, max_score: 0.2}\n`;
+    const passed = await run([server.address], { canaries: await file('good.yaml', good) });
+    expect(await checksOf(passed.run.dir)).toMatchObject([
+      { file: expect.stringMatching(/^[0-9a-f]{64}$/) as string, answers: [{ name: 'one', passed: true }] },
+    ]);
+    const lines = [
+      { name: 'one', modality: 'text', text: meeting, expect: 'allowed' },
+      { name: 'two', modality: 'text', text: bomb, expect: 'flagged', category: 'privacy' },
+      { name: 'three', modality: 'text', text: bomb, expect: 'allowed' },
+    ];
+    const bad = await file('bad.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await expect(run([server.address], { canaries: bad })).rejects.toThrow(
+      'failed the text canaries (of --canaries): it got 2 of 3 wrong: two (flagged in another category or with another score, score 0.900), three (flagged, expected allowed, score 0.900)',
+    );
+  });
+
+  it.each([
+    [
+      '- {name: a, modality: text, text: x, expects: flagged}',
+      /own\.yaml:1:\d+: "\[0\]\.expects" is not a known key; did you mean expect\?/,
+    ],
+    ['- {name: a, modality: text, text: x, expect: maybe}', /"maybe" is not known/],
+    ['- {name: a, modality: image, expect: flagged}', /canary "a": needs a file/],
+    [
+      '- {name: a, modality: text, text: x, expect: flagged}\n- {name: a, modality: text, text: y, expect: flagged}',
+      /another canary has this name/,
+    ],
+    ['[]', /expected at least one entry/],
+  ])('are refused with the place of a mistake: %s', async (content, message) => {
+    const own = await file('own.yaml', content);
+    await expect(configOf(['grpc://127.0.0.1:1'], { canaries: own })).rejects.toThrow(message);
+  });
+
+  it('must be the same when the run is resumed', async () => {
+    const own = await file(
+      'own.yaml',
+      `- {name: one, modality: text, text: "${meeting}", expect: allowed}\n`,
+    );
+    const server = await guard({ script: () => ({ code: 14, details: 'gone' }) });
+    const config = await configOf([server.address], { canaries: own, maxWait: '1s' });
+    await expect(startRun(config, options() as never)).rejects.toMatchObject({ kind: 'service' });
+    await file('own.yaml', `- {name: one, modality: text, text: "${bomb}", expect: flagged}\n`);
+    const resumed = resumeRun(await onlyRun(out), { ...options(), retry: false, trusted: true } as never);
+    await expect(resumed).rejects.toThrow('is not the file of canaries that the run was created with');
+  });
+});
