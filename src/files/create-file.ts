@@ -10,7 +10,7 @@ export const FILE_MODE = 0o600;
  * Creates a file for writing. Rejects with EEXIST when the name is taken, even by a dangling link. The caller closes
  * it.
  */
-export function createFile(path: string): Promise<FileHandle> {
+export function createFile(path: string | Buffer): Promise<FileHandle> {
   return open(path, 'wx', FILE_MODE);
 }
 

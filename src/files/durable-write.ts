@@ -34,7 +34,7 @@ export async function makeFolders(path: string): Promise<void> {
 }
 
 /** Makes the entries of a directory durable: files created, renamed or removed in it. */
-export async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string | Buffer): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();

@@ -108,6 +108,11 @@ export class SourceAgain {
     }
   }
 
+  /** Whether it is stored compressed. */
+  get isCompressed(): boolean {
+    return this.#opened.file.isCompressed;
+  }
+
   /** WHATWG label of the named encoding, as far as is known by what was read; null for Unicode. */
   get encoding(): string | null {
     return this.#opened.file.encoding;

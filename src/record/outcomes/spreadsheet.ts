@@ -110,7 +110,7 @@ function cell(value: string | number | null | undefined): string {
 }
 
 /** Puts an apostrophe before every sign that a spreadsheet could take for the beginning of a formula. */
-function inertText(text: string): string {
+export function inertText(text: string): string {
   const marked = ANY_SIGN.test(text)
     ? text.replace(BEFORE_SIGN, "$&'").replace(BEFORE_SIGN_IN_WORDS, "$&'")
     : text;

@@ -1,0 +1,150 @@
+import { basename } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { shown } from '../../domain/text/shown.ts';
+import { placeInCorpus } from '../../ingest/sources/corpus-roots.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { ExportManifest } from './export-manifest.ts';
+import { exportSource, type ExportKind, type JudgedSource, type SourceExport } from './export-source.ts';
+import type { FinishedRun } from './finished-record.ts';
+import { addRows, countRejected, LeftOut, noRows, type RowCounts } from './left-out.ts';
+import { assertFree, destinationOf } from './output/destination.ts';
+import { OutputPlace } from './output/output-place.ts';
+import type { Reason } from './reasons.ts';
+import { SourceRefused, type SourceReason } from './source-refused.ts';
+import { VerdictCursor } from './verdict-cursor.ts';
+
+/** Refused sources that a result names. */
+const MAX_NAMED = 20;
+
+export interface ExportOptions {
+  readonly what: ExportKind;
+  /** Absolute path of the file or folder to write. */
+  readonly out: string;
+  readonly signal: AbortSignal;
+}
+
+/** What an export wrote. */
+export interface ExportResult {
+  readonly run: string;
+  readonly kind: ExportKind['kind'];
+  /** Absolute paths: the corpus, the list of what was left out, the manifest of the export. */
+  readonly out: string;
+  readonly rejected: string;
+  readonly manifest: string;
+  /** A file that is one item counts as a row. */
+  readonly rows: { readonly kept: number; readonly rejected: number };
+  /** Rows left out, by their main reason. */
+  readonly by_reason: Readonly<Partial<Record<Reason, number>>>;
+  readonly sources: {
+    /** Files written. */
+    readonly written: number;
+    /** Sources of which nothing could be exported. */
+    readonly refused: number;
+    /** The first of these. */
+    readonly refused_paths: readonly { readonly path: string; readonly reason: SourceReason }[];
+  };
+}
+
+/**
+ * Exports the corpus of a finished run: reads its sources again, next to its outcome lines. One table becomes a file,
+ * anything else a folder with the paths of the outcome lines. Failure('usage') if something is in the way, or the records
+ * already have what would be added; nothing is written then.
+ */
+export async function exportRun(finished: FinishedRun, options: ExportOptions): Promise<ExportResult> {
+  const { run } = finished;
+  const destination = destinationOf(options.out);
+  await assertFree(destination, run.record.config.sources);
+  const place = await OutputPlace.open(destination, !isOneFile(run));
+  try {
+    const result = await write(finished, place, options);
+    await place.publish();
+    const { rejected, manifest } = destination;
+    return { ...result, out: destination.out, rejected, manifest };
+  } finally {
+    await place.discard();
+  }
+}
+
+async function write(
+  { run, manifest, manifestSha256 }: FinishedRun,
+  place: OutputPlace,
+  { what, out, signal }: ExportOptions,
+): Promise<Omit<ExportResult, 'out' | 'rejected' | 'manifest'>> {
+  const { record, sources } = run;
+  const { policy, limits } = record.config;
+  const isFolder = !isOneFile(run);
+  const rejected = await place.createBeside('rejected');
+  const about = await ExportManifest.begin(await place.createBeside('manifest'), {
+    run: record.run,
+    manifest_sha256: manifestSha256,
+    ...what,
+    policy,
+  });
+  const cursor = new VerdictCursor(run.dir, policy, signal);
+  const leftOut = new LeftOut(record.run, rejected);
+  const to: SourceExport = { what, cursor, place, leftOut, itemBytes: limits.itemBytes, signal };
+  const total = noRows();
+  const refused: { path: string; reason: SourceReason }[] = [];
+  let written = 0;
+  let refusals = 0;
+  try {
+    for (const source of sources) {
+      signal.throwIfAborted();
+      const config = record.config.sources[source.corpus]!;
+      const judged = { source, config, sha256: manifest.sources[source.source]!.sha256 };
+      const exported = await exportOrRefuse(judged, to, total);
+      if (typeof exported === 'string') {
+        if (++refusals <= MAX_NAMED) refused.push({ path: source.path, reason: exported });
+      } else if (exported !== null) {
+        written++;
+        const path = isFolder ? source.path : basename(out);
+        await about.file({ path, source: source.path, ...exported });
+      }
+    }
+    const beyond = await cursor.peek();
+    if (beyond !== null) {
+      throw new Failure(
+        'internal',
+        `item ${beyond.seq} is of ${shown(beyond.source.path)}, which is no source of the run`,
+      );
+    }
+    const { kept, byReason } = total;
+    const rows = { kept, rejected: total.rejected };
+    const by_reason: ExportResult['by_reason'] = Object.fromEntries(byReason);
+    await about.end({ rows, by_reason, rejected: await rejected.complete() });
+    const counts = { written, refused: refusals, refused_paths: refused };
+    return { run: record.run, kind: what.kind, rows, by_reason, sources: counts };
+  } finally {
+    await cursor.close();
+    await rejected.close();
+    await about.close();
+  }
+}
+
+/** What was written of a source: null for nothing; the reason for which it was refused. Adds its rows to `total`. */
+async function exportOrRefuse(
+  judged: JudgedSource,
+  to: SourceExport,
+  total: RowCounts,
+): Promise<{ readonly rows: number; readonly bytes: number; readonly sha256: string } | SourceReason | null> {
+  const { source } = judged;
+  const { cursor, leftOut } = to;
+  const passed = cursor.rows;
+  try {
+    const { counts, file } = await exportSource(judged, to);
+    await cursor.passSource(source.path);
+    addRows(total, counts);
+    return file === null ? null : { rows: counts.kept, ...file };
+  } catch (error) {
+    if (!(error instanceof SourceRefused)) throw error;
+    await cursor.passSource(source.path);
+    countRejected(total, error.reason, cursor.rows - passed);
+    await leftOut.source(source, error.reason);
+    return error.reason;
+  }
+}
+
+/** Whether the run had a single file, named by the user. */
+function isOneFile({ sources, record }: Run): boolean {
+  return sources.length === 1 && record.config.sources.length === 1 && placeInCorpus(sources[0]!).path === '';
+}

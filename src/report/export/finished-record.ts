@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { type Manifest, readManifest } from '../../record/manifest/manifest.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
+import { checkHashes, checkListing } from '../../record/verify/verify-files.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { openRun } from '../../runs/open-run.ts';
+
+/** A finished run whose record was checked as far as an export relies on it. */
+export interface FinishedRun {
+  readonly run: Run;
+  readonly manifest: Manifest;
+  /** SHA-256 of manifest.json, in hex. */
+  readonly manifestSha256: string;
+}
+
+/** What an export reads of a record. */
+const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN_FILES.verdicts]);
+
+/**
+ * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
+ * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is no run
+ * directory, Failure('internal') for a run that is not finished and for a record that does not hold.
+ */
+export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
+  const run = await openRun(runDir, signal);
+  const manifest = await readManifest(run.dir);
+  await checkListing(run.dir, manifest);
+  const files = manifest.files.filter(({ path }) => READ.has(path));
+  if (files.length !== READ.size) {
+    throw new Failure('internal', `${RUN_FILES.manifest} does not list the files of a record`);
+  }
+  await checkHashes(run.dir, { ...manifest, files }, signal);
+  if (manifest.run !== run.record.run || manifest.sources.length !== run.sources.length) {
+    throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+  }
+  const manifestSha256 = createHash('sha256')
+    .update(await readRunFile(run.dir, RUN_FILES.manifest))
+    .digest('hex');
+  return { run, manifest, manifestSha256 };
+}

@@ -1,0 +1,72 @@
+import { Failure } from '../../../domain/failure.ts';
+import type { Delimiter } from '../../../formats/csv/delimiter.ts';
+import { isFields, type ReadRecord } from '../../../formats/record.ts';
+import { inertText } from '../../../record/outcomes/spreadsheet.ts';
+import type { Moderation } from '../moderation.ts';
+import type { Addition } from './records-writer.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The columns that are added to a table, behind the key and an underscore, and their cells. */
+const CELLS: readonly (readonly [name: string, cellOf: (of: Moderation) => string | number | null])[] = [
+  ['decision', ({ decision }) => decision],
+  ['score', ({ score }) => score],
+  ['categories', ({ categories }) => categories?.join(' ') ?? null],
+  ['decided_by', ({ decided_by }) => decided_by],
+  ['error', ({ error }) => error],
+];
+
+/** The addition to an object: a last member. Null for a record that is not an object. */
+export function memberOf({ content }: ReadRecord, key: string, moderation: Moderation): Addition | null {
+  if (!isFields(content)) return null;
+  const names = content.names();
+  if (names.includes(key)) throw taken(key, 'the records already have a key');
+  const member = `${JSON.stringify(key)}:${JSON.stringify(moderation)}`;
+  const escaped = member.replaceAll(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return { text: names.length === 0 ? escaped : `,${escaped}`, at: (text) => text.lastIndexOf('}') };
+}
+
+/** The addition to the header of a table. */
+export function headerCells(names: readonly string[], delimiter: Delimiter, key: string): Addition {
+  const added = CELLS.map(([name]) => `${key}_${name}`);
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  if (added.some((name) => known.has(name.toLowerCase()))) {
+    throw taken(key, 'the table already has columns that begin with');
+  }
+  return cells(added, delimiter);
+}
+
+/** The addition to a row of a table: no cell can begin a formula. */
+export function rowCells(moderation: Moderation, delimiter: Delimiter): Addition {
+  return cells(
+    CELLS.map(([, cellOf]) => cellOf(moderation)),
+    delimiter,
+  );
+}
+
+function cells(values: readonly (string | number | null)[], delimiter: Delimiter): Addition {
+  const text = values.map((value) => delimiter + cell(value, delimiter)).join('');
+  return { text, at: endOfRow };
+}
+
+/** Offset of the line break that ends a row; the end of the text without one. */
+function endOfRow(text: Buffer): number {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === LF || text[end - 1] === CR)) end--;
+  return end;
+}
+
+function cell(value: string | number | null, delimiter: Delimiter): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const inert = inertText(value).replaceAll(/[^\x20-\x7e]/g, '?');
+  return inert.includes(delimiter) || inert.includes('"') ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+function taken(key: string, what: string): Failure {
+  return new Failure('usage', `${what} ${JSON.stringify(key)}: name another one with --annotate-key`);
+}

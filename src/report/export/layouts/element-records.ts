@@ -1,0 +1,111 @@
+import type { Stretch } from '../../../formats/encoding/original-text.ts';
+import type { ReadRecord } from '../../../formats/record.ts';
+import type { RecordLayout } from '../../../ingest/recognise/recognise-layout.ts';
+import {
+  stretchOf,
+  stretchTo,
+  withAddition,
+  type Addition,
+  type Copying,
+  type RecordsWriter,
+} from './records-writer.ts';
+
+/** What is written around elements: what the source has there if it has this form, else `instead`. */
+interface Part {
+  readonly form: RegExp;
+  readonly instead: string;
+}
+
+interface Parts {
+  /** A source without records. */
+  readonly none: RegExp;
+  readonly opening: Part;
+  /** Before an element that is not the first. */
+  readonly separator: Part;
+  readonly closing: Part;
+}
+
+const NOTHING = /^(?!)/;
+
+const ARRAY: Parts = {
+  none: /^\s*\[\s*\][\s\u001a]*$/,
+  opening: { form: /^\s*\[\s*$/, instead: '[' },
+  separator: { form: /^\s*,\s*$/, instead: ',' },
+  closing: { form: /^\s*\][\s\u001a]*$/, instead: ']' },
+};
+
+/** Of an object around the array only the array is written. */
+const WRAPPED: Parts = {
+  none: NOTHING,
+  opening: { form: NOTHING, instead: '[' },
+  separator: ARRAY.separator,
+  closing: { form: NOTHING, instead: ']\n' },
+};
+
+const VALUES: Parts = {
+  none: /^[\s,\u001a]*$/,
+  opening: { form: /^[\s,]*$/, instead: '' },
+  separator: { form: /^[\s,]*$/, instead: '\n' },
+  closing: { form: /^[\s,\u001a]*$/, instead: '\n' },
+};
+
+/**
+ * Elements of a JSON array, or JSON values one after another. Elements are written as they are, with what is before them
+ * in the source; the result is valid whichever are left out.
+ */
+export class ElementRecords implements RecordsWriter {
+  readonly #copying: Copying;
+  readonly #parts: Parts;
+  #isBegun = false;
+  #hasElements = false;
+
+  constructor(copying: Copying, layout: RecordLayout['kind']) {
+    this.#copying = copying;
+    this.#parts = layout === 'json-array' ? ARRAY : layout === 'json-wrapped' ? WRAPPED : VALUES;
+  }
+
+  async keep(record: ReadRecord, addition: Addition | null): Promise<void> {
+    const { source, out } = this.#copying;
+    const before = await this.#before(record);
+    if (this.#hasElements) await this.#write(this.#parts.separator, before);
+    this.#hasElements = true;
+    const stretch = stretchOf(source, record);
+    await out.write(addition === null ? stretch.bytes : withAddition(source, stretch, addition));
+  }
+
+  async drop(record: ReadRecord): Promise<void> {
+    await this.#before(record);
+    stretchTo(this.#copying.source, record.span!.end);
+  }
+
+  async end(): Promise<void> {
+    const isBegun = this.#isBegun;
+    await this.#begin();
+    const { original, encoding } = this.#copying.source;
+    const rest = original.rest(encoding);
+    const { none, opening, closing } = this.#parts;
+    if (isBegun) return this.#write(closing, rest);
+    return this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
+  }
+
+  /** What is before a record; before the first one, it is the opening. */
+  async #before({ span }: ReadRecord): Promise<Stretch | null> {
+    const isBegun = this.#isBegun;
+    await this.#begin();
+    const before = stretchTo(this.#copying.source, span!.start);
+    if (!isBegun) await this.#write(this.#parts.opening, before);
+    return before;
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    await this.#copying.out.write(this.#copying.source.original.mark());
+  }
+
+  async #write({ form, instead }: Part, found: Stretch | null): Promise<void> {
+    const { source, out } = this.#copying;
+    const isFit = found !== null && form.test(found.text.toString());
+    await out.write(isFit ? found.bytes : source.original.ascii(instead));
+  }
+}

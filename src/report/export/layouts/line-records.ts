@@ -1,0 +1,82 @@
+import type { ReadRecord } from '../../../formats/record.ts';
+import { SourceRefused } from '../source-refused.ts';
+import {
+  isBlank,
+  stretchOf,
+  stretchTo,
+  withAddition,
+  type Addition,
+  type Copying,
+  type RecordsWriter,
+} from './records-writer.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Rows of a table, or lines of JSON Lines: each has its own line break. The byte order mark, the line that names the
+ * delimiter, the header and blank lines are kept; nothing else between the rows is.
+ */
+export class LineRecords implements RecordsWriter {
+  readonly #copying: Copying;
+  readonly #headerAddition: () => Addition | null;
+  #isBegun = false;
+  /** Whether a row was dropped last that ends with CR: an LF behind it is part of its line break. */
+  #isAfterDroppedCr = false;
+
+  /** `headerAddition` is called once the header is known; null: nothing is added, or there is no header. */
+  constructor(copying: Copying, headerAddition: () => Addition | null) {
+    this.#copying = copying;
+    this.#headerAddition = headerAddition;
+  }
+
+  async keep(record: ReadRecord, addition: Addition | null): Promise<void> {
+    const { source, out } = this.#copying;
+    await this.#upTo(record);
+    const stretch = stretchOf(source, record);
+    this.#isAfterDroppedCr = false;
+    await out.write(addition === null ? stretch.bytes : withAddition(source, stretch, addition));
+  }
+
+  async drop(record: ReadRecord): Promise<void> {
+    await this.#upTo(record);
+    const stretch = stretchTo(this.#copying.source, record.span!.end);
+    this.#isAfterDroppedCr = stretch?.text.at(-1) === CR;
+  }
+
+  async end(): Promise<void> {
+    const { source } = this.#copying;
+    const { original, encoding, bodyStart } = source;
+    if (this.#isBegun || bodyStart !== null) await this.#begin();
+    else await this.#copying.out.write(original.mark());
+    const rest = original.rest(encoding);
+    if (bodyStart === null && (rest === null || !isBlank(rest.text))) throw new SourceRefused('header');
+    await this.#between(rest);
+  }
+
+  /** Writes what is before a record and belongs to none. */
+  async #upTo({ span }: ReadRecord): Promise<void> {
+    await this.#begin();
+    await this.#between(stretchTo(this.#copying.source, span!.start));
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    const { source, out } = this.#copying;
+    await out.write(source.original.mark());
+    const { bodyStart } = source;
+    const header = bodyStart === null ? null : stretchTo(source, bodyStart);
+    if (header === null) throw new SourceRefused('header');
+    const addition = this.#headerAddition();
+    await out.write(addition === null ? header.bytes : withAddition(source, header, addition));
+  }
+
+  async #between(stretch: { readonly bytes: Buffer; readonly text: Buffer } | null): Promise<void> {
+    if (stretch === null || stretch.text.length === 0 || !isBlank(stretch.text)) return;
+    const { source, out } = this.#copying;
+    const isRest = this.#isAfterDroppedCr && stretch.text[0] === LF;
+    this.#isAfterDroppedCr = false;
+    await out.write(isRest ? stretch.bytes.subarray(source.original.ascii('\n').length) : stretch.bytes);
+  }
+}

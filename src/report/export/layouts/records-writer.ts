@@ -1,0 +1,56 @@
+import type { Stretch } from '../../../formats/encoding/original-text.ts';
+import type { ReadRecord } from '../../../formats/record.ts';
+import type { SourceAgain } from '../../../ingest/items/source-again.ts';
+import type { OutputFile } from '../output/output-file.ts';
+import { SourceRefused } from '../source-refused.ts';
+
+/** Adds text to a record. */
+export interface Addition {
+  /** ASCII. */
+  readonly text: string;
+  /** Offset in the record's text at which it goes; only ASCII may follow. */
+  readonly at: (text: Buffer) => number;
+}
+
+/** Writes records of a source in its own layout, in order, as they are. */
+export interface RecordsWriter {
+  /** Writes a record, with an addition or as it is. */
+  keep(record: ReadRecord, addition: Addition | null): Promise<void>;
+  /** Leaves a record out. */
+  drop(record: ReadRecord): Promise<void>;
+  /** Writes what is behind the last record. To be called once. */
+  end(): Promise<void>;
+}
+
+/** What records are copied from and to. */
+export interface Copying {
+  readonly source: SourceAgain;
+  readonly out: OutputFile;
+}
+
+/** The stretch up to an offset; null if it is not known any more. */
+export function stretchTo({ original, encoding }: SourceAgain, offset: number): Stretch | null {
+  return original.take(offset, encoding);
+}
+
+/** The stretch of a record. SourceRefused if it is not known any more. */
+export function stretchOf(source: SourceAgain, { span }: ReadRecord): Stretch {
+  const stretch = span === undefined ? null : stretchTo(source, span.end);
+  if (stretch === null) throw new SourceRefused('row_too_large');
+  return stretch;
+}
+
+/** The bytes of a stretch with an addition. */
+export function withAddition(source: SourceAgain, { bytes, text }: Stretch, addition: Addition): Buffer {
+  const tail = source.original.ascii(text.toString('latin1', addition.at(text))).length;
+  const at = bytes.length - tail;
+  return Buffer.concat([bytes.subarray(0, at), source.original.ascii(addition.text), bytes.subarray(at)]);
+}
+
+/** White space as readers pass over it between records, with the end-of-file character of DOS (Ctrl-Z). */
+const BLANK = /^[\s\ufeff\u001a]*$/u;
+
+/** Whether there is nothing but white space in a text. */
+export function isBlank(text: Buffer): boolean {
+  return text.length === 0 || BLANK.test(text.toString());
+}

@@ -1,0 +1,64 @@
+import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { OutputFile } from './output/output-file.ts';
+import { mainReason, type Reason, type ReasonLine } from './reasons.ts';
+
+/** Rows by what became of them. A file that is one item counts as a row. */
+export interface RowCounts {
+  kept: number;
+  rejected: number;
+  readonly byReason: Map<Reason, number>;
+}
+
+export function noRows(): RowCounts {
+  return { kept: 0, rejected: 0, byReason: new Map() };
+}
+
+export function addRows(to: RowCounts, from: RowCounts): void {
+  to.kept += from.kept;
+  to.rejected += from.rejected;
+  for (const [reason, rows] of from.byReason) to.byReason.set(reason, (to.byReason.get(reason) ?? 0) + rows);
+}
+
+export function countRejected(counts: RowCounts, reason: Reason, rows: number): void {
+  counts.rejected += rows;
+  counts.byReason.set(reason, (counts.byReason.get(reason) ?? 0) + rows);
+}
+
+/** Where a row is: the file as a whole has neither row nor line. */
+export interface RowPlace {
+  readonly row: number | null;
+  readonly line: number | null;
+}
+
+/** The list of what an export leaves out, and why, one JSON object a line. Never holds content. */
+export class LeftOut {
+  readonly #run: string;
+  readonly #file: OutputFile;
+
+  constructor(run: string, file: OutputFile) {
+    this.#run = run;
+    this.#file = file;
+  }
+
+  /** A row. Counts it by its main reason. */
+  async row(
+    path: string,
+    { row, line }: RowPlace,
+    reasons: readonly ReasonLine[],
+    counts: RowCounts,
+  ): Promise<void> {
+    countRejected(counts, mainReason(reasons), 1);
+    await this.#write({ path, row, line, reasons });
+  }
+
+  /** A source of which nothing is exported, whatever was written of it before. */
+  async source({ path }: FrozenSource, reason: Reason): Promise<void> {
+    await this.#write({ path, row: null, line: null, reasons: [{ reason }] });
+  }
+
+  async #write(
+    entry: { readonly path: string } & RowPlace & { readonly reasons: readonly object[] },
+  ): Promise<void> {
+    await this.#file.write(`${JSON.stringify({ schema: 1, run: this.#run, ...entry })}\n`);
+  }
+}

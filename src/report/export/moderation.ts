@@ -1,0 +1,56 @@
+import type { Item } from '../../domain/item.ts';
+import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
+import { unjudged } from './reasons.ts';
+
+/** What is known of one item. */
+interface ItemModeration {
+  readonly id: string;
+  readonly turn: number | null;
+  readonly decision: Decision | null;
+  readonly score: number | null;
+  readonly categories: readonly string[] | null;
+  readonly decided_by: string | null;
+  /** The code of its error; `NOT_JUDGED` for an item without an outcome. */
+  readonly error: string | null;
+}
+
+/** What an annotation says of a row. */
+export interface Moderation extends Omit<ItemModeration, 'id' | 'turn'> {
+  /** Of a row with several items. */
+  readonly items?: readonly ItemModeration[];
+}
+
+/**
+ * What a run found in a row: the severest decision on its items and what gave it, the highest score, and all categories.
+ * The decision is null if an item was not judged and no other is worse than `allow`.
+ */
+export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): Moderation {
+  const all = [...lines.map(ofLine), ...unjudged(items, lines).map(notJudged)];
+  if (all.length === 0) all.push(notJudged({ id: '', turn: null }));
+  const worst = all.reduce((one, other) => (severity(other) > severity(one) ? other : one));
+  const scores = all.flatMap(({ score }) => score ?? []);
+  const categories = new Set(all.flatMap((item) => item.categories ?? []));
+  return {
+    decision: worst.decision,
+    score: scores.length === 0 ? null : Math.max(...scores),
+    categories: all.every((item) => item.categories === null) ? null : [...categories],
+    decided_by: worst.decided_by,
+    error: all.find(({ error }) => error !== null)?.error ?? null,
+    ...(all.length > 1 && { items: all }),
+  };
+}
+
+function ofLine(line: OutcomeLine): ItemModeration {
+  const { id, turn = null, decision, score, subcategory_flags: categories, decided_by, error } = line;
+  return { id, turn, decision, score, categories, decided_by, error: error?.code ?? null };
+}
+
+function notJudged({ id, turn }: Pick<Item, 'id' | 'turn'>): ItemModeration {
+  const nothing = { decision: null, score: null, categories: null, decided_by: null };
+  return { id, turn, ...nothing, error: 'NOT_JUDGED' };
+}
+
+/** An unknown decision is worse than `allow`, and better than the others. */
+function severity({ decision }: ItemModeration): number {
+  return decision === null ? 0.5 : DECISIONS.indexOf(decision);
+}

@@ -1,0 +1,63 @@
+import { lstat, stat } from 'node:fs/promises';
+import { basename, dirname, join, parse } from 'node:path';
+import picomatch from 'picomatch';
+import type { SourceConfig } from '../../../config/run-config.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { recordedPath, systemPath } from '../../../domain/file-path.ts';
+import { shown } from '../../../domain/text/shown.ts';
+import { isInside, realPath } from '../../../files/open-inside.ts';
+import { runDirectoryAround } from '../../../files/outside-runs.ts';
+
+/** Where an export is put: the corpus, and two files beside it. Absolute paths. */
+export interface Destination {
+  readonly out: string;
+  readonly rejected: string;
+  readonly manifest: string;
+}
+
+/**
+ * The places of an export: beside `out.jsonl` or `out.csv.gz`, `out.rejected.jsonl` and `out.export.json`. Both names
+ * are the same whether `out` becomes a file or a folder.
+ */
+export function destinationOf(out: string): Destination {
+  const name = basename(out).replace(/\.gz$/i, '');
+  const stem = join(dirname(out), parse(name).name);
+  return { out, rejected: `${stem}.rejected.jsonl`, manifest: `${stem}.export.json` };
+}
+
+/**
+ * Failure('usage') unless an export can be put there: nothing may be in its places, the folder around them must exist,
+ * and they must be outside of run directories and of the folders that the sources are in, where the next run would
+ * find them.
+ */
+export async function assertFree(
+  destination: Destination,
+  sources: readonly Pick<SourceConfig, 'path'>[],
+): Promise<void> {
+  for (const path of Object.values(destination) as string[]) {
+    if ((await lstat(path).catch(() => null)) !== null) {
+      throw refused(path, 'exists: remove it, or name another place');
+    }
+  }
+  const { out } = destination;
+  const folder = dirname(out);
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true) throw refused(folder, 'is not a folder');
+  if ((await runDirectoryAround(out)) !== null) throw refused(out, 'is in a run directory');
+  const real = await realPath(recordedPath(folder));
+  for (const { path } of sources) {
+    const { base, isGlob } = picomatch.scan(path);
+    const root = recordedPath(isGlob ? base : path);
+    if ((await stat(systemPath(root)).catch(() => null))?.isDirectory() !== true) continue;
+    if (isInside(real, await realPath(root))) {
+      throw refused(
+        out,
+        'is in a folder of the sources, where the next run would find it: name another place',
+      );
+    }
+  }
+}
+
+function refused(path: string, why: string): Failure {
+  return new Failure('usage', `${shown(path)} ${why}`);
+}
