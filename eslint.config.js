@@ -24,6 +24,7 @@ export const ROOMS = [
   'sink',
   'runs',
   'fleet',
+  'report',
   'http',
   'guard-server',
   'guard-setup',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
+import { exportCommand } from './commands/export.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { normalizeCommand } from './commands/normalize.ts';
@@ -38,6 +39,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(resumeCommand(context, runs, report))
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
+    .addCommand(exportCommand(context, report))
     .addCommand(statusCommand(context))
     .addCommand(pauseCommand(context))
     .addCommand(continueCommand(context))

@@ -55,6 +55,6 @@ export async function openTrustedRun(
   dir: string,
   { keyFile, trusted, drain, report }: PrepareOptions & Pick<ResumeOptions, 'trusted'>,
 ): Promise<Run> {
-  await admitRun(dir, { keyFile, trusted, say: (line) => report({ kind: 'notice', line }) });
+  await admitRun(dir, { keyFile, trusted, work: 'judge', say: (line) => report({ kind: 'notice', line }) });
   return openRun(dir, drain);
 }

@@ -7,6 +7,7 @@ const COMMANDS = [
   'resume',
   'retry',
   'verify',
+  'export',
   'status',
   'pause',
   'continue',

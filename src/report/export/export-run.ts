@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { shown } from '../../domain/text/shown.ts';
 import { placeInCorpus } from '../../ingest/sources/corpus-roots.ts';
+import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { ExportManifest } from './export-manifest.ts';
 import { exportSource, type ExportKind, type JudgedSource, type SourceExport } from './export-source.ts';
@@ -83,6 +84,7 @@ async function write(
   const cursor = new VerdictCursor(run.dir, policy, signal);
   const leftOut = new LeftOut(record.run, rejected);
   const to: SourceExport = { what, cursor, place, leftOut, itemBytes: limits.itemBytes, signal };
+  const captions = ownCaptions(run, isFolder);
   const total = noRows();
   const refused: { path: string; reason: SourceReason }[] = [];
   let written = 0;
@@ -91,7 +93,8 @@ async function write(
     for (const source of sources) {
       signal.throwIfAborted();
       const config = record.config.sources[source.corpus]!;
-      const judged = { source, config, sha256: manifest.sources[source.source]!.sha256 };
+      const { sha256 } = manifest.sources[source.source]!;
+      const judged = { source, config, sha256, caption: captions(source) };
       const exported = await exportOrRefuse(judged, to, total);
       if (typeof exported === 'string') {
         if (++refusals <= MAX_NAMED) refused.push({ path: source.path, reason: exported });
@@ -142,6 +145,13 @@ async function exportOrRefuse(
     await leftOut.source(source, error.reason);
     return error.reason;
   }
+}
+
+/** The captions to copy with their files: those that are no sources themselves, where there is a folder for them. */
+function ownCaptions({ sources }: Run, isFolder: boolean): (source: FrozenSource) => FrozenSidecar | null {
+  if (!isFolder || sources.every(({ sidecar }) => sidecar === null)) return () => null;
+  const known = new Set(sources.map(({ path }) => path));
+  return ({ sidecar }) => (sidecar === null || known.has(sidecar.path) ? null : sidecar);
 }
 
 /** Whether the run had a single file, named by the user. */

@@ -7,8 +7,9 @@ import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { OriginalText } from '../../formats/encoding/original-text.ts';
 import type { ReadRecord } from '../../formats/record.ts';
 import { type RecordsAgain, type RowAgain, SourceAgain } from '../../ingest/items/source-again.ts';
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
-import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
+import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
+import { CorruptGzip, fileBytes, isAsFrozen } from '../../ingest/sources/file-bytes.ts';
+import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
 import { headerCells, memberOf, rowCells } from './layouts/annotations.ts';
 import { ElementRecords } from './layouts/element-records.ts';
 import { LineRecords } from './layouts/line-records.ts';
@@ -46,6 +47,8 @@ export interface JudgedSource {
   readonly config: SourceConfig;
   /** SHA-256 of the file as it was judged; null if the run could not tell. */
   readonly sha256: string | null;
+  /** The text that was judged with the file and is no source itself; null if there is none. */
+  readonly caption: FrozenSidecar | null;
 }
 
 /** What became of a source; `file` is null if nothing of it was written. */
@@ -72,7 +75,13 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   }
   if (isFile && to.what.kind === 'annotate') throw new SourceRefused('whole_file');
   return readAgain(judged, to, async (again) => {
-    if (isFile) return writing(to, source, again, (out) => copyFile(again, out, lines, judged));
+    if (isFile) {
+      return writing(to, source, again, async (out) => {
+        const counts = await copyFile(again, out, lines, judged);
+        if (judged.caption !== null) await copyCaption(judged.caption, to);
+        return counts;
+      });
+    }
     const { records } = again;
     if (records === null) return notJudged(source, to);
     return writing(to, source, again, (out) => copyRows(again, records, out, judged, to));
@@ -143,6 +152,29 @@ async function copyFile(
   const found = hash.digest('hex');
   if (found !== sha256 || found !== line!.source.sha256) throw new SourceRefused('source_changed');
   return { ...noRows(), kept: 1 };
+}
+
+/** Copies the text that was judged with a file. SourceRefused if it has changed since the run was created. */
+async function copyCaption(caption: FrozenSidecar, { place, signal }: SourceExport): Promise<void> {
+  const handle = await openPlace(placeOfDescription(caption));
+  try {
+    const assertSame = async (): Promise<void> => {
+      if (!isAsFrozen(await handle.stat(), caption)) throw new SourceRefused('source_changed');
+    };
+    await assertSame();
+    const out = await place.create(caption.path, false);
+    try {
+      for await (const piece of fileBytes(handle, caption.bytes, signal)) await out.write(piece);
+      await assertSame();
+      await out.complete();
+    } catch (error) {
+      await out.close();
+      await place.remove(caption.path);
+      throw error;
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Copies the rows of a source. SourceRefused if it is not the one that was judged. */

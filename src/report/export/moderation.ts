@@ -5,6 +5,7 @@ import { unjudged } from './reasons.ts';
 /** What is known of one item. */
 interface ItemModeration {
   readonly id: string;
+  readonly part: string | null;
   readonly turn: number | null;
   readonly decision: Decision | null;
   readonly score: number | null;
@@ -15,7 +16,7 @@ interface ItemModeration {
 }
 
 /** What an annotation says of a row. */
-export interface Moderation extends Omit<ItemModeration, 'id' | 'turn'> {
+export interface Moderation extends Omit<ItemModeration, 'id' | 'part' | 'turn'> {
   /** Of a row with several items. */
   readonly items?: readonly ItemModeration[];
 }
@@ -26,7 +27,7 @@ export interface Moderation extends Omit<ItemModeration, 'id' | 'turn'> {
  */
 export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): Moderation {
   const all = [...lines.map(ofLine), ...unjudged(items, lines).map(notJudged)];
-  if (all.length === 0) all.push(notJudged({ id: '', turn: null }));
+  if (all.length === 0) all.push(notJudged({ id: '', part: null, turn: null }));
   const worst = all.reduce((one, other) => (severity(other) > severity(one) ? other : one));
   const scores = all.flatMap(({ score }) => score ?? []);
   const categories = new Set(all.flatMap((item) => item.categories ?? []));
@@ -41,13 +42,22 @@ export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine
 }
 
 function ofLine(line: OutcomeLine): ItemModeration {
-  const { id, turn = null, decision, score, subcategory_flags: categories, decided_by, error } = line;
-  return { id, turn, decision, score, categories, decided_by, error: error?.code ?? null };
+  const {
+    id,
+    part = null,
+    turn = null,
+    decision,
+    score,
+    subcategory_flags: categories,
+    decided_by,
+    error,
+  } = line;
+  return { id, part, turn, decision, score, categories, decided_by, error: error?.code ?? null };
 }
 
-function notJudged({ id, turn }: Pick<Item, 'id' | 'turn'>): ItemModeration {
+function notJudged({ id, part, turn }: Pick<Item, 'id' | 'part' | 'turn'>): ItemModeration {
   const nothing = { decision: null, score: null, categories: null, decided_by: null };
-  return { id, turn, ...nothing, error: 'NOT_JUDGED' };
+  return { id, part, turn, ...nothing, error: 'NOT_JUDGED' };
 }
 
 /** An unknown decision is worse than `allow`, and better than the others. */

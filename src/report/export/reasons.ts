@@ -19,6 +19,7 @@ export interface ReasonLine {
   readonly reason: RowReason;
   readonly seq?: number;
   readonly id?: string;
+  readonly part?: string | null;
   readonly turn?: number | null;
   readonly decided_by?: string | null;
   readonly categories?: readonly string[] | null;
@@ -49,7 +50,7 @@ export function rowReasons(
 ): ReasonLine[] {
   const reasons = lines.flatMap((line) => lineReasons(line, keepReview));
   const missing = unjudged(items, lines);
-  for (const { id, turn } of missing) reasons.push({ reason: 'not_judged', id, turn });
+  for (const { id, part, turn } of missing) reasons.push({ reason: 'not_judged', id, part, turn });
   const isComplete = items.length > 0 && items.length === lines.length;
   if (!isComplete && reasons.length === 0) reasons.push({ reason: 'not_judged' });
   return reasons;
@@ -62,8 +63,8 @@ export function unjudged(items: readonly Item[], lines: readonly OutcomeLine[]):
 }
 
 function lineReasons(line: OutcomeLine, keepReview: boolean): ReasonLine[] {
-  const { seq, id, turn = null, decision, coverage, error } = line;
-  const item = { seq, id, turn };
+  const { seq, id, part = null, turn = null, decision, coverage, error } = line;
+  const item = { seq, id, part, turn };
   if (error !== null) {
     const { code, retryable } = error;
     return [{ reason: 'error', ...item, code, retryable }];

@@ -16,6 +16,8 @@ interface AdmitOptions {
   readonly keyFile: string | null;
   /** The user trusts the run although it was not created here. */
   readonly trusted: boolean;
+  /** What is done with the corpora of the run: they are judged by its guards, or copied for the user. */
+  readonly work: 'judge' | 'export';
   /** Takes one line for people. */
   readonly say: (line: string) => void;
 }
@@ -24,14 +26,15 @@ interface AdmitOptions {
 const MAX_CHARACTERS = 8192;
 
 /**
- * Decides whether to work on a run directory: that reads the files and sends them to the guards that its run.json names.
+ * Decides whether to work on a run directory: that reads the files that its run.json names, and sends them to the guards
+ * that it names, or copies them.
  * It is admitted if this user created it on this machine or trusts it now, which is remembered. The owner of a directory
  * proves nothing: unpacking an archive makes the user the owner.
  *
  * Failure('usage') for a run that was not created here, with the files and guards that it names, and for a directory that
  * other users can write in.
  */
-export async function admitRun(runDir: string, { keyFile, trusted, say }: AdmitOptions): Promise<void> {
+export async function admitRun(runDir: string, { keyFile, trusted, work, say }: AdmitOptions): Promise<void> {
   const record = await readRunRecord(runDir);
   // Opening it fails with a message that says it is no run directory.
   if (record === null) return;
@@ -40,7 +43,8 @@ export async function admitRun(runDir: string, { keyFile, trusted, say }: AdmitO
   const known = await readRunKey(keyFile);
   if (known !== null && (await isSealed(runDir, runJson, known))) return;
   const { corpora, guards } = await dealingsOf(record);
-  const what = `it reads ${corpora} and sends that to ${guards}`;
+  const what =
+    work === 'judge' ? `it reads ${corpora} and sends that to ${guards}` : `it copies from ${corpora}`;
   if (!trusted) {
     throw new Failure(
       'usage',

@@ -1,0 +1,41 @@
+import { plural } from '../../domain/text/plural.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import type { ExportResult } from '../../report/export/export-run.ts';
+import type { Reason } from '../../report/export/reasons.ts';
+
+/** What the reasons mean, for people. */
+const WORDS: Readonly<Record<Reason, string>> = {
+  block: 'decided block',
+  review: 'decided review',
+  error: 'ended in an error',
+  partial: 'judged only in part',
+  not_judged: 'not judged',
+  around: 'around an array of records',
+  no_object: 'not an object, so that nothing can be added',
+  source_changed: 'in files that changed since the run',
+  source_unreadable: 'in files that cannot be read',
+  read_differently: 'in files that this version reads differently',
+  header: 'in tables with a stray quote in the header',
+  encoding: 'in files whose encoding has shift states',
+  row_too_large: 'in files with a row that is too large',
+  list_of_files: 'in lists of other files',
+  whole_file: 'files without records, so that nothing can be added',
+  name: 'in files whose names cannot be used in the output folder',
+};
+
+/** The result of an export for people; the last line is what was written. */
+export function exportLines({ rows, by_reason, sources, out, rejected, manifest }: ExportResult): string[] {
+  const all = rows.kept + rows.rejected;
+  const reasons = Object.entries(by_reason) as [Reason, number][];
+  return [
+    `Kept ${rows.kept} of ${all} ${plural(all, 'row')}; ${rows.rejected} left out`,
+    ...reasons.map(([reason, count]) => `  ${count} ${WORDS[reason]}`),
+    ...sources.refused_paths.map(({ path, reason }) => `  nothing of ${shownName(path)}: ${reason}`),
+    ...(sources.refused > sources.refused_paths.length
+      ? [`  and nothing of ${sources.refused - sources.refused_paths.length} more`]
+      : []),
+    `Left out, with the reasons: ${rejected}`,
+    `Hashes: ${manifest}`,
+    out,
+  ];
+}

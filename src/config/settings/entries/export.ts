@@ -1,0 +1,41 @@
+import { choice, path, single } from '../kinds.ts';
+import { mistake } from '../../mistake.ts';
+import { setting } from '../setting.ts';
+
+/** Longest key, in characters. */
+const MAX_KEY_LENGTH = 64;
+
+export const CLEAN = setting({
+  flag: '--clean',
+  help: 'write the rows whose items are all allowed and were judged as a whole, as they are, to this file or folder',
+  kind: path('path'),
+  unset: 'not written',
+  example: 'clean.jsonl',
+});
+
+export const ANNOTATE = setting({
+  flag: '--annotate',
+  help: 'write all rows with what the run found added to them, to this file or folder',
+  kind: path('path'),
+  unset: 'not written',
+  example: 'annotated.jsonl',
+});
+
+export const KEEP = setting({
+  flag: '--keep',
+  help: 'rows to keep in the clean file besides those that are allowed: `review`',
+  kind: choice('decision', ['review']),
+  unset: 'none',
+  example: 'review',
+});
+
+export const ANNOTATE_KEY = setting({
+  flag: '--annotate-key',
+  help: 'key that is added to the records; in tables, the beginning of the names of the columns',
+  kind: single('key', ({ value, place }) => {
+    if (new RegExp(`^[A-Za-z_]\\w{0,${MAX_KEY_LENGTH - 1}}$`).test(value)) return value;
+    throw mistake(place, 'a key has letters, digits and _, and does not begin with a digit');
+  }),
+  default: 'moderation',
+  example: 'guard_verdict',
+});

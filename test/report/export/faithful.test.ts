@@ -1,0 +1,127 @@
+import { createHash, randomInt } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { exported, judgedRun } from './judged-run.ts';
+
+/** A part of a file: a row, which may be marked to be left out, or what is between rows. */
+interface Piece {
+  readonly text: string;
+  readonly isRow: boolean;
+}
+
+const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('');
+
+/** Text of a cell that reads as what it says and is not blank. */
+const plainText = fc
+  .string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '日', "'", '#'), maxLength: 8 })
+  .map((x) => `x${x}`);
+
+function csvFile(lineBreak: string, delimiter: string): fc.Arbitrary<{ head: string; pieces: Piece[] }> {
+  const quoted = fc
+    .string({ unit: fc.constantFrom('a', '"', '\n', '\r\n', ',', ';', 'é'), maxLength: 8 })
+    .map((text) => `"q${text.replaceAll('"', '""')}"`);
+  const mark = fc.constantFrom('', '', 'BLOCK');
+  const cell = fc.oneof(plainText, quoted);
+  const row = fc.tuple(fc.constantFrom('1', '"2"', ''), mark, cell).map(([id, word, text]) => ({
+    text: `${id}${delimiter}${text.startsWith('"') ? `"${word}${text.slice(1)}` : word + text}${lineBreak}`,
+    isRow: true,
+  }));
+  const blank = fc
+    .constantFrom(lineBreak, `  ${lineBreak}`, `\u00a0${lineBreak}`)
+    .map((text) => ({ text, isRow: false }));
+  const pieces = fc.array(fc.oneof({ weight: 4, arbitrary: row }, { weight: 1, arbitrary: blank }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  const head = fc.constantFrom('', '\ufeff').map((bom) => `${bom}id${delimiter}text${lineBreak}`);
+  return fc.record({ head, pieces });
+}
+
+const csv = fc
+  .tuple(fc.constantFrom('\n', '\r\n'), fc.constantFrom(',', ';', '\t'), fc.boolean())
+  .chain(([lineBreak, delimiter, endsLine]) =>
+    csvFile(lineBreak, delimiter).map(({ head, pieces }) => ({
+      name: 'csv',
+      head,
+      pieces: endsLine ? pieces : unended(pieces),
+    })),
+  );
+
+const jsonl = fc
+  .tuple(
+    fc.constantFrom('', '\ufeff'),
+    fc.array(
+      fc.oneof(
+        {
+          weight: 4,
+          arbitrary: fc
+            .tuple(fc.constantFrom('', '', 'BLOCK'), fc.string(), fc.constantFrom('', ' ', '\t'))
+            .map(([word, text, space]) => ({
+              text: `${space}{"text":${space}${JSON.stringify(`x${word} ${text}`)}, "n": 1.50}${space}`,
+              isRow: true,
+            })),
+        },
+        { weight: 1, arbitrary: fc.constantFrom('', ' ', '\t').map((text) => ({ text, isRow: false })) },
+      ),
+      { minLength: 1, maxLength: 8 },
+    ),
+    fc.constantFrom('\n', '\r\n'),
+    fc.boolean(),
+  )
+  .map(([head, lines, lineBreak, endsLine]) => {
+    const pieces = lines.map(({ text, isRow }) => ({ text: text + lineBreak, isRow }));
+    return { name: 'jsonl', head, pieces: endsLine ? pieces : unended(pieces) };
+  });
+
+/** Without the last line break. */
+function unended(pieces: readonly Piece[]): Piece[] {
+  return pieces.map((piece, index) =>
+    index === pieces.length - 1 ? { ...piece, text: piece.text.replace(/\r?\n$/, '') } : piece,
+  );
+}
+
+const seed = randomInt(2 ** 31);
+
+it(`what is exported of any table or JSON Lines is the file without the rows left out (seed ${seed})`, async () => {
+  const cwd = await temporaryFolder();
+  const up = join(cwd, 'up');
+  await mkdir(up);
+  const files = fc.sample(fc.oneof(csv, jsonl), { numRuns: 150, seed });
+  const expected = new Map<string, string>();
+  for (const [index, { name, head, pieces }] of files.entries()) {
+    if (!pieces.some(({ isRow }) => isRow)) continue;
+    const path = `up/${index}.${name}`;
+    await writeFile(join(cwd, path), head + textOf(pieces));
+    expected.set(path, head + textOf(pieces.filter(({ text, isRow }) => !isRow || !text.includes('BLOCK'))));
+  }
+  const dir = await judgedRun(cwd, ['up']);
+  const { status, result } = await exported(cwd, dir, '--clean', 'out');
+  expect([status, result!.sources.refused]).toEqual([0, 0]);
+  for (const [path, text] of expected) {
+    const found = await readFile(join(cwd, 'out', path), 'utf8');
+    expect(found, JSON.stringify({ path, source: await readFile(join(cwd, path), 'utf8') })).toBe(text);
+  }
+});
+
+it('a file larger than any buffer is exported byte by byte', async () => {
+  const cwd = await temporaryFolder();
+  const path = join(cwd, 'big.jsonl');
+  const out = createWriteStream(path);
+  const clean = createHash('sha256');
+  for (let row = 0; row < 3000; row++) {
+    const isBlocked = row % 97 === 0;
+    const line = `{"text": "${isBlocked ? 'BLOCK' : 'row'} ${row} ${'é'.repeat(row % 500)}"}\r\n`;
+    if (!isBlocked) clean.update(line);
+    out.write(line);
+  }
+  await new Promise<void>((resolve) => void out.end(resolve));
+  const dir = await judgedRun(cwd, ['big.jsonl']);
+  const { result } = await exported(cwd, dir, '--clean', 'out.jsonl');
+  expect(result).toMatchObject({ rows: { kept: 2969, rejected: 31 } });
+  const found = createHash('sha256').update(await readFile(join(cwd, 'out.jsonl')));
+  expect(found.digest('hex')).toBe(clean.digest('hex'));
+});

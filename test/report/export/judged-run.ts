@@ -1,0 +1,110 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { resolveRunConfig } from '../../../src/config/resolve.ts';
+import type { RunConfig } from '../../../src/config/run-config.ts';
+import { wholeCoverage } from '../../../src/domain/coverage.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { GuardRequest } from '../../../src/domain/request.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import { createRun } from '../../../src/runs/create-run.ts';
+import { failed } from '../../record/run-fixture.ts';
+import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { go, never } from '../../runs/small-run.ts';
+import { typed } from '../../cli/terminal.ts';
+
+/**
+ * Judges a request by what its text holds: BLOCK, REVIEW, or FAIL for an error; PART for a verdict on a part of it;
+ * everything else is allowed.
+ */
+export const byWords: Judge = {
+  fingerprints: new Map([[MODEL.id, MODEL]]),
+  judge: async (requests) => requests.map(outcomeOf),
+};
+
+function outcomeOf(request: GuardRequest): Outcome {
+  const text = JSON.stringify(request);
+  if (text.includes('FAIL')) return failed('GUARD_INTERNAL');
+  const score = text.includes('BLOCK') ? 0.95 : text.includes('REVIEW') ? 0.6 : 0.1;
+  const whole = wholeCoverage(request);
+  const coverage = text.includes('PART') ? { ...whole, judged: whole.judged - 1 } : whole;
+  const isFlagged = score > 0.9;
+  return judgement(score, {
+    coverage,
+    flagged: isFlagged,
+    subcategoryScores: isFlagged ? { hate: 0.9 } : null,
+    subcategoryFlags: isFlagged ? ['hate'] : null,
+  });
+}
+
+const POLICY = {
+  thresholds: { default: { review: 0.5, block: 0.8 } },
+  allowFlagged: false,
+  allowPartial: true,
+};
+
+/** Runs over paths in a folder, judged by `judge`; returns the run directory. */
+export async function judgedRun(
+  cwd: string,
+  paths: readonly string[],
+  { flags = {}, judge = byWords }: { readonly flags?: Record<string, unknown>; readonly judge?: Judge } = {},
+): Promise<string> {
+  const resolved = await resolveRunConfig({ paths, flags: flags as never, env: {}, cwd });
+  const config: RunConfig = { ...resolved.config, policy: POLICY };
+  const { sources, ...skips } = await expandSources(config.sources, never);
+  const run = await createRun(config, sources, {
+    now: new Date(),
+    toolVersion: '0.0.0',
+    ...skips,
+    key: null,
+  });
+  await go(run, judge);
+  return run.dir;
+}
+
+/** What an export told and wrote; files by their names in `cwd`. */
+export interface Exported {
+  readonly status: number;
+  readonly stderr: string;
+  readonly result: {
+    readonly rows: { readonly kept: number; readonly rejected: number };
+    readonly by_reason: Record<string, number>;
+    readonly sources: {
+      readonly written: number;
+      readonly refused: number;
+      readonly refused_paths: object[];
+    };
+  } | null;
+}
+
+export async function exported(cwd: string, dir: string, ...flags: string[]): Promise<Exported> {
+  const argv = ['export', dir, '--trust-run', '--json', ...flags];
+  const { status, stdout, stderr } = await typed(argv, {
+    context: { cwd, env: { XDG_STATE_HOME: join(cwd, '.state') } },
+  });
+  const results = stdout === '' ? [] : (JSON.parse(stdout) as NonNullable<Exported['result']>[]);
+  return { status, stderr, result: results[0] ?? null };
+}
+
+/** Writes a file in a folder, runs over it and exports the clean rows to `out`; returns what is in that file. */
+export async function cleanOf(
+  cwd: string,
+  name: string,
+  content: string | Buffer,
+  { out = `clean-${name}`, flags = [] as readonly string[], config = {} } = {},
+): Promise<Buffer> {
+  await writeFile(join(cwd, name), content);
+  const dir = await judgedRun(cwd, [name], { flags: config });
+  const { status, stderr } = await exported(cwd, dir, '--clean', out, ...flags);
+  if (status !== 0 && status !== 5) throw new Error(stderr);
+  return readFile(join(cwd, out));
+}
+
+/** Names of the files below a folder, with those of its temporary ones. */
+export async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
