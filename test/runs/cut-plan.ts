@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Run } from '../../src/runs/create-run.ts';
 import { jsonLines } from '../helpers/run-directory.ts';
 
-/** Takes the end off the plan, as if the process had been killed before it was written. */
+/**
+ * Takes the end off the plan, as if the process had been killed before it was written. What a committed shard was planned
+ * or fed with was on disk before.
+ */
 export async function cutPlan(run: Run, ahead: number): Promise<void> {
   const path = join(run.dir, 'plan.jsonl');
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
@@ -14,7 +17,10 @@ export async function cutPlan(run: Run, ahead: number): Promise<void> {
       if (line.shard !== undefined) committed.add(line.shard);
     }
   }
-  const shards = lines.map((line) => (JSON.parse(line) as { shard?: number; opened?: number }).shard);
+  const shards = lines.map((line) => {
+    const { shard, changed } = JSON.parse(line) as { shard?: number; changed?: number };
+    return shard ?? changed;
+  });
   const least = shards.findLastIndex((shard) => shard !== undefined && committed.has(shard));
   const opened = lines.findLastIndex((line) => line.includes('"opened"'));
   const last = Math.max(opened, least);

@@ -38,6 +38,20 @@ const step = fc.record({
   how: fc.constantFrom('append' as const, 'delete' as const),
 });
 
+type Generated<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** A shard is committed that was fed with changed items, before any item is judged. */
+const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[]] = [
+  [
+    { kind: 'jsonl', rows: 1 },
+    { kind: 'csv', rows: 35 },
+  ],
+  [
+    { answers: 0, changed: [0], plannedAhead: 2, how: 'append' },
+    { answers: 0, changed: [], plannedAhead: 0, how: 'append' },
+  ],
+];
+
 /** Every third record is a text, the others are conversations. */
 const records = (index: number, count: number): string =>
   Array.from({ length: count }, (_, row) => {
@@ -155,7 +169,7 @@ describe('a run that is resumed over changed files', () => {
           expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
         },
       ),
-      { seed: SEED, numRuns: 25 },
+      { seed: SEED, numRuns: 25, examples: [FED_CHANGED] },
     );
   }, 120_000);
 });
