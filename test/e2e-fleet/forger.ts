@@ -32,6 +32,7 @@ const item = (n: number): object => ({
   judging: { frames: 1, longAudio: 'windows', longText: 'windows' },
   ...{
     landmarks: {},
+    settledMark: null,
     shard: n % 50,
     pass: 1,
     lane: 'text',

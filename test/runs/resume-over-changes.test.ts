@@ -41,7 +41,7 @@ const step = fc.record({
 type Generated<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A shard is committed that was fed with changed items, before any item is judged. */
-const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[]] = [
+const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[], null] = [
   [
     { kind: 'jsonl', rows: 1 },
     { kind: 'csv', rows: 35 },
@@ -50,6 +50,7 @@ const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[]] = [
     { answers: 0, changed: [0], plannedAhead: 2, how: 'append' },
     { answers: 0, changed: [], plannedAhead: 0, how: 'append' },
   ],
+  null,
 ];
 
 /** Every third record is a text, the others are conversations. */

@@ -83,6 +83,7 @@ export class FleetFeeder {
       run: run.record.run,
       record: recordSha256(run.record),
       epoch: options.claim.epoch,
+      key: options.claim.key,
       expectFingerprint: run.record.config.expectFingerprint,
       judging: run.record.config.judging,
       landmarks: landmarksOf(run.sources),

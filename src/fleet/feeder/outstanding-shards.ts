@@ -8,6 +8,7 @@ import { WaitList } from '../../flow/wait-list.ts';
 import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
+import { settledMark } from '../jobs/settled-mark.ts';
 import { OverdueDelays } from './overdue-delays.ts';
 
 /**
@@ -23,6 +24,8 @@ interface OutstandingOptions {
   /** See `recordSha256`. */
   readonly record: string;
   readonly epoch: number;
+  /** The key of the feeder's claim. */
+  readonly key: string;
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
   /** One file of each corpus, by corpus name. */
@@ -105,9 +108,9 @@ export class OutstandingShards {
       this.#waitedForRoomAt = performance.now();
       await delay(LOOK_FOR_ROOM_EVERY_MS, undefined, { signal });
     }
-    const { run, record, epoch, expectFingerprint, judging } = this.#options;
-    const landmarks = this.#landmarksOf(shard);
-    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, landmarks, shard };
+    const { run, record, epoch, key, expectFingerprint, judging } = this.#options;
+    const marks = { landmarks: this.#landmarksOf(shard), settledMark: settledMark(key, shard) };
+    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, ...marks, shard };
     this.#entries.set(shard.shard, entryOf(job, bytes));
     this.#bytes += bytes;
     await this.#options.queueOf(shard.lane).put(job, signal);

@@ -15,10 +15,11 @@ export type SinkJob = ResultJob | FinishJob;
 /** The outcomes of a shard. */
 export interface ResultJob {
   readonly kind: 'result';
-  /** These three are copied from the shard's job. */
+  /** These four are copied from the shard's job. */
   readonly run: string;
   readonly record: string;
   readonly epoch: number;
+  readonly settledMark: string | null;
   /** Its items have no content: the record does not need it. */
   readonly result: ShardResult;
 }
@@ -43,6 +44,7 @@ const JOB = z.discriminatedUnion('kind', [
     run: text,
     record: text,
     epoch: z.int().min(1),
+    settledMark: text.nullable(),
     shard: count,
     pass: z.int().min(1),
     lane: z.enum(LANES),
@@ -85,6 +87,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       run: job.run,
       record: job.record,
       epoch: job.epoch,
+      settledMark: job.settledMark,
       shard: shard.shard,
       pass: shard.pass,
       lane: shard.lane,
@@ -100,7 +103,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     const job = JOB.parse(data);
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
-    const { shard, pass, lane, names, fingerprints, canaries } = job;
+    const { settledMark, shard, pass, lane, names, fingerprints, canaries } = job;
     const items = job.items.map((row) => unpackItem(row, job));
     const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
@@ -108,6 +111,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       run,
       record,
       epoch,
+      settledMark,
       result: { shard: { shard, pass, lane, items }, outcomes, fingerprints, canaries },
     };
   },

@@ -29,6 +29,8 @@ export interface ShardJob {
   readonly judging: Judging;
   /** For each corpus that contains media of the shard, a file to recognise the corpus by. */
   readonly landmarks: Landmarks;
+  /** What the feeder settled of the shard (`settledMark`). */
+  readonly settledMark: string | null;
   readonly shard: Shard;
 }
 
@@ -110,6 +112,7 @@ const JOB = z.object({
     longText: z.enum(LONG_TEXT),
   }),
   landmarks: z.record(text, z.object({ path: text, bytes: count })),
+  settledMark: text.nullable(),
   shard: count,
   pass: z.int().min(1),
   lane: z.enum(LANES),
@@ -125,7 +128,7 @@ const JOB = z.object({
 export const shardJobCodec: JobContent<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
-  encode({ run, record, epoch, expectFingerprint, judging, landmarks, shard }) {
+  encode({ run, record, epoch, expectFingerprint, judging, landmarks, settledMark, shard }) {
     const conversations = new Map<readonly Turn[], number>();
     const indexOf = (messages: readonly Turn[]): number => {
       let index = conversations.get(messages);
@@ -150,6 +153,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       expect: expectFingerprint,
       judging,
       landmarks,
+      settledMark,
       shard: shard.shard,
       pass: shard.pass,
       lane: shard.lane,
@@ -185,6 +189,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       expectFingerprint: job.expect,
       judging: job.judging,
       landmarks: job.landmarks,
+      settledMark: job.settledMark,
       shard: { shard, pass, lane, items },
     };
   },

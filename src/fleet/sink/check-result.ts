@@ -5,7 +5,8 @@ import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
 import type { PlannedShards } from './planned-shards.ts';
 
 /** Why a result does not fit what its run planned. */
-export type Misfit = 'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint';
+export type Misfit =
+  'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint' | 'not settled so';
 
 /**
  * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome per

@@ -3,12 +3,13 @@ import type { AfterFinish } from '../../config/after-finish.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { Requeue } from '../../queue/requeue.ts';
-import type { SinkJob } from '../jobs/result-job.ts';
+import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
+import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
-import { latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
+import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
 import { noteFinished } from '../../runs/finish/note-finished.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
@@ -46,6 +47,8 @@ export class HeldRun {
   readonly #plan: PlannedShards;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
+  /** The key of the feeder whose result came last. */
+  #key: { readonly epoch: number; readonly key: Promise<string | null> } | null = null;
   /** The chain head that was reported and noted last: a finish job can arrive repeatedly. */
   #noted: { readonly head: string; readonly done: Promise<void> } | null = null;
 
@@ -74,6 +77,7 @@ export class HeldRun {
     } else {
       const misfit = await misfitOf(job.result, this.#plan, record.config);
       if (misfit !== null) return { done: 'dropped', reason: misfit };
+      if (!(await this.#isSettledSo(job))) return { done: 'dropped', reason: 'not settled so' };
     }
     this.#claim ??= this.#claimLog();
     const claim = this.#claim;
@@ -147,6 +151,15 @@ export class HeldRun {
   async #isFed(): Promise<boolean> {
     const feeder = await readFeeder(this.#options.run.dir);
     return feeder !== null && feeder.fleet;
+  }
+
+  /** Whether the feeder settled of a result's items what the result says: it was in the hands of a worker. */
+  async #isSettledSo({ epoch, settledMark: mark, result }: ResultJob): Promise<boolean> {
+    if (this.#key?.epoch !== epoch) {
+      this.#key = { epoch, key: feedKey(this.#options.run.dir, epoch) };
+    }
+    const key = await this.#key.key;
+    return key !== null && isSameMark(mark, settledMark(key, result.shard));
   }
 
   /** Whether the feeder of an epoch is the latest. */

@@ -83,7 +83,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   setMaxListeners(0, ending, stop);
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
-    const { run, record, epoch, shard, judging } = job;
+    const { run, record, epoch, settledMark, shard, judging } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
     // The job opened with our key, so an announcement of its run under another key is not its feeder's.
@@ -116,7 +116,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       await moderator.forget(name, stop);
       throw new Requeue(OTHER_GUARD_MS);
     }
-    await results.put({ kind: 'result', run, record, epoch, result }, stop);
+    await results.put({ kind: 'result', run, record, epoch, settledMark, result }, stop);
     await moderator.forget(name, stop);
     return result;
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { lutimes, lstat, rm, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,10 @@ const RECORD = z.looseObject({
   pid: z.int(),
   fleet: z.boolean(),
   at: z.string().optional(),
+  key: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 });
 
 /** The current or last feeder of a run. */
@@ -38,12 +43,15 @@ export interface Feeder {
  */
 export class FeedClaim {
   readonly epoch: number;
+  /** 32 random bytes in hex, which only processes with access to the run directory know. */
+  readonly key: string;
   readonly #runDir: string;
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(runDir: string, epoch: number) {
+  private constructor(runDir: string, epoch: number, key: string) {
     this.#runDir = runDir;
     this.epoch = epoch;
+    this.key = key;
     const path = join(controlFolder(runDir), feedName(epoch));
     this.#timer = setInterval(() => {
       const now = new Date();
@@ -59,9 +67,10 @@ export class FeedClaim {
    */
   static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
     await makeControlFolder(runDir);
+    const key = randomBytes(32).toString('hex');
     for (;;) {
       const epoch = ((await listNumbers(runDir)).at(-1) ?? 0) + 1;
-      if (await writeClaim(runDir, epoch, fleet)) return new FeedClaim(runDir, epoch);
+      if (await writeClaim(runDir, epoch, { fleet, key })) return new FeedClaim(runDir, epoch, key);
     }
   }
 
@@ -100,7 +109,11 @@ async function isWritten(path: string): Promise<boolean> {
 }
 
 /** Returns false when another process took the epoch. */
-async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promise<boolean> {
+async function writeClaim(
+  runDir: string,
+  epoch: number,
+  more: { readonly fleet: boolean; readonly key: string },
+): Promise<boolean> {
   const path = join(controlFolder(runDir), feedName(epoch));
   let file: FileHandle;
   try {
@@ -111,7 +124,7 @@ async function writeClaim(runDir: string, epoch: number, fleet: boolean): Promis
   }
   try {
     await file.write(
-      `${JSON.stringify({ host: hostname(), pid: process.pid, fleet, at: new Date().toISOString() })}\n`,
+      `${JSON.stringify({ host: hostname(), pid: process.pid, at: new Date().toISOString(), ...more })}\n`,
     );
   } catch (error) {
     await rm(path, { force: true });
@@ -128,14 +141,26 @@ export async function readFeeder(runDir: string): Promise<Feeder | null> {
   if (epoch === 0) return null;
   const path = join(controlFolder(runDir), feedName(epoch));
   try {
-    const { host, pid, fleet, at } = RECORD.parse(
-      JSON.parse((await readWholeFile(path, { maxBytes: 65_536, links: 'refuse' })).toString()),
-    );
+    const { host, pid, fleet, at } = await readClaim(path);
     const age = Date.now() - (await lstat(path)).mtimeMs;
     return { epoch, host, pid, fleet, at, alive: age < DEAD_AFTER_MS };
   } catch {
     return null;
   }
+}
+
+/** The key of the claim of an epoch; null when it has none that can be read. */
+export async function feedKey(runDir: string, epoch: number): Promise<string | null> {
+  try {
+    return (await readClaim(join(controlFolder(runDir), feedName(epoch)))).key ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function readClaim(path: string): Promise<z.output<typeof RECORD>> {
+  const bytes = await readWholeFile(path, { maxBytes: 65_536, links: 'refuse' });
+  return RECORD.parse(JSON.parse(bytes.toString()));
 }
 
 /** Whether a process that judges without a fleet has claimed the run after the feeder of an epoch. */

@@ -35,6 +35,7 @@ function outstandingIn(
     run: 'r',
     record: '',
     epoch: 1,
+    key: 'f'.repeat(64),
     expectFingerprint: null,
     judging: DEFAULT_JUDGING,
     landmarks: {},
@@ -74,6 +75,7 @@ describe('shards that are fed and not committed', () => {
     await results.put(
       {
         kind: 'result',
+        settledMark: null,
         run: 'r',
         record: '',
         epoch: 1,
@@ -185,6 +187,7 @@ describe('shards that are fed and not committed', () => {
     await results.put(
       {
         kind: 'result',
+        settledMark: null,
         run: 'r',
         record: '',
         epoch: 1,

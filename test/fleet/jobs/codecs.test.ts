@@ -171,6 +171,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         expectFingerprint: null,
         judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
         landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
+        settledMark: 'e'.repeat(64),
         shard: { shard: 7, pass: 1, lane: 'chat', items: held },
       };
       const decoded = shardJobCodec.decode(overTheWire(shardJobCodec.encode(job)));
@@ -194,7 +195,7 @@ const results: fc.Arbitrary<ShardResult> = items.chain((held) =>
 it('a result comes out as it went in but for the content, of which there is none', () => {
   fc.assert(
     fc.property(results, (result) => {
-      const job: SinkJob = { kind: 'result', run: 'r', record: '', epoch: 1, result };
+      const job: SinkJob = { kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result };
       const decoded = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(job))) as typeof job;
       expect(decoded.result.outcomes).toEqual(result.outcomes);
       expect(decoded.result.fingerprints).toEqual(result.fingerprints);
@@ -218,7 +219,9 @@ it('a result comes out as it went in but for the content, of which there is none
     fingerprints: [],
   };
   expect(
-    JSON.stringify(sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result })),
+    JSON.stringify(
+      sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result }),
+    ),
   ).not.toContain('marker');
 });
 
@@ -233,7 +236,7 @@ const packed = (): Packed => {
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item, knownItem(1, 0.5)] };
   const result = { shard, outcomes: [verdict, null], fingerprints: [MODEL] };
   return overTheWire(
-    sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, result }),
+    sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result }),
   ) as Packed;
 };
 

@@ -35,14 +35,25 @@ async function leftRun(link: RedisLink) {
   for (const shard of [0, 1]) {
     await shards.put(
       {
-        ...{ run: name, record, epoch, expectFingerprint: null, judging: DEFAULT_JUDGING, landmarks: {} },
+        ...{
+          run: name,
+          record,
+          epoch,
+          expectFingerprint: null,
+          judging: DEFAULT_JUDGING,
+          landmarks: {},
+          settledMark: null,
+        },
         shard: shardOf(shard, [shard]),
       },
       signal,
     );
     await new DeathNotes(link, 'gone').begin(notedShard(name, { pass: 1, shard }), signal);
   }
-  await results.put({ kind: 'result', run: name, record, epoch, result: resultOf(shardOf(2, [2])) }, signal);
+  await results.put(
+    { kind: 'result', run: name, record, epoch, settledMark: null, result: resultOf(shardOf(2, [2])) },
+    signal,
+  );
   await Promise.all([shards.close(), results.close()]);
   const left = () => link.redis.keys(`*${name}*`);
   return { run, name, runs, left };
@@ -135,7 +146,10 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
   await plan.close();
   await log.close();
   const { epoch } = feeder;
-  await results.put({ kind: 'result', run: name, record, epoch, result: resultOf(shardOf(0, [0])) }, signal);
+  await results.put(
+    { kind: 'result', run: name, record, epoch, settledMark: null, result: resultOf(shardOf(0, [0])) },
+    signal,
+  );
   await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
   await results.put(left, signal);
   await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');

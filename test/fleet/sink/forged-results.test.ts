@@ -5,11 +5,12 @@ import { dirname, join } from 'node:path';
 import { Queue } from 'bullmq';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
-import type { JudgedItem } from '../../../src/domain/item.ts';
+import type { Item, JudgedItem } from '../../../src/domain/item.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import { sinkJobCodec, type ResultJob, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
+import { settledMark } from '../../../src/fleet/jobs/settled-mark.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
@@ -88,7 +89,7 @@ async function fedRun(
   onTestFinished(async () => void (await Promise.all([results.close(), queue.close()])));
   const record = recordSha256(run.record);
   const job = (result: ShardResult, more: Partial<ResultJob> = {}): ResultJob => ({
-    ...{ kind: 'result', run: name, record, epoch: feeder.epoch, result },
+    ...{ kind: 'result', run: name, record, epoch: feeder.epoch, settledMark: null, result },
     ...more,
   });
   /** A name that is known in Redis cannot be added again. */
@@ -98,7 +99,19 @@ async function fedRun(
       return waiting + active + delayed === 0;
     });
   return {
-    ...{ run, name, record, runs, results, said, dropped, committed, epoch: feeder.epoch, job },
+    ...{
+      run,
+      name,
+      record,
+      runs,
+      results,
+      said,
+      dropped,
+      committed,
+      epoch: feeder.epoch,
+      key: feeder.key,
+      job,
+    },
     finished: () => finished,
     idle: emptied,
     /** Puts data into the queue as it is. */
@@ -209,6 +222,34 @@ it('a result by another model than the run expects is dropped, and the run ends 
   await put(job({ ...result, fingerprints: [FINGERPRINT, OTHER] }));
   await settled(() => dropped.pop() === 'other fingerprint');
   expect(committed).toEqual([]);
+  await endsRight();
+});
+
+it('a result with items that its feeder did not settle so is dropped, and the run ends right', async () => {
+  const { put, job, key, dropped, committed, endsRight } = await fedRun(null);
+  const [first, second, third] = SHARDS[0].items as JudgedItem[];
+  const { seq, id, source, roles, part, turn, contentSha256 } = second!;
+  const of = { ...{ seq, id, source, roles, part, turn, contentSha256 }, request: null } as const;
+  const kind = { modality: 'text', requestType: 'prompt' } as const;
+  const copy = (sameAs: number): Item => ({
+    ...of,
+    ...kind,
+    settled: { judgement: null, error: null, sameAs },
+  });
+  const verdictOfOther = knownItem(1, 0.1).settled;
+  const known: Item = { ...of, ...kind, settled: verdictOfOther };
+  const result = (item: Item): ShardResult => ({
+    ...resultOf({ ...SHARDS[0], items: [first!, item, third!] }),
+    fingerprints: [FINGERPRINT, verdictOfOther.fingerprint],
+  });
+  const marks = [null, 'a'.repeat(64), settledMark(key, { ...SHARDS[0], items: [copy(2)] })];
+  for (const mark of marks) await put(job(result(copy(0)), { settledMark: mark }));
+  await put(job(result(known), { settledMark: settledMark(key, result(copy(0)).shard) }));
+  await put(job(GENUINE, { settledMark: settledMark(key, result(copy(0)).shard) }));
+  await settled(() => dropped.length === 5);
+  expect([new Set(dropped), committed]).toEqual([new Set(['not settled so']), []]);
+  await put(job(result(known), { settledMark: settledMark(key, result(known).shard) }));
+  await settled(() => committed.length === 1);
   await endsRight();
 });
 

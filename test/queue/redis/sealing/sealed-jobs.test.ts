@@ -32,6 +32,7 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   expectFingerprint: null,
   judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
   landmarks: {},
+  settledMark: null,
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
 });
 
