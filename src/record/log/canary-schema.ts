@@ -7,22 +7,25 @@ const probability = z.number().min(0).max(1);
 
 /** A check that a model passed, as the log, the manifest and the results of a fleet hold it. */
 export const CANARY_CHECK: z.ZodType<CanaryCheck> = z.strictObject({
-  endpoint: z.string(),
-  fingerprint: z.string().nullable(),
-  modality: z.enum(MODALITIES),
+  endpoint: z.string().describe('The guard, as configured.'),
+  fingerprint: z.string().nullable().describe('Id of the model; null if it is not known.'),
+  modality: z.enum(MODALITIES).describe('What the canaries are.'),
   file: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .nullable(),
-  at: z.iso.datetime(),
-  answers: z.array(
-    z.strictObject({
-      name: z.string(),
-      expected: z.enum(EXPECTED),
-      score: probability.nullable(),
-      flagged: z.boolean().nullable(),
-      passed: z.boolean().nullable(),
-      error: z.enum(ITEM_CODES).nullable(),
-    }),
-  ),
+    .nullable()
+    .describe('SHA-256 of the file of the canaries; null: they are built in.'),
+  at: z.iso.datetime().describe('When: ISO 8601, UTC.'),
+  answers: z
+    .array(
+      z.strictObject({
+        name: z.string().describe('Name of the canary.'),
+        expected: z.enum(EXPECTED).describe('The known answer.'),
+        score: probability.nullable().describe('Probability that it is hazardous; null without a verdict.'),
+        flagged: z.boolean().nullable().describe("The guard's decision; null without a verdict."),
+        passed: z.boolean().nullable().describe('Whether the answer is as expected; null if it was skipped.'),
+        error: z.enum(ITEM_CODES).nullable().describe('Why there is no verdict; null with one.'),
+      }),
+    )
+    .describe('What the guard answered.'),
 });

@@ -7,61 +7,113 @@ import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { CANARY_CHECK } from '../log/canary-schema.ts';
 import type { Chain } from '../log/chain.ts';
+import { TRIAL } from '../summary/trial.ts';
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-const MANIFEST = z.strictObject({
-  schema: z.literal(1),
-  run: z.string(),
-  tool: z.strictObject({ name: z.literal('guardsweep'), version: z.string() }),
-  created_at: z.string(),
-  finished_at: z.string(),
-  pass: z.int().min(1),
-  /** The epoch of the verdict log that finished the pass. */
-  epoch: z.int().min(1),
-  /** Hash of the last line of the log, which is the closing line of the pass. */
-  chain_head: sha256,
-  /** In a trial: which part of the sources was judged. Manifests of earlier builds do not have it. */
-  trial: z
-    .strictObject({
-      limit: count.nullable(),
-      sample: z.number().nullable(),
-      seed: count.nullable(),
-      records_read: count.nullable(),
-      records_not_selected: count.nullable(),
-    })
-    .nullable()
-    .optional(),
-  counts: z.strictObject({
-    items: count,
-    verdicts: count,
-    errors: count,
-    corpora: z.array(z.strictObject({ corpus: count, items: count, verdicts: count, errors: count })),
-  }),
-  /** Committed outcomes that were found damaged and judged again, by the epoch that found them. */
-  damage: z.array(z.strictObject({ epoch: z.int().min(1), at: z.string(), outcomes: count })),
-  /** Every fingerprint that a verdict names, in full. */
-  fingerprints: z.array(z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) })),
-  /** What the models were checked with before they judged, and their answers. Manifests of earlier builds do not have it. */
-  canaries: z
-    .strictObject({
-      from: z.enum(['built-in', 'file', 'off', 'workers']),
-      checks: z.array(CANARY_CHECK),
-    })
-    .optional(),
-  /** The manifest of the previous pass, which is kept and listed in `files`. */
-  previous: z.strictObject({ path: z.string(), sha256 }).nullable(),
-  /**
-   * Hashes of the sources as they were judged; null for a source that is gone, unreadable or changed, and in a trial of
-   * the first records for a source with rows.
-   */
-  sources: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: sha256.nullable() })),
-  /** Every file of the run; of files that an overtaken writer may append to, only the bytes that count. */
-  files: z.array(
-    z.strictObject({ path: z.string().regex(/^(log\/)?[a-zA-Z0-9][\w.-]*$/), bytes: count, sha256 }),
-  ),
-});
+/** manifest.json. Published as a JSON Schema. */
+export const MANIFEST = z
+  .strictObject({
+    schema: z.literal(1).describe('Version of the format.'),
+    run: z.string().describe('Name of the run.'),
+    tool: z
+      .strictObject({
+        name: z.literal('guardsweep').describe('Name of the program.'),
+        version: z.string().describe('Version of the program.'),
+      })
+      .describe('What created the run.'),
+    created_at: z.string().describe('When the run was created: ISO 8601, UTC.'),
+    finished_at: z.string().describe('When the pass was finished: ISO 8601, UTC.'),
+    pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
+    epoch: z.int().min(1).describe('The epoch of the verdict log that finished the pass.'),
+    chain_head: sha256.describe('Hash of the last line of the log, which is the closing line of the pass.'),
+    // Manifests of earlier builds do not have it.
+    trial: TRIAL.nullable()
+      .default(null)
+      .describe('In a trial: which part of the sources was judged; else null.'),
+    counts: z
+      .strictObject({
+        items: count.describe('Items of the run.'),
+        verdicts: count.describe('Items with a verdict.'),
+        errors: count.describe('Items with an error.'),
+        corpora: z
+          .array(
+            z.strictObject({
+              corpus: count.describe('0-based index into the sources of run.json.'),
+              items: count.describe('Items of the corpus.'),
+              verdicts: count.describe('Items with a verdict.'),
+              errors: count.describe('Items with an error.'),
+            }),
+          )
+          .describe('The same per corpus.'),
+      })
+      .describe('What the outcomes add up to.'),
+    damage: z
+      .array(
+        z.strictObject({
+          epoch: z.int().min(1).describe('The epoch that found the damage.'),
+          at: z.string().describe('First place of the damage.'),
+          outcomes: count.describe('Outcomes that were lost.'),
+        }),
+      )
+      .describe('Committed outcomes that were found damaged and judged again.'),
+    fingerprints: z
+      .array(
+        z.strictObject({
+          id: z.string().describe('As in outcome lines.'),
+          artifacts: z.record(z.string(), sha256).describe('SHA-256 of each artifact of the model.'),
+        }),
+      )
+      .describe('Every fingerprint that a verdict names, in full.'),
+    canaries: z
+      .strictObject({
+        from: z
+          .enum(['built-in', 'file', 'off', 'workers'])
+          .describe('Where the canaries are from; `workers`: each worker of the fleet chose.'),
+        checks: z.array(CANARY_CHECK).describe('One per model that was checked.'),
+      })
+      .optional()
+      .describe(
+        'What the models were checked with before they judged. Manifests of earlier builds do not have it.',
+      ),
+    previous: z
+      .strictObject({
+        path: z.string().describe('Name of its file.'),
+        sha256: sha256.describe('SHA-256 of its file.'),
+      })
+      .nullable()
+      .describe('The manifest of the previous pass, which is kept and listed in `files`.'),
+    sources: z
+      .array(
+        z.strictObject({
+          path: z.string().describe('Name of the corpus and the path below it.'),
+          bytes: count.describe('Size when the run was created.'),
+          sha256: sha256
+            .nullable()
+            .describe(
+              'SHA-256 as judged; null if it is gone, unreadable, changed, or not read as a whole in a trial.',
+            ),
+        }),
+      )
+      .describe('The files of the corpora.'),
+    files: z
+      .array(
+        z.strictObject({
+          path: z
+            .string()
+            .regex(/^(log\/)?[a-zA-Z0-9][\w.-]*$/)
+            .describe('Path below the run directory.'),
+          bytes: count.describe('Bytes that count: an overtaken writer may have appended more.'),
+          sha256: sha256.describe('SHA-256 of these bytes.'),
+        }),
+      )
+      .describe('Every file of the run.'),
+  })
+  .meta({
+    title: 'guardsweep manifest',
+    description: 'manifest.json: what the record of a run consists of.',
+  });
 
 /** manifest.json: what the record of a run consists of. */
 export type Manifest = z.infer<typeof MANIFEST>;

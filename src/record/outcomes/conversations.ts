@@ -1,30 +1,9 @@
+import type { z } from 'zod';
 import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
+import type { CONVERSATION } from './conversation-schema.ts';
 
 /** One line of conversations.jsonl: a conversation that was judged at every turn. */
-export interface ConversationLine {
-  readonly schema: 1;
-  readonly run: string;
-  /** The id of its turns without the number of the turn. */
-  readonly id: string;
-  readonly source: Pick<OutcomeLine['source'], 'path' | 'row' | 'line'>;
-  /** Which part of its record the conversation is; null for the record itself. */
-  readonly part: string | null;
-  /** The seq of its first turn; the others follow. */
-  readonly first_seq: number;
-  readonly turns: number;
-  /** Turns with a verdict. */
-  readonly judged: number;
-  /** The severest decision on a turn; null if a turn was not judged and none was flagged. */
-  readonly decision: Decision | null;
-  /** The first turn at which the conversation was no longer `allow`; null if there was none. */
-  readonly tipped_by: {
-    readonly turn: number;
-    readonly seq: number;
-    readonly id: string;
-    readonly decision: Decision;
-    readonly decided_by: string | null;
-  } | null;
-}
+export type ConversationLine = Readonly<z.infer<typeof CONVERSATION>>;
 
 /** A conversation that may have further turns. */
 interface Open {

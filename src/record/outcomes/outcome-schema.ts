@@ -10,71 +10,128 @@ const count = z.int().min(0);
 const score = z.number().min(0).max(1);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-const OUTCOME = z.strictObject({
-  schema: z.literal(1),
-  run: z.string(),
-  seq: count,
-  id: z.string(),
-  source: z.strictObject({
-    path: z.string(),
-    row: count.nullable(),
-    line: count.nullable(),
-    sha256: sha256.nullable(),
-    bytes: count.nullable(),
-  }),
-  modality: z.enum(MODALITIES).nullable(),
-  request_type: z.enum(REQUEST_TYPES).nullable(),
-  content_sha256: sha256.nullable(),
-  roles: z.partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1)).nullable(),
-  // Lines of earlier builds do not have it.
-  turn: z.int().min(1).nullable().default(null),
-  // Lines of earlier builds do not have it.
-  part: z.string().nullable().default(null),
-  coverage: z
-    .strictObject({
-      unit: z.enum(COVERAGE_UNITS),
-      judged: z.number().min(0),
-      total: z.number().min(0),
-      worst_at: z.number().nullable(),
-    })
-    .nullable(),
-  status: z.enum(['ok', 'error']),
-  score: score.nullable(),
-  flagged: z.boolean().nullable(),
-  subcategory_scores: z.partialRecord(z.enum(CATEGORY_KEYS), score).nullable(),
-  subcategory_flags: z.array(z.string()).nullable(),
-  decision: z.enum(DECISIONS).nullable(),
-  decided_by: z.string().nullable(),
-  same_as: count.nullable(),
-  fingerprint: z.string().nullable(),
-  endpoint: z.string().nullable(),
-  latency_ms: z.number().min(0).nullable(),
-  attempts: count,
-  cache_usage: z.array(z.number()).nullable(),
-  // Lines of earlier builds do not have it.
-  stream: z
-    .strictObject({
-      chunks: z.int().min(1),
-      first_caution_seq: count.nullable(),
-      first_flagged_seq: count.nullable(),
-      shown_share_at_caution: score.nullable(),
-      shown_share_at_flag: score.nullable(),
-      lag_chunks: count,
-      lag_ms: z.number().min(0),
-    })
-    .nullable()
-    .default(null),
-  moderated_at: z.string(),
-  reused_from: z.string().nullable(),
-  error: z
-    .strictObject({
-      code: z.enum(ITEM_CODES),
-      message: z.string(),
-      retryable: z.boolean(),
-      reason: z.enum(ITEM_ERROR_REASONS).optional(),
-    })
-    .nullable(),
-});
+/** A line of verdicts.jsonl, and of the verdict log, except for copies. Published as a JSON Schema. */
+export const OUTCOME = z
+  .strictObject({
+    schema: z.literal(1).describe('Version of the format.'),
+    run: z.string().describe('Name of the run.'),
+    seq: count.describe('0-based position of the item in the corpus: its key in the run.'),
+    id: z
+      .string()
+      .describe('The id from the corpus, else the path below the corpus and the row. May repeat.'),
+    source: z
+      .strictObject({
+        path: z.string().describe('Name of the corpus and the path below it. Unique in the run.'),
+        row: count.nullable().describe('1-based record, without a header; null for a whole file.'),
+        line: count.nullable().describe('1-based line on which the record begins; null without lines.'),
+        sha256: sha256.nullable().describe('SHA-256 of the file, for a whole file.'),
+        bytes: count.nullable().describe('Size of the file in bytes, for a whole file.'),
+      })
+      .describe('Where the item is.'),
+    modality: z.enum(MODALITIES).nullable().describe('Null if it is not known.'),
+    request_type: z
+      .enum(REQUEST_TYPES)
+      .nullable()
+      .describe('What the item was judged as; null if not known.'),
+    content_sha256: sha256
+      .nullable()
+      .describe('SHA-256 of the canonical request; null for an item that failed when it was read.'),
+    roles: z
+      .partialRecord(z.enum(ORIGINAL_ROLES), z.int().min(1))
+      .nullable()
+      .describe(
+        'Turns of a conversation by their role in the record, if it differs from the role they are judged in.',
+      ),
+    // Lines of earlier builds do not have it.
+    turn: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('1-based number of the turn, for a conversation that is judged at every turn.'),
+    // Lines of earlier builds do not have it.
+    part: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        'Which part of its record the item is, such as `chosen` or `image`; null for the record or a whole file.',
+      ),
+    coverage: z
+      .strictObject({
+        unit: z.enum(COVERAGE_UNITS).describe('Unit of the other values.'),
+        judged: z.number().min(0).describe('How much was judged.'),
+        total: z.number().min(0).describe('How much the item has.'),
+        worst_at: z
+          .number()
+          .nullable()
+          .describe('Start of the piece that decided; null if the item was judged in one piece.'),
+      })
+      .nullable()
+      .describe('How much of the item the guard judged; null for an error.'),
+    status: z.enum(['ok', 'error']).describe('`ok` for a verdict.'),
+    score: score.nullable().describe('Probability that the content is hazardous; null for an error.'),
+    flagged: z.boolean().nullable().describe("The guard's own decision; null for an error."),
+    subcategory_scores: z
+      .partialRecord(z.enum(CATEGORY_KEYS), score)
+      .nullable()
+      .describe('Probabilities by category; null if the guard returned none, which is not zero.'),
+    subcategory_flags: z
+      .array(z.string())
+      .nullable()
+      .describe('Categories that the guard flagged; null if it returned none.'),
+    decision: z.enum(DECISIONS).nullable().describe("The decision of the run's policy; null for an error."),
+    decided_by: z.string().nullable().describe('The rule that made the decision; null if none applied.'),
+    same_as: count
+      .nullable()
+      .describe('Seq of an earlier item of the run with equal content, whose outcome this is.'),
+    fingerprint: z.string().nullable().describe('Id of the model that judged; null if it is not known.'),
+    endpoint: z.string().nullable().describe('The guard that judged, as configured; null if there was none.'),
+    latency_ms: z.number().min(0).nullable().describe('Milliseconds from the request to its reply.'),
+    attempts: count.describe('Requests that counted against the item.'),
+    cache_usage: z
+      .array(z.number())
+      .nullable()
+      .describe('The 8 raw CACHE_USAGE values; null if the guard sent none.'),
+    // Lines of earlier builds do not have it.
+    stream: z
+      .strictObject({
+        chunks: z.int().min(1).describe('Chunks of the response.'),
+        first_caution_seq: count.nullable().describe('Chunk at which the guard first asked for caution.'),
+        first_flagged_seq: count.nullable().describe('Chunk at which the guard first flagged.'),
+        shown_share_at_caution: score.nullable().describe('Share of the response up to that chunk.'),
+        shown_share_at_flag: score.nullable().describe('Share of the response up to that chunk.'),
+        lag_chunks: count.describe('Most chunks that were sent but not judged when a verdict arrived.'),
+        lag_ms: z
+          .number()
+          .min(0)
+          .describe('Longest time from a chunk to the verdict on it, in milliseconds.'),
+      })
+      .nullable()
+      .default(null)
+      .describe('For a generation that was replayed as a stream.'),
+    moderated_at: z.string().describe('When the outcome was known: ISO 8601, UTC.'),
+    reused_from: z
+      .string()
+      .nullable()
+      .describe('The run that judged this content before, if its verdict was reused.'),
+    error: z
+      .strictObject({
+        code: z.enum(ITEM_CODES).describe('What went wrong.'),
+        message: z.string().describe('The same in words; it never quotes content.'),
+        retryable: z.boolean().describe('Whether `retry` judges the item again.'),
+        reason: z
+          .enum(ITEM_ERROR_REASONS)
+          .optional()
+          .describe('Details for programs; only some errors have them.'),
+      })
+      .nullable()
+      .describe('Null for a verdict.'),
+  })
+  .meta({
+    title: 'guardsweep outcome line',
+    description: 'A line of verdicts.jsonl or errors.jsonl: the verdict or the error of one item.',
+  });
 
 const COPY_STATUS = z.looseObject({ status: z.literal('same') });
 

@@ -1,22 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Summary } from './summary.ts';
+import { SUMMARY } from './summary-schema.ts';
 import { listEpochs } from '../log/epochs.ts';
-
-/** What summaries of earlier builds do not have and others read. */
-const EARLIER = {
-  trial: null,
-  gates: [],
-  policy: DEFAULT_POLICY,
-  guard_flagged: 0,
-  without_category: 0,
-  partial: 0,
-  judged_as_whole: { conversations: 0, earlier_turns: 0 },
-} as const;
 
 /**
  * summary.json of a finished run: its manifest exists, every file in it is there, and no later epoch was claimed. Null
@@ -29,8 +18,7 @@ export async function finishedSummary(runDir: string): Promise<Summary | null> {
     for (const { path, bytes } of manifest.files) {
       if ((await lstat(join(runDir, path))).size < bytes) return null;
     }
-    const summary = JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()) as Summary;
-    return { ...EARLIER, ...summary };
+    return SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
   } catch {
     return null;
   }

@@ -1,19 +1,25 @@
+import { z } from 'zod';
 import type { Trial } from '../../config/run-config.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 
+const count = z.int().min(0);
+
+/** What a trial left out, in summary.json and manifest.json. */
+export const TRIAL = z.strictObject({
+  limit: count.nullable().describe('Most records to judge, the first ones; null in a sample.'),
+  sample: z.number().min(0).max(1).nullable().describe('Share of the records; null in a trial with a limit.'),
+  seed: count.nullable().describe('The number that chose the sample; null in a trial with a limit.'),
+  records_read: count
+    .nullable()
+    .describe('Records that were read; a file that is one item counts as one. Null while incomplete.'),
+  records_not_selected: count
+    .nullable()
+    .describe('Records that were not chosen; null if not known: the rest of the corpora was not read.'),
+});
+
 /** What a trial left out: it judges a part of the corpora, and says nothing of the rest. */
-export interface TrialCounts {
-  /** Most records that were to be judged, the first ones; null in a sample. */
-  readonly limit: number | null;
-  /** Share of the records, 0 … 1, and the number that chose them; null in a trial with a limit. */
-  readonly sample: number | null;
-  readonly seed: number | null;
-  /** A file that is one item counts as a record. Null while the run is incomplete. */
-  readonly records_read: number | null;
-  /** Records without an outcome, because they were not chosen; null if not known: the rest of the corpora was not read. */
-  readonly records_not_selected: number | null;
-}
+export type TrialCounts = Readonly<z.infer<typeof TRIAL>>;
 
 /** Null for a run that judges everything. */
 export function trialCounts(

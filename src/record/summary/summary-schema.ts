@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { ITEM_CODES } from '../../domain/item-error.ts';
+import type { Decision } from '../../domain/outcome.ts';
+import { DEFAULT_POLICY } from '../../domain/policy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+const byName = z.record(z.string(), count);
+const byDecision = z
+  .strictObject({
+    allow: count.describe('Allowed.'),
+    review: count.describe('To be reviewed.'),
+    block: count.describe('Blocked.'),
+  } satisfies Record<Decision, z.ZodType>)
+  .describe('Number by decision.');
+
+const POLICY = z.strictObject({
+  thresholds: z
+    .partialRecord(
+      z.enum(['default', ...CATEGORY_KEYS]),
+      z.strictObject({
+        review: share.optional().describe('Review from this score on.'),
+        block: share.optional().describe('Block from this score on.'),
+      }),
+    )
+    .nullable()
+    .describe('Thresholds by category; null if the guard decided.'),
+  allowFlagged: z.boolean().describe('Whether thresholds may allow what the guard flagged.'),
+  allowPartial: z.boolean().describe('Whether thresholds may allow what was judged only in part.'),
+});
+
+const GATE = z.strictObject({
+  gate: z.string().describe('As in a job file, or the key of a category.'),
+  limit: share.describe('The gate trips above this share.'),
+  value: share.nullable().describe('part / whole; null if `whole` is 0.'),
+  part: count.describe('Verdicts or items that count for the gate.'),
+  unknown: count.describe('Those of `part` that were flagged without a score for the category.'),
+  whole: count.describe('Verdicts of the run; for `errorRate` and `uncoveredRate`, its items.'),
+  tripped: z.boolean().describe('Whether the gate tripped.'),
+});
+
+const WHOLE_CONVERSATIONS = z.strictObject({
+  conversations: count.describe('Conversations with one verdict, on the whole of them.'),
+  earlier_turns: count.describe('Their turns before the last one.'),
+});
+
+const GUARD = z.strictObject({
+  endpoint: z.string().describe('As configured.'),
+  kind: z.enum(['embedded', 'triton', 'rest', 'websocket']).describe('Kind of guard.'),
+  fingerprint: z.string().nullable().describe('Id of the model; null if it is not known.'),
+  verdicts: count.describe('Verdicts of this model at this endpoint.'),
+});
+
+const SHOWN = z.strictObject({
+  generations: count.describe('Generations that were raised.'),
+  median: share.nullable().describe('Median share of the response that had been shown by then.'),
+  p90: share.nullable().describe('90th percentile of that share.'),
+});
+
+const STREAMS = z.strictObject({
+  generations: count.describe('Generations with a verdict.'),
+  caution: SHOWN.describe('Generations for which the guard asked for caution.'),
+  flag: SHOWN.describe('Generations that the guard flagged.'),
+});
+
+const CONVERSATIONS = z.strictObject({
+  conversations: count.describe('Conversations.'),
+  by_decision: byDecision,
+  undecided: count.describe('Conversations of which a turn was not judged, and none was flagged.'),
+  tipped_at: z
+    .strictObject({
+      median: z.int().min(1).describe('Median number of the turn.'),
+      p90: z.int().min(1).describe('90th percentile of it.'),
+    })
+    .nullable()
+    .describe('The turn at which conversations were no longer `allow`; null without such conversations.'),
+  cache: z
+    .strictObject({
+      message_hits: count.describe('Messages found in the cache.'),
+      message_misses: count.describe('Messages not found in the cache.'),
+      token_hits: count.describe('Tokens found in the cache.'),
+      token_misses: count.describe('Tokens not found in the cache.'),
+      writes: count.describe('Writes to the cache.'),
+      l1_evictions: count.describe('Evictions from the first level.'),
+      l2_evictions: count.describe('Evictions from the second level.'),
+    })
+    .nullable()
+    .describe('Sums of CACHE_USAGE over the turns; null if no verdict has it.'),
+});
+
+/** summary.json. Keys with a default are missing in summaries of earlier builds. Published as a JSON Schema. */
+export const SUMMARY = z
+  .strictObject({
+    schema: z.literal(1).default(1).describe('Version of the format.'),
+    run: z.string().describe('Name of the run.'),
+    dir: z.string().describe('Absolute path of the run directory when the run finished.'),
+    status: z.enum(['finished', 'incomplete']).describe('Finished: every item that was read has an outcome.'),
+    policy: POLICY.default(DEFAULT_POLICY).describe('The policy that made the decisions.'),
+    gates: z.array(GATE).default([]).describe('The gates of the run; none while it is incomplete.'),
+    items: count.describe('Items of the run.'),
+    verdicts: count.describe('Items with a verdict.'),
+    errors: count.describe('Items with an error.'),
+    flagged: count.describe('Verdicts with the decision `review` or `block`.'),
+    guard_flagged: count.default(0).describe('Verdicts that the guard itself flagged.'),
+    by_decision: byDecision,
+    by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
+    without_category: count.default(0).describe('Verdicts that were flagged without a flagged category.'),
+    category_unknown: z
+      .partialRecord(z.enum(CATEGORY_KEYS), count)
+      .default({})
+      .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
+    partial: count.default(0).describe('Verdicts on a part of their item only.'),
+    judged_as_whole: WHOLE_CONVERSATIONS.default({ conversations: 0, earlier_turns: 0 }).describe(
+      'Conversations that were judged as a whole only.',
+    ),
+    by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),
+    by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
+    unsupported_files: byName.describe('Files of unsupported types by extension.'),
+    guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
+    reused: count.describe('Verdicts of earlier runs that were reused.'),
+    without_generation: count
+      .exactOptional()
+      .describe('Items without a generation to replay, if there are any.'),
+    streams: STREAMS.exactOptional().describe('In a run with generations.'),
+    conversations: CONVERSATIONS.exactOptional().describe(
+      'In a run with conversations judged at every turn.',
+    ),
+    seconds: z.number().min(0).describe('How long the run was worked on.'),
+    pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
+    thresholds_unapplied: count.describe('Verdicts without a score for a category that has a threshold.'),
+    without_ffmpeg: count.describe('Errors because ffmpeg is missing.'),
+    without_text_column: count.describe('Errors because no column is recognised as the text.'),
+    skipped: byName.describe('Files that were found and left out, by reason.'),
+    empty_sources: z
+      .strictObject({
+        count: count.describe('Number of files.'),
+        paths: z.array(z.string()).describe('Paths of the first of them.'),
+      })
+      .describe('Files without items.'),
+    chain_head: z.string().describe('Hash of the last line of the log.'),
+    lost_to_damage: count.describe('Outcomes that were found damaged and judged again.'),
+    files: z.array(z.string()).describe('Names of the final files.'),
+  })
+  .meta({ title: 'guardsweep summary', description: 'summary.json: the result of a run.' });

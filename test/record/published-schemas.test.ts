@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { format, resolveConfig } from 'prettier';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { MANIFEST } from '../../src/record/manifest/manifest.ts';
+import { CONVERSATION } from '../../src/record/outcomes/conversation-schema.ts';
+import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
+import { SUMMARY } from '../../src/record/summary/summary-schema.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Files as they are written now: keys that only lines of earlier builds lack are required. */
+function published(name: string, schema: z.ZodType): Schema {
+  return { $id: `urn:guardsweep:schema:${name}:1`, ...schema.toJSONSchema({ io: 'output' }) };
+}
+
+const SCHEMAS = {
+  'outcome-line': published('outcome-line', OUTCOME),
+  conversation: published('conversation', CONVERSATION),
+  summary: published('summary', SUMMARY),
+  manifest: published('manifest', MANIFEST),
+};
+
+/** Paths of the properties without a description. */
+function undescribed(schema: unknown, path = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap((each) => undescribed(each, path));
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, Schema>> };
+  const missing = Object.entries(properties)
+    .filter(([, property]) => typeof property['description'] !== 'string')
+    .map(([name]) => `${path}.${name}`);
+  const below = Object.entries(schema).flatMap(([key, value]) =>
+    key === 'properties'
+      ? Object.entries(value as object).flatMap(([name, each]) => undescribed(each, `${path}.${name}`))
+      : undescribed(value, path),
+  );
+  return [...missing, ...below];
+}
+
+// `npx vitest run test/record/published-schemas.test.ts -u` writes the files again.
+describe('the published schema of', () => {
+  it.each(Object.entries(SCHEMAS))('%s is the one that files are read with', async (name, schema) => {
+    const style = await resolveConfig(resolve(root, 'package.json'));
+    const text = await format(JSON.stringify(schema), { ...style, parser: 'json' });
+    await expect(text).toMatchFileSnapshot(`../../docs/schemas/${name}.schema.json`);
+  });
+
+  it.each(Object.entries(SCHEMAS))('%s has a title and describes every key', (_name, schema) => {
+    expect(schema['title']).toMatch(/^guardsweep /);
+    expect(undescribed(schema)).toEqual([]);
+  });
+});
+
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+
+describe('the files of a run', () => {
+  it('have the form that their schema says, and nothing else has', async () => {
+    const run = await mixedRun();
+    const lines = [
+      ['verdicts.jsonl', 'outcome-line'],
+      ['errors.jsonl', 'outcome-line'],
+      ['conversations.jsonl', 'conversation'],
+    ] as const;
+    for (const [file, name] of lines) {
+      const isValid = ajv.compile(SCHEMAS[name]);
+      const all = await jsonLines(join(run, file));
+      expect(all.length).toBeGreaterThan(1);
+      for (const line of all) expect([isValid(line), isValid.errors]).toEqual([true, null]);
+    }
+    for (const name of ['summary', 'manifest'] as const) {
+      const isValid = ajv.compile(SCHEMAS[name]);
+      const value = JSON.parse(await readFile(join(run, `${name}.json`), 'utf8')) as object;
+      expect([isValid(value), isValid.errors]).toEqual([true, null]);
+      expect(isValid({ ...value, another: 1 })).toBe(false);
+      expect(isValid({ ...value, run: null })).toBe(false);
+    }
+    const [line] = await outcomes(run);
+    const added = ['turn', 'part', 'stream'];
+    const earlier = Object.entries(line!).filter(([key]) => !added.includes(key));
+    expect(OUTCOME.parse(Object.fromEntries(earlier))).toMatchObject({
+      turn: null,
+      part: null,
+      stream: null,
+    });
+  });
+});
+
+/** A run over turns, pairs, streams, errors and a gate. */
+async function mixedRun(): Promise<string> {
+  const folder = await temporaryFolder();
+  const turn = (role: string, content: unknown) => ({ role, content });
+  const records = [
+    { id: 'calm', messages: [turn('user', 'hello'), turn('assistant', 'hi')] },
+    { id: 'tipped', messages: [turn('user', 'hello'), turn('tool', 'I will kill you with a pipe bomb')] },
+    { id: 'pair', prompt: 'Q', chosen: 'a good answer', rejected: 'I hate you all' },
+    { id: 'blank', text: ' ' },
+    { id: 'image', messages: [turn('user', [{ type: 'image' }])] },
+  ];
+  await writeFile(join(folder, 'a.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await writeFile(join(folder, 'streams.jsonl'), '{"prompt":"How?","chunks":["I will ","kill you"]}\n');
+  await writeFile(join(folder, 'odd.bin'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 2, 3, 0]));
+  const job = `
+output: { dir: runs }
+sources:
+  - { path: a.jsonl, audit: every-turn }
+  - { path: streams.jsonl, asStream: true }
+  - { path: odd.bin }
+failIf: { errorRate: 1 }
+`;
+  await writeFile(join(folder, 'job.yaml'), job);
+  const done = await guardsweep(['enqueue', 'job.yaml', '--guard', 'embedded:'], { cwd: folder });
+  // Some items are errors.
+  expect(done.status).toBe(5);
+  return onlyRun(join(folder, 'runs'));
+}
