@@ -118,7 +118,8 @@ export const SUMMARY = z
     by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
     unsupported_files: byName.describe('Files of unsupported types by extension.'),
     guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
-    reused: count.describe('Verdicts of earlier runs that were reused.'),
+    reused: count.describe('Verdicts of earlier runs that were reused, except for copies.'),
+    copies: count.default(0).describe('Items with the outcome of an earlier item of equal content.'),
     without_generation: count
       .exactOptional()
       .describe('Items without a generation to replay, if there are any.'),
