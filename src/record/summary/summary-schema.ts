@@ -3,6 +3,7 @@ import { ITEM_CODES } from '../../domain/item-error.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { TRIAL } from './trial.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -96,6 +97,9 @@ export const SUMMARY = z
     run: z.string().describe('Name of the run.'),
     dir: z.string().describe('Absolute path of the run directory when the run finished.'),
     status: z.enum(['finished', 'incomplete']).describe('Finished: every item that was read has an outcome.'),
+    trial: TRIAL.nullable()
+      .default(null)
+      .describe('In a trial: which part of the corpora was judged; else null.'),
     policy: POLICY.default(DEFAULT_POLICY).describe('The policy that made the decisions.'),
     gates: z.array(GATE).default([]).describe('The gates of the run; none while it is incomplete.'),
     items: count.describe('Items of the run.'),
