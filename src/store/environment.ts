@@ -1,11 +1,15 @@
+import { closeSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { open, type Database, type RootDatabase } from 'lmdb';
+import { FILE_MODE } from '../files/create-file.ts';
 
 /** A table of an environment: bytes to bytes. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Names of LMDB's files in the folder of an environment. */
+/** Name of LMDB's file in the folder of an environment, and what the name of the file of its locks adds to it. */
 export const DATA_FILE = 'data.mdb';
+export const LOCK_SUFFIX = '-lock';
 
 /** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
 export const MAP_BYTES = 64 * 1024 ** 3;
@@ -15,6 +19,16 @@ const MAX_TABLES = 128;
 
 /** Told once per kind of failure. */
 type OnFailure = (what: 'read' | 'write', error: unknown) => void;
+
+/** Readers' slots, and with them the size of the file of the locks, in bytes: two pages and a bit. */
+const MAX_READERS = 126;
+const LOCK_BYTES = 12_288;
+
+/** More than opening writes: some pages for each table. */
+const ROOM_BYTES = 1024 * 1024;
+
+/** How long closing waits for what is being written, in milliseconds. */
+const CLOSE_MS = 10_000;
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
@@ -31,8 +45,6 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #onFailure: OnFailure;
   #state: 'open' | 'read-only' | 'off' = 'open';
-  /** Promises of the write that is being filled; the library gives one per transaction. */
-  #filling = new Set<Promise<unknown>>();
 
   private constructor(root: RootDatabase<Buffer, Buffer>, onFailure: OnFailure) {
     this.#root = root;
@@ -45,19 +57,36 @@ export class Environment {
    */
   static open(folder: string, onFailure: OnFailure): Environment {
     const path = join(folder, DATA_FILE);
+    assertRoom(folder);
+    reserveLockFile(path);
     const root = open<Buffer, Buffer>({
       path,
       ...BINARY,
       mapSize: MAP_BYTES,
       maxDbs: MAX_TABLES,
+      maxReaders: MAX_READERS,
       noSubdir: true,
+      // The library's own batches reject promises that nobody can handle.
+      eventTurnBatching: false,
     });
     return new Environment(root, onFailure);
   }
 
-  /** Opens a table, or creates it. */
+  /** Opens a table, or creates it. Throws the library's error. */
   table(name: string): Table {
     return this.#root.openDB<Buffer, Buffer>(name, BINARY);
+  }
+
+  /** The same; null when that fails, or failed before. */
+  tableOrNull(name: string): Table | null {
+    if (this.#state !== 'open') return null;
+    try {
+      return this.table(name);
+    } catch (error) {
+      this.#state = 'read-only';
+      this.#onFailure('write', error);
+      return null;
+    }
   }
 
   /** The value of a key, valid until the next call; null when there is none, or when the environment is off. */
@@ -76,36 +105,64 @@ export class Environment {
 
   /** Adds to the write that is being filled. Key and value must not change until it is committed. */
   put(table: Table, key: Buffer, value: Buffer): void {
-    this.#filling.add(table.put(key, value));
+    // Within a batch, the promise of the batch stands for all.
+    void table.put(key, value);
   }
 
-  /** Writes what `fill` puts and removes. Resolves when that is committed, or was given up. Never rejects. */
+  /** Deletes a table as a part of the write that is being filled. */
+  drop(table: Table): void {
+    void table.drop();
+  }
+
+  /** Writes what `fill` puts, in one transaction. Resolves when that is committed, or was given up. Never rejects. */
   async write(fill: () => void): Promise<void> {
     if (this.#state !== 'open') return;
     try {
-      fill();
-      const promises = this.#filling;
-      this.#filling = new Set();
-      await Promise.all(promises);
+      await this.#root.batch(fill);
     } catch (error) {
-      this.#filling = new Set();
-      // The library reports the cause with a second promise.
-      const cause = (error as { commitError?: Promise<unknown> }).commitError;
-      if (this.#state !== 'open') return void cause?.catch(() => undefined);
+      // The library gives the cause as a second promise.
+      const { commitError = error } = error as { commitError?: unknown };
+      const cause: unknown = await Promise.resolve(commitError).catch((reason: unknown) => reason);
+      if (this.#state !== 'open') return;
       this.#state = 'read-only';
-      this.#onFailure('write', await Promise.resolve(cause).catch((reason: unknown) => reason));
+      this.#onFailure('write', cause);
     }
   }
 
-  /** Deletes a table. */
-  drop(table: Table): Promise<void> {
-    return this.write(() => void this.#filling.add(table.drop()));
-  }
-
-  /** Waits for what is being written, and closes the file. Resolves to whether there was no error. */
+  /**
+   * Waits for what is being written, and closes the file. Resolves to whether all of it is on disk. After an error, or
+   * when a stopped process holds the lock, the library would wait for ever: then the file is closed with this process.
+   */
   async close(): Promise<boolean> {
-    await this.#root.flushed;
-    await this.#root.close();
-    return this.#state === 'open';
+    if (this.#state !== 'open') return false;
+    const over = new AbortController();
+    const late = delay(CLOSE_MS, false, { signal: over.signal, ref: false }).catch(() => false);
+    const closed = this.#root.close().then(() => true);
+    try {
+      return await Promise.race([closed, late]);
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+/** On a full disk, opening would end this process. Throws the system's error when there is no room. */
+function assertRoom(folder: string): void {
+  const path = join(folder, `room-${process.pid}.tmp`);
+  try {
+    writeFileSync(path, Buffer.alloc(ROOM_BYTES), { mode: FILE_MODE });
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/** LMDB maps the file of its locks, too, and a page that has no place on a full disk would end this process. */
+function reserveLockFile(path: string): void {
+  const file = openSync(`${path}${LOCK_SUFFIX}`, 'a', FILE_MODE);
+  try {
+    const missing = LOCK_BYTES - fstatSync(file).size;
+    if (missing > 0) writeSync(file, Buffer.alloc(missing));
+  } finally {
+    closeSync(file);
   }
 }

@@ -15,21 +15,23 @@ const FLUSH_CLAIMS = 4096;
  */
 export class FirstSeqs {
   readonly #environment: Environment;
-  readonly #table: Table;
+  readonly #table: Table | null;
   readonly #waiting = new Map<string, number>();
   /** What is being written. */
   #writing: ReadonlyMap<string, number> = new Map();
   #written: Promise<void> = Promise.resolve();
   readonly #key = Buffer.alloc(CONTENT_BYTES);
 
-  constructor(environment: Environment, table: Table) {
+  /** Without a table nothing is remembered. */
+  constructor(environment: Environment, table: Table | null) {
     this.#environment = environment;
     this.#table = table;
   }
 
   /** The lowest seq claimed for the content so far, this one included. */
   claim(contentSha256: string, seq: number): number {
-    const known = this.#find(contentSha256);
+    if (this.#table === null) return seq;
+    const known = this.#find(contentSha256, this.#table);
     if (known !== null && known <= seq) return known;
     this.#waiting.set(contentSha256, seq);
     return seq;
@@ -45,14 +47,15 @@ export class FirstSeqs {
   async forget(): Promise<void> {
     await this.#written;
     this.#waiting.clear();
-    await this.#environment.drop(this.#table);
+    const table = this.#table;
+    if (table !== null) await this.#environment.write(() => this.#environment.drop(table));
   }
 
-  #find(contentSha256: string): number | null {
+  #find(contentSha256: string, table: Table): number | null {
     const unwritten = this.#waiting.get(contentSha256) ?? this.#writing.get(contentSha256);
     if (unwritten !== undefined) return unwritten;
     this.#key.write(contentSha256, 0, CONTENT_BYTES, 'hex');
-    const value = this.#environment.get(this.#table, this.#key);
+    const value = this.#environment.get(table, this.#key);
     if (value?.length !== ENTRY_BYTES || value.readUInt32LE(SEQ_BYTES) !== checkOf(this.#key, value))
       return null;
     return value.readUIntLE(0, SEQ_BYTES);
@@ -61,6 +64,8 @@ export class FirstSeqs {
   /** Writes the claims so far. */
   async flush(): Promise<void> {
     await this.#written;
+    const table = this.#table;
+    if (table === null) return;
     const claims = new Map(this.#waiting);
     this.#waiting.clear();
     this.#writing = claims;
@@ -70,7 +75,7 @@ export class FirstSeqs {
         const key = Buffer.from(contentSha256, 'hex');
         value.writeUIntLE(seq, 0, SEQ_BYTES);
         value.writeUInt32LE(checkOf(key, value), SEQ_BYTES);
-        this.#environment.put(this.#table, key, value);
+        this.#environment.put(table, key, value);
       }
     });
     await this.#written;

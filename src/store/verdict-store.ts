@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { noteClosed, removeClosedNote } from './closed-note.ts';
+import { causeOf } from './cause.ts';
 import { isSound } from './check/check-data.ts';
 import { Environment } from './environment.ts';
 import { FileHashes, type FileState } from './file-hashes.ts';
@@ -63,7 +64,7 @@ export class VerdictStore {
       return await VerdictStore.#make(dir, options, true);
     } catch (error) {
       if (signal.aborted || error instanceof Failure) throw error;
-      say(`the verdict store ${dir} cannot be used (${codeOf(error)}): nothing is reused in this run`);
+      say(`the verdict store ${dir} cannot be used (${causeOf(error)}): nothing is reused in this run`);
       return null;
     }
   }
@@ -88,7 +89,7 @@ export class VerdictStore {
   /** The first item with each content in a pass of a run. To be opened once per pass. */
   firstSeqs(run: string, pass: number): FirstSeqs {
     const name = `first-${hash('sha256', `${run}\n${pass}`).slice(0, 32)}`;
-    return new FirstSeqs(this.#environment, this.#environment.table(name));
+    return new FirstSeqs(this.#environment, this.#environment.tableOrNull(name));
   }
 
   /** SHA-256 of a file that is as it was when it was hashed; null when it has to be read. */
@@ -112,8 +113,8 @@ export class VerdictStore {
     const onFailure = (what: 'read' | 'write', error: unknown): void =>
       say(
         what === 'read'
-          ? `the verdict store cannot be read (${codeOf(error)}): nothing more is reused in this run`
-          : `the verdict store cannot be written (${codeOf(error)}): what is judged from now on is not stored`,
+          ? `the verdict store cannot be read (${causeOf(error)}): nothing more is reused in this run`
+          : `the verdict store cannot be written (${causeOf(error)}): what is judged from now on is not stored`,
       );
     return new VerdictStore(folder, Environment.open(folder, onFailure));
   }
@@ -134,8 +135,4 @@ export class VerdictStore {
       throw error;
     }
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { content, keptStore } from './kept-store.ts';
@@ -10,6 +11,8 @@ import { JUDGED, judgement, verdictsOf } from './verdicts.ts';
 
 const COUNT = 1000;
 const contents = Array.from({ length: COUNT }, (_, index) => content(index));
+/** More than a file of 1 MiB holds. */
+const MANY = Array.from({ length: 10_000 }, (_, index) => content(index));
 const recorded = verdictsOf('run-1', contents);
 
 const dataFile = async (dir: string): Promise<string> =>
@@ -63,7 +66,10 @@ it('is built again, or misses, whatever happened to its file', async () => {
   );
 });
 
-/** Adds verdicts one after another, and prints the number of each that is stored. Processes run compiled code. */
+/**
+ * Adds verdicts one after another, and prints the number of each when that is over; then what the store said. Processes
+ * run compiled code.
+ */
 const WRITER = `
   const [, dir, store, given] = process.argv;
   const { VerdictStore } = await import(store);
@@ -72,25 +78,30 @@ const WRITER = `
   const options = {
     key: Buffer.from(key, 'hex'),
     recorded: async function* () {},
-    say: () => undefined,
+    say: (line) => console.log(line),
     signal: new AbortController().signal,
   };
+  console.error = () => undefined;
   const opened = await VerdictStore.open(dir, options);
-  recorded.verdicts.forEach((verdict, index) => {
-    void opened.add({ ...recorded, verdicts: [verdict] }).then(() => console.log(index));
-  });
-  setInterval(() => undefined, 1000);
+  const add = async (verdict, index) => {
+    await opened.add({ ...recorded, verdicts: [verdict] });
+    console.log(index);
+  };
+  await Promise.all(recorded.verdicts.map(add));
+  await opened.close();
+  console.log('closed');
 `;
+
+const BUILT = new URL('../../dist/src/store/verdict-store.js', import.meta.url).href;
+const node = [process.execPath, '--input-type=module', '-e', WRITER] as const;
 
 it('keeps what was stored when the process is killed, wherever it is', { timeout: 60_000 }, async () => {
   const { open, dir, key, said } = await keptStore();
-  const built = new URL('../../dist/src/store/verdict-store.js', import.meta.url).href;
   const given = `${dir}.json`;
   await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded }));
   for (const stored of [1, 300, 999]) {
-    const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, dir, built, given], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const [program, ...args] = node;
+    const writer = spawn(program, [...args, dir, BUILT, given], { stdio: ['ignore', 'pipe', 'inherit'] });
     let last = -1;
     for await (const line of createInterface(writer.stdout)) {
       last = Number(line);
@@ -106,4 +117,15 @@ it('keeps what was stored when the process is killed, wherever it is', { timeout
     await store.close();
   }
   expect(said).toEqual([]);
+});
+
+it('goes on without storing more when the file cannot grow, and says so once', async () => {
+  const { dir, key } = await keptStore();
+  const given = `${dir}.json`;
+  await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded: verdictsOf('run-1', MANY) }));
+  // In blocks of 512 bytes: the store tries whether there is room for 1 MiB.
+  const limited = ['-c', 'ulimit -f 2100; exec "$@"', 'sh', ...node, dir, BUILT, given];
+  const { stdout } = await promisify(execFile)('sh', limited, { maxBuffer: 2 ** 24 });
+  const said = stdout.split('\n').filter((line) => !/^\d*$/.test(line));
+  expect(said).toEqual([expect.stringMatching(/^the verdict store cannot be written \(E[A-Z]+\)/), 'closed']);
 });
