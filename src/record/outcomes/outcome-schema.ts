@@ -127,7 +127,7 @@ export const OUTCOME = z
       })
       .nullable()
       .describe('Null for a verdict.'),
-  })
+  } satisfies Record<keyof OutcomeLine, z.ZodType>)
   .meta({
     title: 'guardsweep outcome line',
     description: 'A line of verdicts.jsonl or errors.jsonl: the verdict or the error of one item.',

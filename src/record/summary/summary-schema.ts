@@ -3,6 +3,7 @@ import { ITEM_CODES } from '../../domain/item-error.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import type { Summary } from './summary.ts';
 import { TRIAL } from './trial.ts';
 
 const count = z.int().min(0);
@@ -90,6 +91,16 @@ const CONVERSATIONS = z.strictObject({
     .describe('Sums of CACHE_USAGE over the turns; null if no verdict has it.'),
 });
 
+const CANARIES = z.strictObject({
+  from: z
+    .enum(['built-in', 'file', 'off', 'workers'])
+    .describe('Where the canaries are from; `workers`: each worker of the fleet chose.'),
+  checks: count.describe('Checks of a model with the canaries of a modality.'),
+  answers: count.describe('Answers over all checks, without skipped canaries.'),
+  passed: count.describe('Answers that were as expected.'),
+  skipped: count.describe('Canaries that a guard has no probe for.'),
+});
+
 /** summary.json. Keys with a default are missing in summaries of earlier builds. Published as a JSON Schema. */
 export const SUMMARY = z
   .strictObject({
@@ -131,6 +142,7 @@ export const SUMMARY = z
     conversations: CONVERSATIONS.exactOptional().describe(
       'In a run with conversations judged at every turn.',
     ),
+    canaries: CANARIES.exactOptional().describe('What the models were checked with before they judged.'),
     seconds: z.number().min(0).describe('How long the run was worked on.'),
     pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
     thresholds_unapplied: count.describe('Verdicts without a score for a category that has a threshold.'),
@@ -146,5 +158,5 @@ export const SUMMARY = z
     chain_head: z.string().describe('Hash of the last line of the log.'),
     lost_to_damage: count.describe('Outcomes that were found damaged and judged again.'),
     files: z.array(z.string()).describe('Names of the final files.'),
-  })
+  } satisfies Record<keyof Summary, z.ZodType>)
   .meta({ title: 'guardsweep summary', description: 'summary.json: the result of a run.' });
