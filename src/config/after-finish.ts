@@ -1,7 +1,17 @@
 import type { KeyObject } from 'node:crypto';
+import { mistake } from './mistake.ts';
 import { signingKeyOf } from './keys/signing-key.ts';
 import { HEAD_FILE, ON_FINISH } from './settings/entries/after-finish.ts';
-import { valueOf, type Sources } from './settings/given.ts';
+import { EXPORT_CLEAN, KEEP } from './settings/entries/export.ts';
+import { given, valueOf, valuesOf, type Sources } from './settings/given.ts';
+
+/** The clean rows of a run, which are written when it is finished. */
+export interface CleanExport {
+  /** Absolute path of a file or folder. */
+  readonly out: string;
+  /** Whether rows that are to be reviewed are written too. */
+  readonly keepReview: boolean;
+}
 
 /**
  * What is done once a run is finished, so that its record can be told from one that was made anew. None of it comes from
@@ -14,6 +24,8 @@ export interface AfterFinish {
   readonly headFile: string | null;
   /** A program, by its name or absolute path, and its arguments; empty: none is run. */
   readonly onFinish: readonly string[];
+  /** Null: nothing is exported. */
+  readonly exportClean: CleanExport | null;
 }
 
 /**
@@ -23,5 +35,17 @@ export interface AfterFinish {
 export async function afterFinishOf(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];
   const signingKey = await signingKeyOf(from.env);
-  return { signingKey, headFile: await valueOf(HEAD_FILE, from), onFinish };
+  const exportClean = await cleanExportOf(from);
+  return { signingKey, headFile: await valueOf(HEAD_FILE, from), onFinish, exportClean };
+}
+
+async function cleanExportOf(from: Sources): Promise<CleanExport | null> {
+  const { out, keep } = await valuesOf({ out: EXPORT_CLEAN, keep: KEEP }, from);
+  if (out !== null) return { out, keepReview: keep === 'review' };
+  const alone = given(KEEP, from);
+  if (alone === null) return null;
+  throw mistake(
+    alone.texts[0].place,
+    'this is about the clean rows: name a file for them with --export-clean',
+  );
 }

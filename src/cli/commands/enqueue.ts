@@ -5,6 +5,7 @@ import { resolveRunConfig } from '../../config/resolve.ts';
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
+import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
@@ -64,6 +65,8 @@ const SETTINGS = {
   redis: REDIS,
   insecureFleet: INSECURE_FLEET,
   detach: DETACH,
+  exportClean: EXPORT_CLEAN,
+  keep: KEEP,
   headFile: HEAD_FILE,
   onFinish: ON_FINISH,
   startWait: RUN_START_WAIT,

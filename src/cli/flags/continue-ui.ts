@@ -3,6 +3,7 @@ import { GUARD_TLS_SETTINGS, guardTlsFilesOf } from '../../config/keys/guard-tls
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
+import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valueOf, valuesOf, type Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ContinueUi } from '../context.ts';
@@ -18,6 +19,8 @@ export const CONTINUE_SETTINGS = {
   ...GUARD_TLS_SETTINGS,
   trustRun: TRUST_RUN,
   startWait: START_WAIT,
+  exportClean: EXPORT_CLEAN,
+  keep: KEEP,
   headFile: HEAD_FILE,
   onFinish: ON_FINISH,
   json: JSON_SUMMARY,

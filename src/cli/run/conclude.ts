@@ -4,12 +4,31 @@ import { summaryLines } from '../../record/summary/summary-text.ts';
 import { handOver } from '../../runs/finish/hand-over.ts';
 import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
+import { exportCleanRows } from './export-clean-rows.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
 /**
- * Prints the summary of a run that came to its end, then hands over its head; returns the exit status. Failure('service')
- * when the head could not be noted or the `--on-finish` command failed.
+ * Writes the clean rows of a finished run, if that was asked for; returns the exit status of the export. Its failure must
+ * not keep the head from being handed over, and is returned.
+ */
+async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Promise<number | Failure> {
+  const { exportClean } = ui.afterFinish;
+  if (exportClean === null || summary.status !== 'finished') return 0;
+  try {
+    return await exportCleanRows(run.dir, exportClean, ui);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return new Failure(
+      error.kind,
+      `the run is finished, but its clean rows are not written: ${error.message}`,
+    );
+  }
+}
+
+/**
+ * Prints the summary of a run that came to its end, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
+ * when the head could not be noted or the `--on-finish` command failed; the failure of an export that was asked for.
  */
 export async function conclude(
   result: RunResult,
@@ -25,12 +44,14 @@ export async function conclude(
   }
   if (ui.json) ui.stdout.json(summary);
   else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);
+  const exported = await exportWhenFinished(result, ui);
   const { afterFinish, cwd, env, interrupts } = ui;
   const failures = await handOver(result, { afterFinish, cwd, env, signal: interrupts.drain });
   for (const { cause } of failures) {
     if (typeof cause === 'string' && cause !== '') ui.stderr.lines(cause.split('\n'));
   }
-  if (failures.length === 0) return EXIT_STATUS[result.end];
+  if (exported instanceof Failure) throw exported;
+  if (failures.length === 0) return result.end === 'complete' ? exported : EXIT_STATUS[result.end];
   const problems = failures.map(({ message }) => message).join('; ');
   throw new Failure(
     'service',

@@ -10,6 +10,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   error: 'ended in an error',
   partial: 'judged only in part',
   not_judged: 'not judged',
+  not_selected: 'passed over by the trial',
   around: 'around an array of records',
   no_object: 'not an object, so that nothing can be added',
   source_changed: 'in files that changed since the run',

@@ -12,7 +12,7 @@ const MAX_NAMED = 10;
 export function jobFileNotice(
   path: string,
   config: RunConfig,
-  { guardTls, afterFinish: { headFile, onFinish } }: Pick<FeedUi, 'guardTls' | 'afterFinish'>,
+  { guardTls, afterFinish: { headFile, onFinish, exportClean } }: Pick<FeedUi, 'guardTls' | 'afterFinish'>,
 ): string {
   const guards = config.guards.length === 0 ? 'those of the workers' : named(config.guards, ', ');
   const parts = [
@@ -24,6 +24,7 @@ export function jobFileNotice(
     `run directory in ${shownName(config.output.dir)}`,
   ];
   if (guardTls.cert !== null) parts.push(`presents the certificate in ${shownName(guardTls.cert.path)}`);
+  if (exportClean !== null) parts.push(`writes clean rows to ${shownName(exportClean.out)}`);
   if (headFile !== null) parts.push(`notes heads in ${shownName(headFile)}`);
   if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);
   return `job file ${shownName(path)}: ${parts.join('; ')}`;

@@ -7,6 +7,7 @@ import type { RunResult } from '../../runs/run-end.ts';
 import { resumeRun, startRun } from '../../runs/start-run.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { ContinueUi, FeedUi, RunCommands } from '../context.ts';
+import { assertExportable } from './export-clean-rows.ts';
 import { conclude } from './conclude.ts';
 import { RunDisplay } from './run-display.ts';
 import { explained } from './run-report.ts';
@@ -22,8 +23,9 @@ const WITH_REDIS =
 
 /** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
-  enqueue: (config, ui) =>
-    shown(ui, false, async (options) => {
+  enqueue: async (config, ui) => {
+    await assertExportable(ui, config.sources);
+    return shown(ui, false, async (options) => {
       const { fleet, detach, guardTls, startWaitMs, env, afterFinish } = ui;
       if (fleet === null) {
         const tls = await readGuardTls(guardTls, config.guards);
@@ -34,7 +36,8 @@ export const runCommands: RunCommands = {
       if (!detach) return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
       const open = await prepareRun(config, options);
       return (await inBackground()).detachRun(open, false, fleet, ui, options.report);
-    }),
+    });
+  },
 
   resume: (dir, ui) => continued(dir, false, ui),
 
@@ -43,7 +46,8 @@ export const runCommands: RunCommands = {
   verify: verifyAndReport,
 };
 
-function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
+async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
+  await assertExportable(ui, []);
   return shown(ui, retry, async (common) => {
     const { fleet, detach, guardTls, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
     const options = { ...common, retry, trusted };

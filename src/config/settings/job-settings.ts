@@ -1,4 +1,5 @@
 import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
+import { EXPORT_CLEAN, KEEP } from './entries/export.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -66,6 +67,8 @@ export const JOB_SETTINGS: readonly Setting[] = [
   CANARIES,
   ALLOW_ERRORS,
   ALLOW_EMPTY,
+  EXPORT_CLEAN,
+  KEEP,
   HEAD_FILE,
   ON_FINISH,
   MAX_WAIT,

@@ -7,7 +7,7 @@ import { type RecordReader, recordBytesLimit, type SourceRecord } from '../../fo
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
 import type { RecordLayout } from '../recognise/recognise-layout.ts';
-import { fileBytes } from '../sources/file-bytes.ts';
+import { fileBytes, isAsFrozen } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
@@ -142,6 +142,12 @@ export class SourceAgain {
   /** SHA-256 of the file as stored, in hex, once all rows were read. To be called once. */
   sha256(): string {
     return this.#opened.sha256();
+  }
+
+  /** Whether it is the file that was frozen when the run was created, by its state, and stayed so while it was read. */
+  async isAsFrozen(source: FrozenSource): Promise<boolean> {
+    const { handle, stats } = this.#opened.file;
+    return isAsFrozen(stats, source) && isAsFrozen(await handle.stat(), source);
   }
 
   /** The bytes of the file as stored, from its beginning. */

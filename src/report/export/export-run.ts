@@ -83,7 +83,8 @@ async function write(
   });
   const cursor = new VerdictCursor(run.dir, policy, signal);
   const leftOut = new LeftOut(record.run, rejected);
-  const to: SourceExport = { what, cursor, place, leftOut, itemBytes: limits.itemBytes, signal };
+  const isTrial = (record.config.trial ?? null) !== null;
+  const to: SourceExport = { what, cursor, place, leftOut, isTrial, itemBytes: limits.itemBytes, signal };
   const captions = ownCaptions(run, isFolder);
   const total = noRows();
   const refused: { path: string; reason: SourceReason }[] = [];

@@ -36,6 +36,8 @@ export interface SourceExport {
   readonly cursor: VerdictCursor;
   readonly place: OutputPlace;
   readonly leftOut: LeftOut;
+  /** Whether the run judged a selection of the records only. */
+  readonly isTrial: boolean;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
   readonly signal: AbortSignal;
@@ -89,10 +91,18 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
 }
 
 /** A file that is one item and has no outcome. */
-async function notJudged({ path }: FrozenSource, { leftOut, cursor }: SourceExport): Promise<ExportedSource> {
+async function notJudged(
+  { path }: FrozenSource,
+  { leftOut, cursor, isTrial }: SourceExport,
+): Promise<ExportedSource> {
   if ((await cursor.peek())?.source.path === path) throw new SourceRefused('read_differently');
   const counts = noRows();
-  await leftOut.row(path, { row: null, line: null }, [{ reason: 'not_judged' }], counts);
+  await leftOut.row(
+    path,
+    { row: null, line: null },
+    [{ reason: isTrial ? 'not_selected' : 'not_judged' }],
+    counts,
+  );
   return { counts, file: null };
 }
 
@@ -193,7 +203,9 @@ async function copyRows(
   }
   const counts = await rows.end();
   const { hasFileLine } = await to.cursor.passSource(source.path);
-  if (hasFileLine || again.sha256() !== sha256) throw new SourceRefused('source_changed');
+  // A trial of the first records does not hash the tables that it reads in part.
+  const isSame = sha256 === null && to.isTrial ? await again.isAsFrozen(source) : again.sha256() === sha256;
+  if (hasFileLine || !isSame) throw new SourceRefused('source_changed');
   return counts;
 }
 
@@ -216,12 +228,12 @@ class RowsCopy {
   }
 
   async add({ record, items }: RowAgain): Promise<void> {
-    const { what, cursor, leftOut } = this.#to;
+    const { what, cursor, leftOut, isTrial } = this.#to;
     const lines = await cursor.linesOf(this.#path, record.row);
     const isAround = record.error === null && record.isAround === true;
     if (isAround && items.length === 0 && lines.length === 0) return;
     const isClean = what.kind === 'clean';
-    const reasons = rowReasons(items, lines, isClean && what.keepReview);
+    const reasons = rowReasons(items, lines, { keepReview: isClean && what.keepReview, isTrial });
     if (isAround) reasons.push({ reason: 'around' });
     if (record.error !== null || record.span === undefined) {
       if (reasons.length === 0) reasons.push({ reason: 'not_judged' });

@@ -6,6 +6,7 @@ const JUDGED: ReadonlySet<Reason> = new Set([
   'block',
   'review',
   'partial',
+  'not_selected',
   'around',
   'no_object',
   'list_of_files',

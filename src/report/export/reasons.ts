@@ -4,10 +4,19 @@ import type { SourceReason } from './source-refused.ts';
 
 /**
  * Why a row is left out, the most severe first. `partial`: a verdict does not cover all of an item. `not_judged`: an item
- * has no outcome, or its content is not what was judged. `around`: what surrounds an array of records is no row.
+ * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is no row.
  * `no_object`: the record is not an object, so that nothing can be added to it.
  */
-const ROW_REASONS = ['block', 'review', 'error', 'partial', 'not_judged', 'around', 'no_object'] as const;
+const ROW_REASONS = [
+  'block',
+  'review',
+  'error',
+  'partial',
+  'not_judged',
+  'not_selected',
+  'around',
+  'no_object',
+] as const;
 
 export type RowReason = (typeof ROW_REASONS)[number];
 
@@ -46,8 +55,9 @@ export function fileReasons(lines: readonly OutcomeLine[], keepReview: boolean):
 export function rowReasons(
   items: readonly Item[],
   lines: readonly OutcomeLine[],
-  keepReview: boolean,
+  { keepReview, isTrial }: { readonly keepReview: boolean; readonly isTrial: boolean },
 ): ReasonLine[] {
+  if (isTrial && lines.length === 0) return [{ reason: 'not_selected' }];
   const reasons = lines.flatMap((line) => lineReasons(line, keepReview));
   const missing = unjudged(items, lines);
   for (const { id, part, turn } of missing) reasons.push({ reason: 'not_judged', id, part, turn });

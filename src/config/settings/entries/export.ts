@@ -21,8 +21,19 @@ export const ANNOTATE = setting({
   example: 'annotated.jsonl',
 });
 
+export const EXPORT_CLEAN = setting({
+  flag: '--export-clean',
+  key: 'export.clean',
+  help: 'when the run is finished, write the rows whose items are all allowed to this file or folder, also when a gate trips',
+  keyNote: 'relative to the job file; see docs/export.md',
+  kind: path('path'),
+  unset: 'not written',
+  example: 'clean.jsonl',
+});
+
 export const KEEP = setting({
   flag: '--keep',
+  key: 'export.keep',
   help: 'rows to keep in the clean file besides those that are allowed: `review`',
   kind: choice('decision', ['review']),
   unset: 'none',
