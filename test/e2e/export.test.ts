@@ -4,7 +4,9 @@ import { expect, it } from 'vitest';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
-const TABLE = 'text\nWhat a lovely day\nI will kill you and your family tonight\n"unclosed, row\n';
+/** The embedded guard allows the first row and flags the second. */
+const ALLOWED = '"Thank you for the quick reply, the parcel arrived this morning."';
+const TABLE = `text\n${ALLOWED}\nSomebody should beat this reporter up so badly that she stops writing.\n"unclosed, row\n`;
 
 const JOB = `
 sources: [{ path: a.csv }]
@@ -21,10 +23,10 @@ it('a run whose gate trips leaves its clean rows, which a later export finds aga
   expect([status, stderr]).toEqual([3, expect.stringContaining('clean: 1 of 3 rows in ')]);
   const dir = await onlyRun(join(cwd, 'runs'));
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(dir);
-  expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('text\nWhat a lovely day\n');
+  expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe(`text\n${ALLOWED}\n`);
   const again = await guardsweep(['export', dir, '--clean', 'again.csv', '--json'], { cwd });
   expect([again.status, JSON.parse(again.stdout)]).toMatchObject([5, [{ rows: { kept: 1, rejected: 2 } }]]);
-  expect(await readFile(join(cwd, 'again.csv'), 'utf8')).toBe('text\nWhat a lovely day\n');
+  expect(await readFile(join(cwd, 'again.csv'), 'utf8')).toBe(`text\n${ALLOWED}\n`);
 
   const taken = await guardsweep(['enqueue', 'job.yaml'], { cwd });
   expect([taken.status, taken.stderr]).toEqual([2, expect.stringContaining('clean.csv exists')]);
