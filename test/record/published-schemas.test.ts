@@ -57,7 +57,7 @@ describe('the published schema of', () => {
   });
 });
 
-const ajv = new Ajv2020({ strict: true, allErrors: true });
+const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': true } });
 
 describe('the files of a run', () => {
   it('have the form that their schema says, and nothing else has', async () => {

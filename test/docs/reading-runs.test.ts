@@ -1,0 +1,68 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { expect, it } from 'vitest';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+
+const DOCUMENT = resolve(import.meta.dirname, '../../docs/reading-runs.md');
+
+const ROWS = ['a lovely day', 'I will kill you all with a bomb', 'thanks for the help'];
+
+async function rowsOf(connection: DuckDBConnection, sql: string): Promise<unknown[][]> {
+  return (await connection.runAndReadAll(sql)).getRowsJson();
+}
+
+it('the recipes for DuckDB give a clean run the types of a flagged one, and join rows with their outcomes', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(
+    join(folder, 'comments.csv'),
+    `id,text\n${ROWS.map((text, index) => `c${index},${text}\n`).join('')}`,
+  );
+  const pair = {
+    prompt: 'How are you?',
+    chosen: 'a good answer',
+    rejected: 'I will kill you all with a bomb',
+  };
+  await writeFile(join(folder, 'pairs.jsonl'), `${JSON.stringify(pair)}\n`);
+  await guardsweep(['enqueue', 'comments.csv', 'pairs.jsonl', '--guard', 'embedded:', '--out', 'runs'], {
+    cwd: folder,
+  });
+  const lines = await outcomes(await onlyRun(join(folder, 'runs')));
+  const write = async (some: typeof lines): Promise<void> => {
+    await mkdir(join(folder, 'run'), { recursive: true });
+    await writeFile(
+      join(folder, 'run/verdicts.jsonl'),
+      some.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    );
+  };
+
+  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sql\n(.*?)```/gs)].map(
+    ([, sql]) => sql!,
+  );
+  const [view, byId, byRow, sides] = blocks as [string, string, string, string];
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  try {
+    await connection.run(`SET TimeZone = 'UTC'; SET file_search_path = '${folder}'`);
+    await write(lines);
+    await connection.run(view);
+    const types = await rowsOf(connection, 'DESCRIBE SELECT * FROM verdicts');
+    expect(types.map(([name]) => name)).toEqual(Object.keys(lines[0]!));
+    expect(await rowsOf(connection, byId)).toMatchObject([
+      ['c0', ROWS[0], 'allow', lines[0]!.score, null, null],
+      ['c1', ROWS[1], 'block', lines[1]!.score, lines[1]!.subcategory_scores!.hate, null],
+      ['c2', ROWS[2], 'allow', lines[2]!.score, null, null],
+    ]);
+    expect(await rowsOf(connection, byRow)).toEqual(
+      ROWS.map((text, index) => [text, lines[index]!.decision, lines[index]!.score]),
+    );
+    expect(await rowsOf(connection, sides)).toEqual([['pairs.jsonl', '1', 'allow', 'block']]);
+
+    await write(lines.filter(({ decision }) => decision === 'allow'));
+    await connection.run(view);
+    expect(await rowsOf(connection, 'DESCRIBE SELECT * FROM verdicts')).toEqual(types);
+    expect(await rowsOf(connection, byId)).toHaveLength(ROWS.length);
+  } finally {
+    connection.closeSync();
+  }
+});
