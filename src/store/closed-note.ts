@@ -2,10 +2,7 @@ import { rm, stat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTemporary } from '../files/create-file.ts';
 import { readWholeFile } from '../files/open-file.ts';
-import { DATA_FILE } from './environment.ts';
-
-/** Name of the note that the last process to close a store leaves beside its data. */
-export const CLOSED_NOTE = 'closed.json';
+import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 
 const MAX_NOTE_BYTES = 512;
 
@@ -14,8 +11,8 @@ const MAX_NOTE_BYTES = 512;
  * written to it.
  */
 export async function noteClosed(folder: string): Promise<void> {
-  const path = join(folder, CLOSED_NOTE);
-  const temporary = `${path}.tmp`;
+  const path = join(folder, STORE_FILES.closed);
+  const temporary = temporaryStoreFile(path);
   const file = await createTemporary(temporary);
   try {
     await file.writeFile(await stateOf(folder));
@@ -28,7 +25,7 @@ export async function noteClosed(folder: string): Promise<void> {
 /** Whether the data file is as it was when it was last closed. */
 export async function isAsClosed(folder: string): Promise<boolean> {
   try {
-    const note = await readWholeFile(join(folder, CLOSED_NOTE), {
+    const note = await readWholeFile(join(folder, STORE_FILES.closed), {
       maxBytes: MAX_NOTE_BYTES,
       links: 'refuse',
     });
@@ -40,11 +37,11 @@ export async function isAsClosed(folder: string): Promise<boolean> {
 
 /** To be called before the data file is opened: whoever does not close it leaves no note. */
 export async function removeClosedNote(folder: string): Promise<void> {
-  await rm(join(folder, CLOSED_NOTE), { force: true });
+  await rm(join(folder, STORE_FILES.closed), { force: true });
 }
 
 async function stateOf(folder: string): Promise<string> {
-  const { ino, size, mtimeNs, ctimeNs } = await stat(join(folder, DATA_FILE), { bigint: true });
-  const [inode, bytes, changed, noted] = [ino, size, mtimeNs, ctimeNs].map(String);
-  return `${JSON.stringify({ inode, bytes, changed, noted })}\n`;
+  const { ino, size, mtimeNs, ctimeNs } = await stat(join(folder, STORE_FILES.data), { bigint: true });
+  const state = { inode: ino, bytes: size, changed: mtimeNs, noted: ctimeNs };
+  return `${JSON.stringify(state, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}\n`;
 }

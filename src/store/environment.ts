@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { open, type Database, type RootDatabase } from 'lmdb';
 import { FILE_MODE } from '../files/create-file.ts';
+import { STORE_FILES } from '../files/store-files.ts';
 
 /** A table of an environment: bytes to bytes. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Name of LMDB's file in the folder of an environment, and what the name of the file of its locks adds to it. */
-export const DATA_FILE = 'data.mdb';
-export const LOCK_SUFFIX = '-lock';
-
 /** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
-export const MAP_BYTES = 64 * 1024 ** 3;
+const MAP_BYTES = 64 * 1024 ** 3;
 
 /** Tables open at a time: the fixed ones, and one per pass whose copies are being looked for. */
 const MAX_TABLES = 128;
@@ -56,9 +53,9 @@ export class Environment {
    * is mapped into memory. Throws the library's error.
    */
   static open(folder: string, onFailure: OnFailure): Environment {
-    const path = join(folder, DATA_FILE);
+    const path = join(folder, STORE_FILES.data);
     assertRoom(folder);
-    reserveLockFile(path);
+    reserveLockFile(folder);
     const root = open<Buffer, Buffer>({
       path,
       ...BINARY,
@@ -157,8 +154,8 @@ function assertRoom(folder: string): void {
 }
 
 /** LMDB maps the file of its locks, too, and a page that has no place on a full disk would end this process. */
-function reserveLockFile(path: string): void {
-  const file = openSync(`${path}${LOCK_SUFFIX}`, 'a', FILE_MODE);
+function reserveLockFile(folder: string): void {
+  const file = openSync(join(folder, STORE_FILES.lock), 'a', FILE_MODE);
   try {
     const missing = LOCK_BYTES - fstatSync(file).size;
     if (missing > 0) writeSync(file, Buffer.alloc(missing));

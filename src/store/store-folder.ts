@@ -7,7 +7,8 @@ import { createTemporary, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders, syncDirectory } from '../files/durable-write.ts';
 import { readWholeFile } from '../files/open-file.ts';
 import { sharedWithOthers } from '../files/own-folder.ts';
-import { isDataFolder, isOwnMarker, makeMarker, MARKER_FILE, parseMarker } from './store-marker.ts';
+import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
+import { isOwnMarker, makeMarker, parseMarker } from './store-marker.ts';
 
 const MAX_MARKER_BYTES = 4096;
 
@@ -34,8 +35,11 @@ export async function lookAtFolder(dir: string, key: Buffer | null): Promise<Sto
   if (!names.every(isOurs)) {
     throw new Failure('usage', `${dir} is not a verdict store: name a new or empty folder with --store`);
   }
-  if (!names.includes(MARKER_FILE)) return { holds: 'nothing' };
-  const text = await readWholeFile(join(dir, MARKER_FILE), { maxBytes: MAX_MARKER_BYTES, links: 'refuse' });
+  if (!names.includes(STORE_FILES.marker)) return { holds: 'nothing' };
+  const text = await readWholeFile(join(dir, STORE_FILES.marker), {
+    maxBytes: MAX_MARKER_BYTES,
+    links: 'refuse',
+  });
   const marker = parseMarker(text.toString());
   if (marker !== null && marker.host !== hostname()) return { holds: 'another host' };
   if (marker === null || !(await isOwnMarker(dir, marker, key))) return { holds: 'untrusted data' };
@@ -51,7 +55,7 @@ export async function makeDataFolder(dir: string): Promise<string> {
 
 /** Lets the store use this data from now on, in one step, and removes all other data. */
 export async function useData(dir: string, data: string, key: Buffer | null): Promise<void> {
-  const path = join(dir, MARKER_FILE);
+  const path = join(dir, STORE_FILES.marker);
   const temporary = join(dir, TEMPORARY_MARKER);
   const file = await createTemporary(temporary);
   try {
@@ -64,7 +68,7 @@ export async function useData(dir: string, data: string, key: Buffer | null): Pr
   await syncDirectory(dir);
   // Processes that have the old data open keep it until they close it.
   for (const name of await readdir(dir)) {
-    if (isDataFolder(name) && name !== data) await removeData(dir, name);
+    if (isStoreDataFolder(name) && name !== data) await removeData(dir, name);
   }
 }
 
@@ -72,8 +76,8 @@ export async function removeData(dir: string, data: string): Promise<void> {
   await rm(join(dir, data), { recursive: true, force: true });
 }
 
-const TEMPORARY_MARKER = `${MARKER_FILE}.tmp`;
+const TEMPORARY_MARKER = temporaryStoreFile(STORE_FILES.marker);
 
 function isOurs(name: string): boolean {
-  return name === MARKER_FILE || name === TEMPORARY_MARKER || isDataFolder(name);
+  return name === STORE_FILES.marker || name === TEMPORARY_MARKER || isStoreDataFolder(name);
 }

@@ -2,10 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { DATA_FILE } from './environment.ts';
-
-/** Name of the file that makes a folder a store, and says where in it the data is. */
-export const MARKER_FILE = 'store.json';
+import { isStoreDataFolder, STORE_FILES } from '../files/store-files.ts';
 
 /** Changes with the form of the entries: a store of another form is built again. */
 const FORM = 1;
@@ -24,13 +21,6 @@ export interface StoreMarker {
   readonly seal: string | null;
 }
 
-const DATA_FOLDER = /^data-[0-9a-f]{8}$/;
-
-/** Whether a name is one that a data folder may have. */
-export function isDataFolder(name: string): boolean {
-  return DATA_FOLDER.test(name);
-}
-
 /** The marker that a file holds; null for anything else. */
 export function parseMarker(text: string): StoreMarker | null {
   let value: Partial<StoreMarker> | null;
@@ -41,7 +31,7 @@ export function parseMarker(text: string): StoreMarker | null {
   }
   if (value?.kind !== 'guardsweep verdict store' || typeof value.form !== 'number') return null;
   const { form, host, data, seal = null } = value;
-  if (typeof host !== 'string' || typeof data !== 'string' || !isDataFolder(data)) return null;
+  if (typeof host !== 'string' || typeof data !== 'string' || !isStoreDataFolder(data)) return null;
   if (seal !== null && typeof seal !== 'string') return null;
   return { kind: value.kind, form, host, data, seal };
 }
@@ -66,7 +56,7 @@ export async function isOwnMarker(dir: string, marker: StoreMarker, key: Buffer 
 }
 
 async function sealOf(dir: string, data: string, host: string, key: Buffer): Promise<Buffer> {
-  const { ino } = await stat(join(dir, data, DATA_FILE), { bigint: true });
+  const { ino } = await stat(join(dir, data, STORE_FILES.data), { bigint: true });
   return createHmac('sha256', key)
     .update(LABEL)
     .update(JSON.stringify([FORM, host, data, String(ino)]))

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isAsClosed } from '../closed-note.ts';
-import { DATA_FILE } from '../environment.ts';
+import { STORE_FILES } from '../../files/store-files.ts';
 import { openFile } from '../../files/open-file.ts';
 import { checkPages, lastTransaction } from './check-pages.ts';
 
@@ -11,7 +11,7 @@ import { checkPages, lastTransaction } from './check-pages.ts';
  */
 export async function isSound(folder: string, signal: AbortSignal): Promise<boolean> {
   if (await isAsClosed(folder)) return true;
-  const file = await openFile(join(folder, DATA_FILE), 'refuse');
+  const file = await openFile(join(folder, STORE_FILES.data), 'refuse');
   try {
     const before = lastTransaction(file.fd);
     if (before === null) return false;

@@ -113,7 +113,8 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.verdictsCsv:
       return table;
     case RUN_FILES.summary:
-      return literally(`{\n  "run": ${named},`);
+      // Summaries of earlier builds have no schema.
+      return new RegExp(`^\\{\\n {2}(?:"schema": 1,\\n {2})?"run": ${named},`);
     case RUN_FILES.manifest:
       return manifest;
     case RUN_FILES.manifestSignature:

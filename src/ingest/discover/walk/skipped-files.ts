@@ -2,6 +2,7 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 const SKIP_REASONS = [
   'files of earlier runs',
+  'files of a verdict store',
   'system files',
   'links out of the corpus',
   'links within the corpus',

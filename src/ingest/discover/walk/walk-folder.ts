@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { recordedPath, systemPath } from '../../../domain/file-path.ts';
 import { isInside, readFolder, realPath } from '../../../files/open-inside.ts';
 import { RUN_FILES } from '../../../files/run-files.ts';
+import { STORE_FILES } from '../../../files/store-files.ts';
 import type { FilePlace } from '../../sources/file-place.ts';
 import { isLeftover } from './leftovers.ts';
 import { isFileOfRun, runOfDirectory } from './run-directory.ts';
 import { SkippedFiles, type SkipReason } from './skipped-files.ts';
+import { isFileOfStore, isStoreFolder } from './store-folder.ts';
 
 /** One file found below a folder. All paths are in the recorded form. */
 interface FoundFile extends FilePlace {
@@ -40,12 +42,14 @@ interface Pending {
   readonly relative: string;
   /** Null for the root of the walk. */
   readonly entry: Entry | null;
-  /** The run directory that contains it; null if none does. */
-  readonly run: RunDirectory | null;
+  /** The innermost folder of ours that contains it; null if none does. */
+  readonly own: OwnFolder | null;
 }
 
-interface RunDirectory {
-  readonly run: string;
+/** A run directory, or the folder of a verdict store. */
+interface OwnFolder {
+  /** Name of the run; null for a verdict store. */
+  readonly run: string | null;
   /** Its own path below the walked folder, with a slash at the end; empty for the root. */
   readonly prefix: string;
 }
@@ -67,10 +71,10 @@ export async function walkFolder(
   const root = recordedPath(folder);
   const realRoot = await realPath(root).catch(() => root);
   // An explicit stack, because folders may be nested deeper than recursion allows. The next entry is at the end.
-  const pending: Pending[] = [{ relative: '', entry: null, run: null }];
+  const pending: Pending[] = [{ relative: '', entry: null, own: null }];
   while (pending.length > 0) {
     signal.throwIfAborted();
-    const { relative, entry, run } = pending.pop()!;
+    const { relative, entry, own } = pending.pop()!;
     const absolute = join(root, relative);
     if (entry === null || entry.kind.isDirectory()) {
       if (entry !== null && !isDeep) continue;
@@ -81,16 +85,16 @@ export async function walkFolder(
         continue;
       }
       const below = relative === '' ? '' : `${relative}/`;
-      const own = (await runDirectory(real, below, entries)) ?? run;
+      const inner = (await ownFolder(real, below, entries)) ?? own;
       for (const child of entries.reverse())
-        pending.push({ relative: below + child.name, entry: child, run: own });
+        pending.push({ relative: below + child.name, entry: child, own: inner });
       continue;
     }
     const role = roleOf(relative);
     if (role === null) continue;
     const [found, skips] = role === 'corpus' ? [files, skipped] : [beside, ignored];
     if (entry.kind.isFile()) {
-      const reason = await reasonToSkip(join(realRoot, relative), relative, entry.name, run);
+      const reason = await reasonToSkip(join(realRoot, relative), relative, entry.name, own);
       if (reason !== null) skips.add(reason, relative);
       else found.push({ absolute, relative, within: root, target: null, isFolder: false });
     } else if (entry.kind.isSymbolicLink()) {
@@ -107,21 +111,22 @@ async function reasonToSkip(
   real: string,
   relative: string,
   name: string,
-  run: RunDirectory | null,
+  own: OwnFolder | null,
 ): Promise<SkipReason | null> {
-  if (run !== null && (await isFileOfRun(real, relative.slice(run.prefix.length), run.run)))
+  const below = relative.slice(own?.prefix.length);
+  if (typeof own?.run === 'string' && (await isFileOfRun(real, below, own.run)))
     return 'files of earlier runs';
+  if (own?.run === null && (await isFileOfStore(real, below))) return 'files of a verdict store';
   return (await isLeftover(name, real)) ? 'system files' : null;
 }
 
-async function runDirectory(
-  real: string,
-  prefix: string,
-  entries: readonly Entry[],
-): Promise<RunDirectory | null> {
-  if (!entries.some(({ name, kind }) => name === RUN_FILES.run && kind.isFile())) return null;
-  const run = await runOfDirectory(real);
-  return run === null ? null : { run, prefix };
+async function ownFolder(real: string, prefix: string, entries: readonly Entry[]): Promise<OwnFolder | null> {
+  const has = (file: string): boolean => entries.some(({ name, kind }) => name === file && kind.isFile());
+  if (has(RUN_FILES.run)) {
+    const run = await runOfDirectory(real);
+    if (run !== null) return { run, prefix };
+  }
+  return has(STORE_FILES.marker) && (await isStoreFolder(real)) ? { run: null, prefix } : null;
 }
 
 /** An entry of a folder. */

@@ -1,0 +1,26 @@
+/** Names of the files of a verdict store. */
+export const STORE_FILES = {
+  /** Makes a folder a store, and names the folder in it that holds the data. */
+  marker: 'store.json',
+  /** In the folder of the data: LMDB's file, and the file of its locks. */
+  data: 'data.mdb',
+  lock: 'data.mdb-lock',
+  /** What the data was when it was last closed. */
+  closed: 'closed.json',
+} as const;
+
+/** How the marker of every version begins. */
+export const MARKER_START = '{"kind":"guardsweep verdict store","form":';
+
+/** How the note of a closed store begins. */
+export const CLOSED_START = '{"inode":"';
+
+/** Name under which a file is written before it is renamed. */
+export function temporaryStoreFile(name: string): string {
+  return `${name}.tmp`;
+}
+
+/** Whether a name is one that the folder of the data may have. */
+export function isStoreDataFolder(name: string): boolean {
+  return /^data-[0-9a-f]{8}$/.test(name);
+}
