@@ -78,9 +78,9 @@ export type CanaryChoice =
       readonly sha256: string;
     };
 
-type OutputFormat = 'jsonl' | 'csv';
+type OutputFormat = 'jsonl' | 'csv' | 'parquet';
 
-export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv'];
+export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv', 'parquet'];
 
 /** Which part of the corpora a trial judges: the first records, or a random share of them. */
 export type Trial =

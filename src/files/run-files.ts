@@ -8,6 +8,12 @@ export const RUN_FILES = {
   log: 'log',
   verdicts: 'verdicts.jsonl',
   verdictsCsv: 'verdicts.csv',
+  verdictsParquet: 'verdicts.parquet',
+  /** What may show children in sexual contexts, apart from the flagged items. */
+  restricted: 'restricted.csv',
+  /** Results of the requests of OpenAI Batch files. */
+  batchOutput: 'batch_output.jsonl',
+  batchErrors: 'batch_errors.jsonl',
   errors: 'errors.jsonl',
   /** Conversations that were judged at every turn. */
   conversations: 'conversations.jsonl',
@@ -27,6 +33,12 @@ export function flaggedCsv(part: number): string {
 /** Whether a name is one that `flaggedCsv` returns. */
 export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
+}
+
+/** Whether a final file is written only if there is something for it, so that one of an earlier pass may be outdated. */
+export function isOccasional(name: string): boolean {
+  const { restricted, batchOutput, batchErrors } = RUN_FILES;
+  return isFlaggedCsv(name) || [restricted, batchOutput, batchErrors].some((each) => each === name);
 }
 
 /** Name under which the manifest of an earlier pass is kept. */

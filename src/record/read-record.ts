@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunRecord } from '../config/run-config.ts';
+import { OUTPUT_FORMATS, type RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { readRunFile } from './read-run-file.ts';
@@ -12,7 +12,7 @@ const RECORD = z.looseObject({
   config: z.looseObject({
     sources: z.array(z.unknown()).min(1),
     policy: z.looseObject({}),
-    output: z.looseObject({ formats: z.array(z.enum(['jsonl', 'csv'])) }),
+    output: z.looseObject({ formats: z.array(z.enum(OUTPUT_FORMATS)) }),
   }),
 });
 

@@ -8,6 +8,7 @@ import { ConversationTally, type ConversationCounts } from './summary/conversati
 import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
 import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
+import { restrictedBy } from './outcomes/restricted.ts';
 
 /** A guard, and one of the models that it judged with. */
 interface GuardShare {
@@ -36,6 +37,8 @@ export interface Counts {
   readonly by_decision: Readonly<Record<Decision, number>>;
   /** Verdicts by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
+  /** Verdicts that are listed in restricted.csv. */
+  readonly restricted: number;
   /** Verdicts that were flagged, by the guard or by the decision, without a flagged category: not in `by_category`. */
   readonly without_category: number;
   /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
@@ -81,6 +84,7 @@ export class Tally {
   #reused = 0;
   #guardFlagged = 0;
   #withoutCategory = 0;
+  #restricted = 0;
   #partial = 0;
   #wholeConversations = 0;
   #earlierTurns = 0;
@@ -124,6 +128,7 @@ export class Tally {
     increment(this.#decisions, line.decision);
     for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
     this.#countFlags(line);
+    if (restrictedBy(line) !== null) this.#restricted++;
     this.#countCoverage(line);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
     if (line.stream) this.#streams.add(line.stream);
@@ -148,6 +153,7 @@ export class Tally {
       guard_flagged: this.#guardFlagged,
       by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
       by_category: ordered(this.#categories, CATEGORY_KEYS),
+      restricted: this.#restricted,
       without_category: this.#withoutCategory,
       category_unknown: ordered(this.#categoryUnknown, CATEGORY_KEYS),
       partial: this.#partial,

@@ -75,8 +75,8 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [`${SOURCES}allowErrors: "yes"\n`, 'job.yaml:3:14: allowErrors: expected true or false, found "yes"'],
   [
-    `${SOURCES}output: { formats: [parquet] }\n`,
-    'job.yaml:3:21: output.formats[0]: "parquet" is not known; known: jsonl, csv',
+    `${SOURCES}output: { formats: [xlsx] }\n`,
+    'job.yaml:3:21: output.formats[0]: "xlsx" is not known; known: jsonl, csv, parquet',
   ],
   [
     `${SOURCES}guard: embedded:\n`,

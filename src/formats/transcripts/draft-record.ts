@@ -6,7 +6,7 @@ import { anyConversationDrafts } from './turns/conversation.ts';
 import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
 import { NestedItems, type NestedOptions } from './layouts/nested.ts';
-import { draftModerationBatch } from './layouts/openai-batch.ts';
+import { draftBatchRequest } from './layouts/openai-batch.ts';
 import { draftInstruction } from './layouts/pairs.ts';
 import { CONVERSATION_NAMES, draftShape, listOf } from './layouts/shapes.ts';
 import { textOf } from './values.ts';
@@ -76,7 +76,7 @@ export function isRecognised(fields: Fields, audit: Audit): boolean {
 /** The items of a record with a known layout; null if it has no known name. */
 export function recognise(fields: Fields, audit: Audit): Drafted | null {
   return (
-    draftModerationBatch(fields) ??
+    draftBatchRequest(fields, audit) ??
     draftShape(fields, audit) ??
     draftKnownColumn(fields) ??
     draftInstruction(fields)

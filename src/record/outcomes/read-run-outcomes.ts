@@ -43,7 +43,7 @@ export interface RunTotals {
  */
 export async function readRunOutcomes(
   input: RunOutcomesInput,
-  files?: Pick<OutcomeFiles<TextTarget>, 'add' | 'addConversations'>,
+  files?: Pick<OutcomeFiles<TextTarget>, 'add' | 'addConversations' | 'end'>,
 ): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, parse } = input;
   const accounts = await openAccounts(input);
@@ -82,6 +82,7 @@ export async function readRunOutcomes(
     tally.addConversation(last);
     await files?.addConversations([last]);
   }
+  await files?.end();
   const corpora = accounts?.accounts() ?? [];
   if (complete) checkSums(plan.items, seq, corpora);
   return {

@@ -31,7 +31,8 @@ const STREAM_COLUMNS: readonly (readonly [name: string, cellOf: (stream: StreamL
   ['shown_share_at_flag', (stream) => stream.shown_share_at_flag],
 ];
 
-const BYTE_ORDER_MARK = '\ufeff';
+/** A byte order mark, so that spreadsheets read UTF-8. */
+export const TABLE_START = '\ufeff';
 
 /** For cells that need quotes, line breaks of any kind included. */
 const QUOTED = { eof: false, quoted: true } as const;
@@ -71,7 +72,7 @@ const SPECIAL = /[",\r\n]/;
 /** First line of a table: a byte order mark, so that spreadsheets read UTF-8, and the column names. */
 export function tableHead(withStreams: boolean): string {
   const columns = withStreams ? [...COLUMNS, ...STREAM_COLUMNS.map(([name]) => name)] : COLUMNS;
-  return `${BYTE_ORDER_MARK}${columns.join(',')}\r\n`;
+  return `${TABLE_START}${columns.join(',')}\r\n`;
 }
 
 /**
@@ -87,6 +88,11 @@ export function tableRow(line: OutcomeLine, withStreams: boolean): string {
     `${cell(judged)},${cell(line.endpoint)},${cell(line.fingerprint)},${cell(error?.code)},` +
     `${cell(error?.message)},${cell(spreadsheetTime(line.moderated_at))}${withStreams ? streamCells(line.stream) : ''}\r\n`
   );
+}
+
+/** A row of other columns, with the same rules. */
+export function csvRow(cells: readonly (string | number | null | undefined)[]): string {
+  return `${cells.map(cell).join(',')}\r\n`;
 }
 
 const NO_SCORES = ','.repeat(CATEGORY_KEYS.length);

@@ -162,6 +162,12 @@ function decisions(summary: Summary): string[] {
   if (summary.without_category > 0) {
     lines.push(`  ${number(summary.without_category).padStart(9)}  no category`);
   }
+  if (summary.restricted > 0) {
+    const count = number(summary.restricted);
+    lines.push(
+      `Restricted: ${count} ${plural(summary.restricted, 'item')} that may show children in sexual contexts; listed in ${RUN_FILES.restricted} and not in flagged.csv`,
+    );
+  }
   if (summary.partial > 0) {
     const count = number(summary.partial);
     lines.push(

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { LogLine } from '../../domain/outcome.ts';
 import { listFolder } from '../../files/list-folder.ts';
-import { RUN_FILES, isFlaggedCsv } from '../../files/run-files.ts';
+import { RUN_FILES, isOccasional } from '../../files/run-files.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
@@ -156,8 +156,8 @@ class Finish {
     const { runDir } = this.#log;
     await this.#log.assertCurrent();
     for (const name of await listFolder(runDir)) {
-      // Earlier passes may have flagged more items, in more files.
-      if (isFlaggedCsv(name) && !names.includes(name)) await rm(join(runDir, name));
+      // Earlier passes may have written more files, such as a second flagged.csv.
+      if (isOccasional(name) && !names.includes(name)) await rm(join(runDir, name));
     }
     // The signature of an earlier pass must not stay beside the manifest of this one.
     await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isFields } from '../../../src/formats/record.ts';
-import { duckdb } from './duckdb.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
 import { rowsOf, valuesOf } from './read-rows.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyTable, type RowChoice } from '../../../src/formats/parquet/write-table.ts';
-import { duckdb } from './duckdb.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -124,7 +124,7 @@ describe('earlier runs', () => {
     const chat = { messages: [{ role: 'user', content: 'hello' }] };
     writeFileSync(join(folder, 'chat.jsonl'), `${JSON.stringify(chat)}\n`);
     runs = join(folder, 'runs');
-    const options = ['--out', runs, '--audit', 'every-turn', '--quiet'];
+    const options = ['--out', runs, '--audit', 'every-turn', '--format', 'csv,parquet', '--quiet'];
     execFileSync(process.execPath, [MAIN, 'enqueue', folder, ...options], { stdio: 'ignore' });
     run = readdirSync(runs)[0]!;
   });
@@ -142,6 +142,7 @@ describe('earlier runs', () => {
     for (const name of readdirSync(join(runs, run))) expect(names.join()).toContain(name);
     expect(names).toContain('skipped.jsonl');
     expect(names).toContain('conversations.jsonl');
+    expect(names).toContain('verdicts.parquet');
     expect(names).toContain('log/0001-000001.jsonl');
   });
 
@@ -174,6 +175,9 @@ describe('earlier runs', () => {
       'flagged-2.csv',
       'verdicts.jsonl',
       'verdicts.csv',
+      'verdicts.parquet',
+      'restricted.csv',
+      'batch_output.jsonl',
       'errors.jsonl',
       '.0001-verdicts.jsonl.tmp',
       'deep/verdicts.jsonl',

@@ -72,7 +72,7 @@ describe('the part of its record that an item is', () => {
     [
       'the inputs of a batch request',
       { custom_id: 'x', url: '/v1/moderations', body: { input: ['a', 'b'] } },
-      ['input[1]', 'input[2]'],
+      ['body.input[1]', 'body.input[2]'],
     ],
   ])('%s', async (_name, record, expected) => {
     expect(await parts(record)).toEqual(expected);

@@ -18,6 +18,7 @@ const SUMMARY: Summary = {
   guard_flagged: 38,
   by_decision: { allow: 12_300, review: 10, block: 30 },
   by_category: { violent_crimes: 4, hate: 31 },
+  restricted: 0,
   without_category: 0,
   category_unknown: {},
   partial: 0,

@@ -37,10 +37,10 @@ export const CHECKED_OUT = setting({ ...out, kind: path('dir') });
 export const FORMAT = setting({
   flag: '--format',
   key: 'output.formats',
-  help: 'final files besides `verdicts.jsonl`, which is always written: `jsonl`, `csv`',
+  help: 'final files besides `verdicts.jsonl`, which is always written: `jsonl`, `csv`, `parquet`',
   flagNote: 'separated by commas',
   kind: choices('list', OUTPUT_FORMATS),
-  default: OUTPUT_FORMATS.join(','),
+  default: 'jsonl,csv',
   example: 'jsonl',
 });
 

@@ -112,6 +112,13 @@ function startOf(relative: string, run: string): RegExp | null {
       return literally(`{"schema":1,"run":${named},"id":`);
     case RUN_FILES.verdictsCsv:
       return table;
+    case RUN_FILES.verdictsParquet:
+      return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|verdicts[^]{1,16}run)`);
+    case RUN_FILES.restricted:
+      return /^\ufeffseq,path,row,line,id,part,turn,decision,category,file_sha256\r\n/;
+    case RUN_FILES.batchOutput:
+    case RUN_FILES.batchErrors:
+      return literally(`{"id":"batch_req_${run}_`);
     case RUN_FILES.summary:
       // Summaries of earlier builds have no schema.
       return new RegExp(`^\\{\\n {2}(?:"schema": 1,\\n {2})?"run": ${named},`);
@@ -127,5 +134,9 @@ function startOf(relative: string, run: string): RegExp | null {
 }
 
 function literally(text: string): RegExp {
-  return new RegExp(`^${text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`);
+  return new RegExp(`^${escaped(text)}`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

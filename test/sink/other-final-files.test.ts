@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Item } from '../../src/domain/item.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
+import type { CategoryKey } from '../../src/domain/taxonomy.ts';
+import { summaryLines } from '../../src/record/summary/summary-text.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { duckdb } from '../helpers/duckdb.ts';
+import { FINGERPRINT, failed, finishedRun, resultOf, shardOf, verdict } from '../record/run-fixture.ts';
+
+it('writes verdicts.parquet with the same types whatever it holds, and verify renders it again', async () => {
+  const shard = shardOf(0, [0, 1, 2]);
+  const judged = resultOf(shard, (item) => (item.seq === 2 ? failed('TIMEOUT') : verdict(item)));
+  const { dir, summary } = await finishedRun([judged], { formats: ['jsonl', 'parquet'] });
+  const path = join(dir, 'verdicts.parquet');
+  expect(summary.files).toContain('verdicts.parquet');
+  expect(existsSync(join(dir, 'verdicts.csv'))).toBe(false);
+  expect(
+    await duckdb(
+      `select seq::int as seq, decision, score, hate, privacy, violent_crimes, category_flags, fingerprint,
+       epoch_ms(moderated_at)::varchar as at, error_code, error_retryable from '${path}'`,
+    ),
+  ).toEqual([
+    {
+      ...{ seq: 0, decision: 'block', score: 0.93, hate: 0.91, privacy: 0.02, violent_crimes: null },
+      ...{
+        category_flags: 'hate',
+        fingerprint: FINGERPRINT.id,
+        at: String(Date.parse('2026-11-21T02:00:03.120Z')),
+      },
+      ...{ error_code: null, error_retryable: null },
+    },
+    expect.objectContaining({ seq: 1, decision: 'allow', hate: null, category_flags: null }),
+    expect.objectContaining({
+      seq: 2,
+      decision: null,
+      score: null,
+      error_code: 'TIMEOUT',
+      error_retryable: true,
+    }),
+  ]);
+  const types = await duckdb(`select column_name, column_type from (describe from '${path}')`);
+  expect(types).toContainEqual({ column_name: 'moderated_at', column_type: 'TIMESTAMP WITH TIME ZONE' });
+  expect(types).toContainEqual({ column_name: 'suicide_self_harm', column_type: 'DOUBLE' });
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
+
+  const empty = await finishedRun([], { formats: ['jsonl', 'parquet'] });
+  const none = join(empty.dir, 'verdicts.parquet');
+  expect(await duckdb(`select column_name, column_type from (describe from '${none}')`)).toEqual(types);
+  expect(await duckdb(`select count(*)::int as n from '${none}'`)).toEqual([{ n: 0 }]);
+  expect(await verifyRun(empty.dir)).toMatchObject({ ok: true });
+});
+
+it('finds a changed byte in verdicts.parquet', async () => {
+  const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { formats: ['jsonl', 'parquet'] });
+  const path = join(dir, 'verdicts.parquet');
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1]! ^= 1;
+  await writeFile(path, bytes);
+  expect(await verifyRun(dir)).toMatchObject({ ok: false });
+});
+
+function flaggedFor(
+  item: Item,
+  flags: readonly CategoryKey[],
+  scores: Partial<Record<CategoryKey, number>> | null,
+): Outcome {
+  const { judgement } = verdict(item, { flagged: true });
+  return { judgement: { ...judgement!, subcategoryFlags: flags, subcategoryScores: scores }, failure: null };
+}
+
+it('lists what may show children in sexual contexts apart, and not among the flagged items', async () => {
+  const kinds: readonly ((item: Item) => Outcome)[] = [
+    (item) => flaggedFor(item, ['child_sexual_exploitation'], { child_sexual_exploitation: 0.9 }),
+    (item) => flaggedFor(item, ['sexual_content'], { sexual_content: 0.9 }),
+    (item) => flaggedFor(item, ['sexual_content'], { sexual_content: 0.9, child_sexual_exploitation: 0.01 }),
+    (item) => flaggedFor(item, ['hate'], { hate: 0.9 }),
+    (item) => verdict(item, { flagged: false }),
+  ];
+  const shard = shardOf(0, [0, 1, 2, 3, 4]);
+  const { dir, summary } = await finishedRun([resultOf(shard, (item) => kinds[item.seq]!(item))]);
+  expect(await readFile(join(dir, 'restricted.csv'), 'utf8')).toBe(
+    '\ufeffseq,path,row,line,id,part,turn,decision,category,file_sha256\r\n' +
+      '0,corpus.csv,1,1,corpus.csv#1,,,block,child_sexual_exploitation,\r\n' +
+      '1,corpus.csv,2,2,corpus.csv#2,,,block,sexual_content,\r\n',
+  );
+  const flagged = (await readFile(join(dir, 'flagged.csv'), 'utf8')).trim().split('\r\n').slice(1);
+  expect(flagged.map((row) => row.split(',')[0])).toEqual(['2', '3']);
+  expect(summary).toMatchObject({ restricted: 2, flagged: 4 });
+  expect(summaryLines(summary).join('\n')).toContain('listed in restricted.csv');
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
+});
+
+it('writes no restricted.csv when there is nothing to list', async () => {
+  const { dir, summary } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { formats: ['jsonl'] });
+  expect(existsSync(join(dir, 'restricted.csv'))).toBe(false);
+  expect(summary.restricted).toBe(0);
+});
