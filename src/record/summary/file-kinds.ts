@@ -18,7 +18,8 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
   [['ics', 'vcf'], 'export it as CSV'],
   [['uu', 'uue', 'b64', 'asc', 'pem'], 'decode it'],
   [['txt', 'md'], 'its content is of another type; errors.jsonl says which'],
-  [['parquet', 'sqlite', 'db'], 'export it as CSV or JSONL'],
+  [['parquet'], 'it is compressed as a whole, or not a Parquet file: decompress it, or export it again'],
+  [['sqlite', 'db'], 'export it as CSV or JSONL'],
 ];
 
 /** The extension of a file's name, in lower case and without its dot; `other` when there is none of a usual form. */

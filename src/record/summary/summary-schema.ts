@@ -120,6 +120,7 @@ export const SUMMARY = z
     guard_flagged: count.default(0).describe('Verdicts that the guard itself flagged.'),
     by_decision: byDecision,
     by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
+    restricted: count.default(0).describe('Verdicts that are listed in restricted.csv.'),
     without_category: count.default(0).describe('Verdicts that were flagged without a flagged category.'),
     category_unknown: z
       .partialRecord(z.enum(CATEGORY_KEYS), count)
