@@ -8,6 +8,7 @@ import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
+import { announcedGuards } from '../src/fleet/redis/worker-models.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
@@ -63,7 +64,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       pid: process.pid,
       lanes: options.lanes,
       concurrency: options.concurrency,
-      guards: pool.status().map(({ name, state }) => ({ name, state: state.name })),
+      guards: announcedGuards(pool.status()),
     });
     const normalizer = Normalizer.open({});
     opened.closedBy(() => normalizer.close());

@@ -22,6 +22,8 @@ interface SinkOptions {
   readonly startWaitMs: number;
   /** Absolute folders that contain run directories. */
   readonly roots: readonly string[];
+  /** Path of this user's key file, see runKeyFile. */
+  readonly keyFile: string | null;
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly afterFinish: SinkAfterFinish;
@@ -30,7 +32,7 @@ interface SinkOptions {
 
 /** A sink: commits results and finishes runs until it is drained. */
 export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
-  const { say, roots, afterFinish } = options;
+  const { say, roots, keyFile, afterFinish } = options;
   const opened = new Opened();
   try {
     const link = await RedisLink.open(options.redis, {
@@ -51,7 +53,7 @@ export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
     await presence.start();
     if (metrics !== null) say(`metrics at ${metrics.url}`);
     say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
-    await runFleetSink({ link, id, roots, say, observer, afterFinish, drain, stop });
+    await runFleetSink({ link, id, roots, keyFile, say, observer, afterFinish, drain, stop });
   } finally {
     await opened.close();
   }

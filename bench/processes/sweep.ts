@@ -79,8 +79,9 @@ export function cpuPerItem({ usage }: Sweep, { rows }: Corpus): number {
   return Object.values(usage).reduce((sum, { cpuUs }) => sum + cpuUs, 0) / rows;
 }
 
+/** Every row is judged, as the baselines do. */
 function ofRun(out: string): string[] {
-  return ['--out', out, '--json', '--quiet'];
+  return ['--out', out, '--no-reuse', '--json', '--quiet'];
 }
 
 async function withRunFolder<T>({ folder }: BenchContext, use: (out: string) => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import type { Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/final-files/finish.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';
+import type { VerdictStore } from '../store/verdict-store.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
 import { clearMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
@@ -13,14 +14,23 @@ import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
 import { Passes, summaryIfDone } from './next-pass.ts';
+import { RunReuse } from './reuse/run-reuse.ts';
 import { RunProgress, type RunView } from './progress.ts';
 import { runPass } from './run-pass.ts';
+
+/** The guards of a run. */
+export interface RunGuards extends Judge {
+  /** The endpoints, each with the id of the fingerprint that it last answered with; null: none. */
+  status(): readonly { readonly fingerprint: string | null }[];
+}
 
 export interface ContinueOptions {
   /** Judge again what ended in a retryable error, instead of finishing what is open. */
   readonly retry: boolean;
   /** Connects to the guards; called when there is something to judge. The caller closes the connection. */
-  readonly connect: () => Promise<Judge>;
+  readonly connect: () => Promise<RunGuards>;
+  /** Verdicts of earlier runs, opened and closed by the caller; default: none, and every item is judged. */
+  readonly store?: VerdictStore | null;
   /** Ed25519 private key that the manifest is signed with; default: it is not signed. */
   readonly signingKey?: KeyObject | null;
   readonly drain: AbortSignal;
@@ -67,9 +77,10 @@ export async function continueRun(run: Run, options: ContinueOptions): Promise<C
   }
 }
 
-async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOptions): Promise<Summary> {
+async function judgeToEnd(run: Run, connected: RunGuards | null, options: ContinueOptions): Promise<Summary> {
   const { stop } = options;
   const planPath = join(run.dir, RUN_FILES.plan);
+  const reuse = new RunReuse(run.record, options.store ?? null);
   const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
   try {
     const plan = await PlanWriter.open(planPath, {
@@ -86,7 +97,7 @@ async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOp
         const isFirst = view === null;
         view = () => progress.view(log.counts(due.pass));
         if (isFirst) options.watch(() => view!());
-        judge ??= await options.connect();
+        const guards = (judge ??= await options.connect());
         const control = await RunControl.open(run.dir, options.say);
         try {
           await runPass({
@@ -97,7 +108,13 @@ async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOp
             plan,
             progress,
             log,
-            judge,
+            judge: guards,
+            settle: (shard) =>
+              reuse.settle(
+                shard,
+                guards.status().flatMap(({ fingerprint }) => fingerprint ?? []),
+              ),
+            committed: (result) => reuse.keep(result),
             drain: AbortSignal.any([options.drain, control.cancelled]),
             whenRunning: (signal) => control.whenRunning(signal),
             stop,
@@ -109,7 +126,9 @@ async function judgeToEnd(run: Run, connected: Judge | null, options: ContinueOp
     } finally {
       await plan.close();
     }
-    return await finishRun(log, stop, { signingKey: options.signingKey ?? null });
+    const summary = await finishRun(log, stop, { signingKey: options.signingKey ?? null });
+    if (summary.status === 'finished') await reuse.finished(summary.pass);
+    return summary;
   } finally {
     await log.close();
   }

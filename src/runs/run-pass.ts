@@ -27,6 +27,10 @@ const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
   readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
   readonly judge: Judge;
+  /** Settles the items of a shard that need not be judged. */
+  readonly settle: (shard: Shard) => Promise<Shard>;
+  /** Takes a result that is committed. */
+  readonly committed: (result: ShardResult) => Promise<void>;
   /** Aborted when no new shard may begin; what is in flight is judged and committed. */
   readonly drain: AbortSignal;
   /** Aborted when everything must end at once. */
@@ -71,12 +75,14 @@ export async function runPass(input: PassInput): Promise<void> {
 
   const submit: PassPlan['submit'] = async (shard, aborted) => {
     await input.whenRunning(aborted);
-    await budget.enter(shardBytes(shard.items), aborted);
-    await shards.add(shard, aborted);
+    const settled = await input.settle(shard);
+    await budget.enter(shardBytes(settled.items), aborted);
+    await shards.add(settled, aborted);
   };
   const commit = async (result: ShardResult): Promise<void> => {
     await input.log.commit(result);
     budget.leave(shardBytes(result.shard.items));
+    await input.committed(result);
   };
 
   const stages = [

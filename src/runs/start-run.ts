@@ -3,9 +3,10 @@ import { replaysGenerations, type RunConfig } from '../config/run-config.ts';
 import type { OptionalKind } from '../domain/request.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
-import { continueRun } from './continue-run.ts';
+import { continueRun, type ContinueOptions } from './continue-run.ts';
 import type { Run } from './create-run.ts';
 import { openTrustedRun, prepareRun, type ResumeOptions, type RunOptions } from './prepare-run.ts';
+import { openStoreFor, openStoreOf } from './reuse/open-store.ts';
 import { resultOf, type RunResult } from './run-end.ts';
 import type { Report } from './run-events.ts';
 import { unheardClips } from './unheard-clips.ts';
@@ -28,11 +29,17 @@ const GENERATION: OptionalKind = { requestType: 'generation', modality: 'text' }
  */
 export async function startRun(config: RunConfig, options: JudgeRunOptions): Promise<RunResult> {
   const { drain, report } = options;
+  const say = (line: string): void => report({ kind: 'notice', line });
   const create = await prepareRun(config, options);
   const open = await options.guards(config);
-  const session = await open(drain, (line) => report({ kind: 'notice', line }));
+  const session = await open(drain, say);
   try {
-    return await judgeRun(await create(), false, async () => session, options);
+    const store = await openStoreFor(config, { ...options, signal: drain, say });
+    try {
+      return await judgeRun(await create(), { retry: false, store, connect: async () => session }, options);
+    } finally {
+      await store?.close();
+    }
   } finally {
     await session.close();
   }
@@ -45,31 +52,38 @@ export async function startRun(config: RunConfig, options: JudgeRunOptions): Pro
  */
 export async function resumeRun(dir: string, options: JudgeRunOptions & ResumeOptions): Promise<RunResult> {
   const { drain, report, retry } = options;
+  const say = (line: string): void => report({ kind: 'notice', line });
   const run = await openTrustedRun(dir, options);
   const open = await options.guards(run.record.config);
   const opened: GuardSession[] = [];
   const connect = async (): Promise<GuardSession> => {
-    const session = await open(drain, (line) => report({ kind: 'notice', line }));
+    const session = await open(drain, say);
     opened.push(session);
     return session;
   };
+  const store = await openStoreOf(run, { ...options, signal: drain, say });
   try {
-    return await judgeRun(run, retry, connect, options);
+    return await judgeRun(run, { retry, store, connect }, options);
   } finally {
+    await store?.close();
     for (const session of opened) await session.close();
   }
 }
 
+interface JudgeRunInput extends Required<Pick<ContinueOptions, 'retry' | 'store'>> {
+  readonly connect: () => Promise<GuardSession>;
+}
+
 async function judgeRun(
   run: Run,
-  retry: boolean,
-  connect: () => Promise<GuardSession>,
+  { retry, store, connect }: JudgeRunInput,
   { drain, stop, report, signingKey }: JudgeRunOptions,
 ): Promise<RunResult> {
   report({ kind: 'begun', run });
   const failed = new AbortController();
   const continued = await continueRun(run, {
     retry,
+    store,
     signingKey,
     connect: async () => {
       const { pool, died } = await connect();

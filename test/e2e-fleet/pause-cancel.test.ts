@@ -38,7 +38,8 @@ it(
     await writeComments(folder, 'a.csv', ROWS);
     const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
 
-    const feeder = fleet.enqueue(join(folder, 'a.csv'));
+    // Fed before there is a worker.
+    const feeder = fleet.enqueue(join(folder, 'a.csv'), ['--no-reuse']);
     const run = await fleet.run();
     await reaches(run, redis.url, { stuck: 'waiting for a worker (guardsweep worker)' });
     fleet.worker();

@@ -99,7 +99,8 @@ export async function go(
     retry: false,
     connect: async () => {
       if (by instanceof Failure) throw by;
-      return by;
+      const status = () => [...by.fingerprints.keys()].map((fingerprint) => ({ fingerprint }));
+      return { ...by, status };
     },
     drain: never,
     stop: never,

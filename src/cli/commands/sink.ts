@@ -5,6 +5,7 @@ import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet
 import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valueOf, type Flags } from '../../config/settings/given.ts';
+import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
 import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
@@ -43,6 +44,7 @@ export function sinkCommand(context: CommandContext): Command {
           ...(await neededFleet(flags, context)),
           startWaitMs: await valueOf(START_WAIT, from),
           roots: await valueOf(RUNS_ROOT, from),
+          keyFile: runKeyFile(context.env),
           metrics: await metricsPlaceOf(flags, context),
           afterFinish: await afterFinishOf(from),
           say: (line) => context.stderr.line(`guardsweep: ${line}`),

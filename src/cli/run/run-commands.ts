@@ -1,10 +1,13 @@
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { givenValueOf } from '../../config/settings/given.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
 import { resumeRun, startRun } from '../../runs/start-run.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { openStoreFor } from '../../runs/reuse/open-store.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { ContinueUi, FeedUi, RunCommands } from '../context.ts';
 import { assertExportable } from './export-clean-rows.ts';
@@ -34,7 +37,11 @@ export const runCommands: RunCommands = {
       }
       refuseGuardTls(guardTls, WITH_REDIS);
       if (!detach) return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
-      const open = await prepareRun(config, options);
+      const create = await prepareRun(config, options);
+      const open = async (): Promise<Run> => {
+        await checkStore(config, options);
+        return create();
+      };
       return (await inBackground()).detachRun(open, false, fleet, ui, options.report);
     });
   },
@@ -45,6 +52,13 @@ export const runCommands: RunCommands = {
 
   verify: verifyAndReport,
 };
+
+/** Failure('usage') when the folder for the verdict store is something else: the feeder in the background could only log it. */
+async function checkStore(config: RunConfig, { keyFile, drain, report }: RunOptions): Promise<void> {
+  const say = (line: string): void => report({ kind: 'notice', line });
+  const store = await openStoreFor(config, { keyFile, say, signal: drain });
+  await store?.close();
+}
 
 async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
   await assertExportable(ui, []);

@@ -7,6 +7,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import { clearMarker } from '../../runs/control/control-files.ts';
 import { FeedClaim } from '../../runs/control/feed-claim.ts';
@@ -15,6 +16,7 @@ import type { Run } from '../../runs/create-run.ts';
 import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
+import { RunReuse } from '../../runs/reuse/run-reuse.ts';
 import { RunProgress } from '../../runs/progress.ts';
 import type { NotedView } from '../../runs/run-events.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
@@ -24,6 +26,8 @@ interface ContinueOnFleetOptions {
   /** Judge items with a retryable error again, instead of finishing open work. */
   readonly retry: boolean;
   readonly link: RedisLink;
+  /** Verdicts of earlier runs, opened and closed by the caller; null: every item is judged. */
+  readonly store: VerdictStore | null;
   /** Aborted when the feeder must end; the fleet judges and commits fed shards without it. */
   readonly stop: AbortSignal;
   /** One line for people. */
@@ -86,12 +90,14 @@ async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptio
   const signal = AbortSignal.any([options.stop, failed.signal]);
   setMaxListeners(0, signal);
   const tail = await ChainTail.open(run.dir, signal);
-  const feeder = new FleetFeeder({ run, link: options.link, claim: rights.claim, tail });
+  const reuse = new RunReuse(run.record, options.store);
+  const feeder = new FleetFeeder({ run, reuse, link: options.link, claim: rights.claim, tail });
   const supervised = feeder.supervise(signal).catch((error: unknown) => failed.abort(error));
   try {
     await feeder.obeyMarkers(signal);
     const planned = await feedDuePasses(run, { ...rights, tail, feeder, signal }, options);
     const summary = await feeder.finish(planned, () => finishedSummary(run.dir), signal);
+    await reuse.finished(planned.pass);
     await feeder.deregister(signal);
     return summary;
   } catch (error) {
@@ -146,7 +152,7 @@ async function feedDuePasses(
         planned: () => readPlan(planPath, { signal }),
         plan,
         isCommitted,
-        submit: (shard, aborted) => feeder.shards.submit(shard, aborted),
+        submit: (shard, aborted) => feeder.feed(shard, aborted),
         progress,
         signal,
       });

@@ -4,6 +4,7 @@ import { recordSha256 } from '../../config/run-config.ts';
 import { shownDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/sources/corpus-roots.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
+import type { Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { RedisHeadroom } from '../redis/redis-headroom.ts';
 import { shardQueue, sinkQueue } from '../redis/fleet-queues.ts';
@@ -11,12 +12,14 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { finishJobId, type SinkJob } from '../jobs/result-job.ts';
 import type { ShardJob } from '../jobs/shard-job.ts';
+import { workerFingerprints } from '../redis/worker-models.ts';
 import { sweepRun } from '../redis/sweep-run.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import type { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
+import type { RunReuse } from '../../runs/reuse/run-reuse.ts';
 import { OverdueDelays } from './overdue-delays.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
 import { stallReason } from '../status/stall-reason.ts';
@@ -31,6 +34,7 @@ const ANSWER_WITHIN_MS = 5000;
 
 interface FleetFeederOptions {
   readonly run: Run;
+  readonly reuse: RunReuse;
   readonly link: RedisLink;
   readonly claim: FeedClaim;
   readonly tail: ChainTail;
@@ -65,6 +69,10 @@ export class FleetFeeder {
   readonly #results: RedisQueue<SinkJob>;
   #note: string | null = null;
   #paused = false;
+  /** Ids of the fingerprints that the guards of workers have, as last announced; null before a worker was there. */
+  #fingerprints: readonly string[] | null = null;
+  /** The lane of a shard that is not fed before they are known. */
+  #unfed: Lane | null = null;
   /** Whether Redis has reconnected since lost shards were last resubmitted. */
   #isBack = false;
   #isDeregistered = false;
@@ -97,6 +105,22 @@ export class FleetFeeder {
   /** Why the run makes no progress, as a short phrase; null when it does. */
   get note(): string | null {
     return this.#note;
+  }
+
+  /**
+   * Feeds a planned shard. If the run reuses verdicts, this waits for a worker first: which verdicts are valid depends on
+   * the models that judge now. Nobody could judge the shard before, anyway.
+   */
+  async feed(shard: Shard, signal: AbortSignal): Promise<void> {
+    const { reuse } = this.#options;
+    await this.shards.submit(reuse.isOn ? await this.#settle(shard, signal) : shard, signal);
+  }
+
+  async #settle(shard: Shard, signal: AbortSignal): Promise<Shard> {
+    this.#unfed = shard.lane;
+    while (this.#fingerprints === null) await delay(LOOK_EVERY_MS, undefined, { signal });
+    this.#unfed = null;
+    return this.#options.reuse.settle(shard, this.#fingerprints);
   }
 
   /** Applies the marker files. Called before feeding begins, so that a paused run submits nothing. */
@@ -218,10 +242,11 @@ export class FleetFeeder {
   /** Checks marker files, reported problems, the reason for a stall, and the deadline. */
   async #check(signal: AbortSignal): Promise<void> {
     await this.obeyMarkers(signal);
-    const { run, claim } = this.#options;
+    const { run, claim, link, reuse } = this.#options;
     const answered = await this.#ifRedisAnswers(signal, async (soon) => {
       const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
+      if (reuse.isOn) this.#fingerprints = (await workerFingerprints(link, soon)) ?? this.#fingerprints;
       this.#note = this.#paused ? 'paused' : await this.#stallReason(soon);
       if (await this.#isBeingFinished(soon)) this.#progressAt = performance.now();
     });
@@ -233,10 +258,15 @@ export class FleetFeeder {
   #checkDeadline(): void {
     const { maxWaitMs } = this.#options.run.record.config;
     const { oldest } = this.shards;
-    if (oldest === null && this.#finishing === null) return;
+    if (oldest === null && this.#unfed === null && this.#finishing === null) {
+      // Nothing is waited for: the feeder reads.
+      this.#progressAt = performance.now();
+      return;
+    }
     if (performance.now() - this.#progressAt <= maxWaitMs) return;
-    const missing = oldest === null ? 'the run was not finished' : 'nothing was committed';
-    const why = oldest === null ? 'no sink has finished it' : `shard ${oldest.shard} is the oldest`;
+    const missing = this.#finishing === null ? 'nothing was committed' : 'the run was not finished';
+    const waits = this.#finishing === null ? 'no worker has come' : 'no sink has finished it';
+    const why = oldest === null ? waits : `shard ${oldest.shard} is the oldest`;
     throw new Failure('service', `${missing} for ${shownDuration(maxWaitMs)}: ${this.#note ?? why}`);
   }
 
@@ -248,8 +278,7 @@ export class FleetFeeder {
 
   async #stallReason(signal: AbortSignal): Promise<string | null> {
     const { run, link } = this.#options;
-    const waitsFor = this.shards.oldest?.lane ?? (this.#finishing === null ? null : 'end');
-    const reason = await stallReason(link, { run: run.record.run, waitsFor }, signal);
+    const reason = await stallReason(link, { run: run.record.run, waitsFor: this.#waitsFor }, signal);
     if (reason !== null) return reason;
     const waited = performance.now() - this.shards.waitedForRoomAt < ROOM_NOTE_MS;
     return waited ? 'Redis is half full (maxmemory): feeding waits for room' : null;
@@ -266,6 +295,13 @@ export class FleetFeeder {
       if (signal.aborted || !late.aborted || error instanceof Failure) throw error;
       return false;
     }
+  }
+
+  get #waitsFor(): Lane | 'end' | null {
+    const { oldest } = this.shards;
+    // The result of a settled shard waits for a sink only, as the run itself does in the end.
+    if (oldest !== null) return oldest.isSettled ? 'end' : oldest.lane;
+    return this.#finishing === null ? this.#unfed : 'end';
   }
 
   #register(signal: AbortSignal): Promise<void> {

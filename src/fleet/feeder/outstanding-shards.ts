@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Judging } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
-import { shardBytes, type Shard } from '../../domain/shard.ts';
+import { settledFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
 import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
-import type { SinkJob } from '../jobs/result-job.ts';
+import { sinkJobCodec, type ResultJob, type SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
 import { OverdueDelays } from './overdue-delays.ts';
@@ -18,6 +18,11 @@ import { OverdueDelays } from './overdue-delays.ts';
 export const MAX_OUTSTANDING_SHARDS = 256;
 /** Maximum content of these shards, in bytes; a single larger shard is fed when no other is outstanding. */
 const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
+/**
+ * Maximum number of them whose results go straight to the sink: half of what its queue takes. A worker that finds no room
+ * there gives its shard back, and the shard is judged again.
+ */
+const MAX_SETTLED_SHARDS = 32;
 
 interface OutstandingOptions {
   readonly run: string;
@@ -44,6 +49,8 @@ interface Entry {
   readonly id: string;
   readonly shard: number;
   readonly lane: Lane;
+  /** Whether all items are settled: then its result goes straight to the sink. */
+  readonly isSettled: boolean;
   readonly bytes: number;
   /** The job as JSON: 65,536 items as objects would take most of the heap. */
   readonly job: Buffer;
@@ -59,6 +66,7 @@ export class OutstandingShards {
   readonly #changes = new WaitList();
   readonly #delays = new OverdueDelays();
   #bytes = 0;
+  #settled = 0;
   #held = false;
   #waitedForRoomAt = Number.NEGATIVE_INFINITY;
 
@@ -71,7 +79,7 @@ export class OutstandingShards {
   }
 
   /** The shard with the lowest number; null when there are none. */
-  get oldest(): Pick<Shard, 'shard' | 'lane'> | null {
+  get oldest(): Pick<Entry, 'shard' | 'lane' | 'isSettled'> | null {
     let oldest: Entry | null = null;
     for (const entry of this.#entries.values()) {
       if (oldest === null || entry.shard < oldest.shard) oldest = entry;
@@ -91,15 +99,16 @@ export class OutstandingShards {
   }
 
   /**
-   * Puts a shard into its lane's queue; waits while the maximum is outstanding or Redis has no room. With nothing
+   * Puts a shard into its lane's queue, or if all its items are settled, its result into the sink's; waits while the maximum is outstanding or Redis has no room. With nothing
    * outstanding it does not wait for room in Redis, so that a run makes progress even if other data fills Redis. A shard
    * that was committed during the wait is not queued: workers and sink still process shards of an earlier feeder.
    */
   async submit(shard: Shard, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const bytes = shardBytes(shard.items);
+    const isSettled = shard.items.every(({ settled }) => settled !== null);
     for (;;) {
-      await this.#until(() => !this.#held && this.#hasRoom(bytes), signal);
+      await this.#until(() => !this.#held && this.#hasRoom(bytes, isSettled), signal);
       const room = this.#entries.size === 0 || (await this.#options.redisHasRoom(bytes, signal));
       // Nothing may be awaited between this check and the entry: a commit that was counted is not reported again.
       if (this.#options.isCommitted(shard.shard)) return;
@@ -108,20 +117,20 @@ export class OutstandingShards {
       this.#waitedForRoomAt = performance.now();
       await delay(LOOK_FOR_ROOM_EVERY_MS, undefined, { signal });
     }
-    const { run, record, epoch, key, expectFingerprint, judging } = this.#options;
-    const marks = { landmarks: this.#landmarksOf(shard), settledMark: settledMark(key, shard) };
-    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, ...marks, shard };
-    this.#entries.set(shard.shard, entryOf(job, bytes));
+    const entry = this.#entryOf(shard, bytes, isSettled);
+    this.#entries.set(shard.shard, entry);
     this.#bytes += bytes;
-    await this.#options.queueOf(shard.lane).put(job, signal);
+    if (isSettled) this.#settled++;
+    await this.#put(entry, signal);
   }
 
   /** Removes the shards that are committed by now. */
   settle(): void {
-    for (const [shard, { bytes }] of this.#entries) {
+    for (const [shard, { bytes, isSettled }] of this.#entries) {
       if (!this.#options.isCommitted(shard)) continue;
       this.#entries.delete(shard);
       this.#bytes -= bytes;
+      if (isSettled) this.#settled--;
     }
     this.#changes.offerTurns();
   }
@@ -157,7 +166,7 @@ export class OutstandingShards {
       ),
     );
     // In ascending order, which is the order in which they are judged.
-    await Promise.all(uncommitted.map((entry) => this.#queueOf(entry).put(jobOf(entry), signal)));
+    await Promise.all(uncommitted.map((entry) => this.#put(entry, signal)));
     return uncommitted.length;
   }
 
@@ -169,8 +178,30 @@ export class OutstandingShards {
     await Promise.all(overdue.map((id) => delayed.get(id)!.wake(id, signal)));
   }
 
-  #queueOf({ lane }: Entry): RedisQueue<ShardJob> {
-    return this.#options.queueOf(lane);
+  /** The first queue that a shard is in. */
+  #queueOf({ lane, isSettled }: Entry): AnyQueue {
+    return isSettled ? this.#options.results : this.#options.queueOf(lane);
+  }
+
+  #entryOf(shard: Shard, bytes: number, isSettled: boolean): Entry {
+    const { run, record, epoch, key, expectFingerprint, judging } = this.#options;
+    const mark = settledMark(key, shard);
+    const of = { shard: shard.shard, lane: shard.lane, isSettled, bytes };
+    if (isSettled) {
+      const fingerprints = [...settledFingerprints(shard.items).values()];
+      const result = { shard, outcomes: shard.items.map(() => null), fingerprints };
+      const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
+      return { ...of, id: sinkJobCodec.id(job), job: asBytes(sinkJobCodec.encode(job)) };
+    }
+    const marks = { landmarks: this.#landmarksOf(shard), settledMark: mark };
+    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, ...marks, shard };
+    return { ...of, id: shardJobCodec.id(job), job: asBytes(shardJobCodec.encode(job)) };
+  }
+
+  async #put({ lane, isSettled, job }: Entry, signal: AbortSignal): Promise<void> {
+    const data: unknown = JSON.parse(job.toString());
+    if (isSettled) await this.#options.results.put(sinkJobCodec.decode(data), signal);
+    else await this.#options.queueOf(lane).put(shardJobCodec.decode(data), signal);
   }
 
   /** The landmarks of the corpora that contain the shard's media. */
@@ -185,8 +216,9 @@ export class OutstandingShards {
     return found;
   }
 
-  #hasRoom(bytes: number): boolean {
+  #hasRoom(bytes: number, isSettled: boolean): boolean {
     if (this.#entries.size === 0) return true;
+    if (isSettled && this.#settled >= MAX_SETTLED_SHARDS) return false;
     return this.#entries.size < MAX_OUTSTANDING_SHARDS && this.#bytes + bytes <= MAX_OUTSTANDING_BYTES;
   }
 
@@ -195,27 +227,22 @@ export class OutstandingShards {
   }
 }
 
-function entryOf(job: ShardJob, bytes: number): Entry {
-  const { shard, lane } = job.shard;
-  const json = JSON.stringify(shardJobCodec.encode(job));
-  return { id: shardJobCodec.id(job), shard, lane, bytes, job: Buffer.from(json) };
-}
-
-function jobOf({ job }: Entry): ShardJob {
-  return shardJobCodec.decode(JSON.parse(job.toString()));
+function asBytes(job: object): Buffer {
+  return Buffer.from(JSON.stringify(job));
 }
 
 interface Seen {
   readonly entry: Entry;
-  readonly queue: StateQueue;
+  readonly queue: AnyQueue;
   readonly state: ValueState;
 }
 
-type StateQueue = Pick<RedisQueue<never>, 'state' | 'wake'>;
+/** What can be asked of a queue, whatever its values are. */
+type AnyQueue = Pick<RedisQueue<never>, 'state' | 'wake' | 'remove'>;
 
 /** The state of each shard's job in its queue. */
 async function statesIn(
-  queueOf: (entry: Entry) => StateQueue,
+  queueOf: (entry: Entry) => AnyQueue,
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<Seen[]> {

@@ -5,8 +5,10 @@ import { RedisLink } from '../../queue/redis/link.ts';
 import { FleetSeal } from '../../queue/redis/sealing/fleet-seal.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openTrustedRun, prepareRun, type ResumeOptions, type RunOptions } from '../../runs/prepare-run.ts';
+import { openStoreFor, openStoreOf, type OpenStoreOptions } from '../../runs/reuse/open-store.ts';
 import { resultOf, type RunResult } from '../../runs/run-end.ts';
 import type { NotedView } from '../../runs/run-events.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
 import { continueOnFleet } from './continue-on-fleet.ts';
 
 interface FleetRunOptions extends RunOptions {
@@ -22,7 +24,9 @@ interface FleetRunOptions extends RunOptions {
  * for unusable sources, `service` when Redis does not answer, otherwise as `continueOnFleet`.
  */
 export async function startRunOnFleet(config: RunConfig, options: FleetRunOptions): Promise<RunResult> {
-  return feedRun(await prepareRun(config, options), false, options);
+  const create = await prepareRun(config, options);
+  const openStore: OpenStore = (of) => openStoreFor(config, of);
+  return feedRun(create, { retry: false, openStore }, options);
 }
 
 /**
@@ -34,14 +38,17 @@ export async function resumeRunOnFleet(
   options: FleetRunOptions & ResumeOptions,
 ): Promise<RunResult> {
   const run = await openTrustedRun(dir, options);
-  return feedRun(async () => run, options.retry, options);
+  const openStore: OpenStore = (of) => openStoreOf(run, of);
+  return feedRun(async () => run, { retry: options.retry, openStore }, options);
 }
+
+type OpenStore = (options: OpenStoreOptions) => Promise<VerdictStore | null>;
 
 /** Workers and the sink finish fed shards without this process, so `drain` and `stop` both end it at once. */
 async function feedRun(
   open: () => Promise<Run>,
-  retry: boolean,
-  { redis, key, startWaitMs, drain, stop, report }: FleetRunOptions,
+  { retry, openStore }: { readonly retry: boolean; readonly openStore: OpenStore },
+  { redis, key, keyFile, startWaitMs, drain, stop, report }: FleetRunOptions,
 ): Promise<RunResult> {
   report({ kind: 'fleet', redis });
   const say = (line: string): void => report({ kind: 'notice', line });
@@ -53,10 +60,15 @@ async function feedRun(
     seal: key && new FleetSeal(key),
   });
   try {
-    const run = await open();
-    report({ kind: 'begun', run });
-    const watch = (view: () => NotedView): void => report({ kind: 'judging', view });
-    return resultOf(run, await continueOnFleet(run, { retry, link, stop: ending, say, watch }));
+    const store = await openStore({ keyFile, say, signal: ending });
+    try {
+      const run = await open();
+      report({ kind: 'begun', run });
+      const watch = (view: () => NotedView): void => report({ kind: 'judging', view });
+      return resultOf(run, await continueOnFleet(run, { retry, link, store, stop: ending, say, watch }));
+    } finally {
+      await store?.close();
+    }
   } finally {
     link.close();
   }

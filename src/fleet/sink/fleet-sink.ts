@@ -12,6 +12,8 @@ import { sweepRuns } from '../redis/sweep-run.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
+import { openRunStore } from './open-run-store.ts';
 import { HeldRun, type SinkAfterFinish } from './held-run.ts';
 import { wasTakenOver } from '../../runs/control/feed-claim.ts';
 import { sinkLease } from '../status/stall-reason.ts';
@@ -31,6 +33,8 @@ interface FleetSinkOptions {
   readonly id: string;
   /** Absolute folders; run directories outside them are not touched. */
   readonly roots: readonly string[];
+  /** Path of this user's key file, see runKeyFile. */
+  readonly keyFile: string | null;
   readonly say: (message: string) => void;
   readonly observer: SinkObserver;
   readonly afterFinish: SinkAfterFinish;
@@ -200,9 +204,11 @@ class FleetSink {
 
   /** Commits the results of one run until it is over, or another process takes it over. Does not reject. */
   async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
-    const { link, say, stop, observer, afterFinish } = this.#options;
+    const { link, say, stop, observer, afterFinish, roots, keyFile } = this.#options;
+    const openStore = (run: FoundRun): Promise<VerdictStore | null> =>
+      openRunStore(run, { roots, keyFile, say, signal: stop });
     const diskFull = (full: boolean): void => observer.diskFull(name, full);
-    const held = new HeldRun({ run: found, say, diskFull, afterFinish, stop });
+    const held = new HeldRun({ run: found, say, diskFull, afterFinish, openStore, stop });
     const dropped = new DroppedJobs(say, (reason) => observer.dropped(reason));
     const queue = sinkQueue(link, name, { dropped });
     const signal = AbortSignal.any([end, stop]);

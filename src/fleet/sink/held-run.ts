@@ -7,6 +7,7 @@ import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
 import type { Summary } from '../../record/summary/summary.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
@@ -15,6 +16,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { misfitOf, type Misfit } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
+import { KeptVerdicts } from './kept-verdicts.ts';
 import { PlannedShards } from './planned-shards.ts';
 
 /** Requeue delay after another process took over the log, in milliseconds. */
@@ -27,6 +29,8 @@ interface HeldRunOptions {
   /** Called when the disk is full, and when there is room again. */
   readonly diskFull: (full: boolean) => void;
   readonly afterFinish: SinkAfterFinish;
+  /** Opens the run's verdict store; null: verdicts are not kept for later runs. Does not reject but on abort. */
+  readonly openStore: (run: FoundRun) => Promise<VerdictStore | null>;
   /** Aborted when everything must end at once. */
   readonly stop: AbortSignal;
 }
@@ -45,6 +49,7 @@ type Taken =
 export class HeldRun {
   readonly #options: HeldRunOptions;
   readonly #plan: PlannedShards;
+  readonly #kept: KeptVerdicts;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
   /** The key of the feeder whose result came last. */
@@ -54,8 +59,9 @@ export class HeldRun {
 
   constructor(options: HeldRunOptions) {
     this.#options = options;
-    const { run, stop } = options;
+    const { run, stop, openStore } = options;
     this.#plan = new PlannedShards(join(run.dir, RUN_FILES.plan), stop);
+    this.#kept = new KeptVerdicts(run, openStore);
     this.#recordSha256 = recordSha256(run.record);
   }
 
@@ -85,6 +91,7 @@ export class HeldRun {
       const log = await claim;
       if (job.kind === 'result') {
         await log.commit(job.result);
+        await this.#kept.add(job.result);
         return { done: 'committed' };
       }
       if (!(await this.#plan.isComplete(job.pass, log.committed)))
@@ -126,9 +133,10 @@ export class HeldRun {
     }
   }
 
-  /** Commits results in flight and closes the log. */
+  /** Commits results in flight and closes the log and the verdict store. */
   async close(): Promise<void> {
     if (this.#claim !== null) await this.#release(this.#claim);
+    await this.#kept.close();
   }
 
   async #claimLog(): Promise<LogWriter> {

@@ -7,6 +7,7 @@ import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
+import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { gate } from '../../helpers/guards/gate.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
@@ -23,7 +24,13 @@ async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
   const end = new AbortController();
   setMaxListeners(0, end.signal);
   const tail = await ChainTail.open(run.dir, end.signal);
-  const feeder = new FleetFeeder({ run, link, claim: feedClaim, tail });
+  const feeder = new FleetFeeder({
+    run,
+    reuse: new RunReuse(run.record, null),
+    link,
+    claim: feedClaim,
+    tail,
+  });
   const watching = feeder.supervise(end.signal);
   watching.catch(() => {});
   onTestFinished(async () => {

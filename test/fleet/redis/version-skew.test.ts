@@ -81,7 +81,7 @@ it('a run of a later version is skipped by a sink, which continues', async () =>
   setMaxListeners(0, end.signal);
   const nothing = (): void => {};
   const ended = runFleetSink({
-    ...{ link, id: 'a-sink', roots: [dirname(dir)], say: (line: string) => said.push(line) },
+    ...{ link, id: 'a-sink', roots: [dirname(dir)], keyFile: null, say: (line: string) => said.push(line) },
     observer: { held: nothing, committed: nothing, diskFull: nothing, finished: nothing, dropped: nothing },
     afterFinish: { signingKey: null, headFile: null },
     ...{ drain: end.signal, stop: end.signal },

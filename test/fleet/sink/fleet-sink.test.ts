@@ -64,7 +64,14 @@ function sinkFor(link: RedisLink, root: string, said: string[] = []): void {
   const end = new AbortController();
   setMaxListeners(0, end.signal);
   const observer = { held: say, committed: say, diskFull: say, finished: say, dropped: say };
-  const options = { link, id: 'a-sink', roots: [root], say: (line: string) => said.push(line), observer };
+  const options = {
+    link,
+    id: 'a-sink',
+    roots: [root],
+    keyFile: null,
+    say: (line: string) => said.push(line),
+    observer,
+  };
   const afterFinish = { signingKey: null, headFile: null };
   const ended = runFleetSink({ ...options, afterFinish, drain: end.signal, stop: end.signal }).catch(
     () => {},

@@ -74,7 +74,7 @@ async function fedRun(
     dropped: (reason: string) => void dropped.push(reason),
   };
   const ended = runFleetSink({
-    ...{ link, id: 'a-sink', roots: [dirname(run.dir)], observer },
+    ...{ link, id: 'a-sink', roots: [dirname(run.dir)], keyFile: null, observer },
     afterFinish: { signingKey: null, headFile },
     say: (line) => said.push(line),
     ...{ drain: end.signal, stop: end.signal },

@@ -1,0 +1,47 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isInside } from '../../files/open-inside.ts';
+import { openStoreOf, type OpenStoreOptions } from '../../runs/reuse/open-store.ts';
+import { storeFolderOf } from '../../runs/reuse/store-folder.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
+import type { FoundRun } from './find-run-directory.ts';
+
+interface OpenRunStoreOptions extends OpenStoreOptions {
+  /** Absolute folders; a store outside them is not touched. */
+  readonly roots: readonly string[];
+}
+
+/**
+ * Opens the store of a run that a sink holds; null for a run without one, for one outside the sink's folders, and when it
+ * cannot be used, which is said. The caller closes it.
+ */
+export async function openRunStore(
+  run: FoundRun,
+  { roots, ...options }: OpenRunStoreOptions,
+): Promise<VerdictStore | null> {
+  const folder = storeFolderOf(run);
+  if (folder === null) return null;
+  if (await isBelow(folder, roots)) return openStoreOf(run, options);
+  options.say(
+    `the verdict store of the run ${run.record.run} is not below a folder of this sink (--root): what it judges is not kept for later runs`,
+  );
+  return null;
+}
+
+/** Whether a folder, which may not exist yet, is below one of the roots, wherever links lead. */
+async function isBelow(folder: string, roots: readonly string[]): Promise<boolean> {
+  const real = await realPlaceOf(folder);
+  for (const root of roots) {
+    const realRoot = await realpath(root).catch(() => null);
+    if (realRoot !== null && isInside(real, realRoot)) return true;
+  }
+  return false;
+}
+
+/** The path without links, of which the last folders may not exist. */
+async function realPlaceOf(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => null);
+  const above = dirname(path);
+  if (real !== null || above === path) return real ?? path;
+  return join(await realPlaceOf(above), basename(path));
+}

@@ -1,0 +1,52 @@
+import type { RunConfig } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { VerdictStore, type StoreOptions } from '../../store/verdict-store.ts';
+import type { Run } from '../create-run.ts';
+import { runKey } from '../trust/run-key.ts';
+import { storeFolderOf } from './store-folder.ts';
+
+export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
+  /** Path of this user's key file, see runKeyFile. */
+  readonly keyFile: string | null;
+}
+
+/**
+ * Opens the verdict store for a run that is about to be created; null when it cannot be used now, which is said.
+ * Failure('usage') for a folder that is something else, or that others can write in. The caller closes it.
+ */
+export async function openStoreFor(
+  { store }: RunConfig,
+  options: OpenStoreOptions,
+): Promise<VerdictStore | null> {
+  return store === undefined ? null : openIn(store, options);
+}
+
+/**
+ * Opens the verdict store of a run that exists; null for a run without one, and when it cannot be used for any reason,
+ * which is said. The caller closes it.
+ */
+export async function openStoreOf(
+  run: Pick<Run, 'dir' | 'record'>,
+  options: OpenStoreOptions,
+): Promise<VerdictStore | null> {
+  const folder = storeFolderOf(run);
+  if (folder === null) return null;
+  try {
+    return await openIn(folder, options);
+  } catch (error) {
+    if (!(error instanceof Failure) || options.signal.aborted) throw error;
+    options.say(`${error.message}; the run goes on without it`);
+    return null;
+  }
+}
+
+async function openIn(
+  folder: string,
+  { keyFile, say, signal }: OpenStoreOptions,
+): Promise<VerdictStore | null> {
+  return VerdictStore.open(folder, { key: await runKey(keyFile), recorded, say, signal });
+}
+
+async function* recorded(): AsyncGenerator<never, void> {
+  // A damaged store begins empty.
+}

@@ -1,0 +1,72 @@
+import { appendFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { expectStatus, Fleet } from '../helpers/fleet.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
+import { comparable, outcomes } from '../helpers/run-directory.ts';
+
+it(
+  'a fleet judges what is new, and a run of nothing new never reaches a worker',
+  { timeout: 120_000 },
+  async () => {
+    let judged = 0;
+    const guard = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      synthetic: {
+        serviceTime: 'zero',
+        observe: ({ requests }) => {
+          for (const { strings } of requests) {
+            judged += strings.get('TEXT')?.filter((text) => text.includes(', number ')).length ?? 0;
+          }
+        },
+      },
+    });
+    onTestFinished(() => guard.close());
+    const folder = await temporaryFolder();
+    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+    await mkdir(corpus);
+    await mkdir(out);
+    await writeComments(corpus, 'a.csv', 2000);
+    await appendFile(join(corpus, 'a.csv'), 'again,"the same, number 0"\nagain,"the same, number 0"\n');
+    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+    fleet.worker();
+    fleet.sink();
+    const scan = async (): Promise<{ summary: Summary; judged: number }> => {
+      judged = 0;
+      const done = await fleet.enqueue(corpus, ['--json']).finished();
+      expectStatus(done, 0);
+      return { summary: JSON.parse(done.stdout) as Summary, judged };
+    };
+
+    const first = await scan();
+    expect(first).toMatchObject({ summary: { verdicts: 2002, reused: 0, copies: 1 }, judged: 2001 });
+    const second = await scan();
+    expect(second).toMatchObject({ summary: { verdicts: 2002, reused: 2002 }, judged: 0 });
+    const lines = await outcomes(second.summary.dir);
+    expect(new Set(lines.map((line) => line.reused_from))).toEqual(new Set([first.summary.run]));
+    expect(await verifyRun(second.summary.dir, {})).toMatchObject({ ok: true });
+
+    await writeComments(corpus, 'b.csv', 10, 5001);
+    expect(await scan()).toMatchObject({ summary: { verdicts: 2012, reused: 2002 }, judged: 10 });
+
+    // What a fleet has judged, a process alone does not judge again, and the other way round.
+    await writeComments(corpus, 'c.csv', 10, 6001);
+    judged = 0;
+    const alone = await guardsweep(['enqueue', corpus, '--out', out, '--guard', guard.address, '--json']);
+    expectStatus(alone, 0);
+    const { dir } = JSON.parse(alone.stdout) as Summary;
+    expect(judged).toBe(10);
+    const fourth = await scan();
+    expect(fourth).toMatchObject({ summary: { verdicts: 2022, reused: 2022 }, judged: 0 });
+    const same = (all: object[]): object[] => all.map((line) => ({ ...line, same_as: null }));
+    expect(same(comparable(await outcomes(fourth.summary.dir)))).toEqual(
+      same(comparable(await outcomes(dir))),
+    );
+  },
+);

@@ -1,0 +1,106 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { random, seed, writeComments } from '../helpers/corpus.ts';
+import { committedShards, comparable, outcomes, until } from '../helpers/run-directory.ts';
+
+const ROWS = 6000;
+const DISTINCT = 2500;
+
+/** Rows with contents that come up again and again, in an order of its own. */
+function rowsOf(next: () => number): string {
+  const row = (at: number): string => `r${at},"text, number ${Math.floor(next() * DISTINCT)}"\n`;
+  return `id,text\n${Array.from({ length: ROWS }, (_, at) => row(at)).join('')}`;
+}
+
+/** What lines say of their items, but for who judged them and which copy was judged. */
+const withoutReuse = async (run: string): Promise<object[]> =>
+  comparable(await outcomes(run)).map((line) => ({ ...line, same_as: null }));
+
+it(
+  'a rescan that is killed again and again ends as an undisturbed run, and what was judged is not judged again',
+  { timeout: 120_000 },
+  async () => {
+    const next = random(seed());
+    const calls = new Map<string, number>();
+    const guard = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      synthetic: {
+        serviceTime: 'zero',
+        observe: ({ requests }) => {
+          for (const { strings } of requests) {
+            for (const bytes of strings.get('TEXT') ?? []) {
+              const text = String(bytes);
+              if (text.includes(', number ')) calls.set(text, (calls.get(text) ?? 0) + 1);
+            }
+          }
+        },
+      },
+    });
+    onTestFinished(() => guard.close());
+    const folder = await temporaryFolder();
+    const [path, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+    await mkdir(path);
+    await writeComments(path, 'a.csv', 1000);
+    const named = ['--guard', guard.address, '--quiet'];
+    const night = async (): Promise<string> => {
+      const done = await guardsweep(['enqueue', path, '--out', out, ...named]);
+      expect(done).toMatchObject({ status: 0 });
+      return done.stdout.trim().split('\n').at(-1)!;
+    };
+    const first = await night();
+    await writeFile(join(path, 'b.csv'), rowsOf(next));
+
+    calls.clear();
+    const killed = await runThatIsKilled(['enqueue', path, '--out', out, ...named], next, async () => {
+      const others = (await readdir(out)).filter((name) => !name.startsWith('.') && !first.endsWith(name));
+      return others.map((name) => join(out, name))[0];
+    });
+    const lines = await outcomes(killed);
+    expect(await verifyRun(killed, {})).toMatchObject({ ok: true });
+    expect(new Set(lines.slice(0, 1000).map((line) => line.reused_from))).toEqual(
+      new Set([first.split('/').at(-1)]),
+    );
+    const distinct = new Set(lines.slice(1000).map((line) => line.content_sha256)).size;
+    expect(calls.size).toBe(distinct);
+    // What was in flight when the process was killed, and nothing else, was judged a second time.
+    const judgedAgain = [...calls.values()].filter((times) => times > 1).length;
+    expect(judgedAgain).toBeLessThan(distinct / 2);
+
+    const undisturbed = await guardsweep(['enqueue', path, '--out', join(folder, 'undisturbed'), ...named]);
+    expect(undisturbed).toMatchObject({ status: 0 });
+    expect(await withoutReuse(killed)).toEqual(
+      await withoutReuse(undisturbed.stdout.trim().split('\n').at(-1)!),
+    );
+    calls.clear();
+    await night();
+    expect(calls.size).toBe(0);
+  },
+);
+
+/** Runs a command, kills it three times and resumes it each time; gives the run directory. */
+async function runThatIsKilled(
+  args: readonly string[],
+  next: () => number,
+  find: () => Promise<string | undefined>,
+): Promise<string> {
+  let cli = new Cli(args);
+  const run = await until(find, 'the run directory');
+  for (let death = 0; death < 3; death++) {
+    const already = await committedShards(run);
+    await until(
+      async () =>
+        cli.child.exitCode !== null || (await committedShards(run)) > already + Math.floor(next() * 3),
+      'progress',
+    );
+    cli.kill('SIGKILL');
+    await cli.finished();
+    cli = new Cli(['resume', run, '--quiet']);
+  }
+  expect(await cli.finished()).toMatchObject({ status: 0 });
+  return run;
+}

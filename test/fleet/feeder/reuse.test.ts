@@ -1,0 +1,142 @@
+import { setMaxListeners } from 'node:events';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { EndpointStatus } from '../../../src/guard/endpoint/endpoint-status.ts';
+import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
+import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { Presence } from '../../../src/fleet/redis/presence.ts';
+import { announcedGuards } from '../../../src/fleet/redis/worker-models.ts';
+import type { RedisLink } from '../../../src/queue/redis/link.ts';
+import { ChainTail } from '../../../src/record/log/chain-tail.ts';
+import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
+import { VerdictStore } from '../../../src/store/verdict-store.ts';
+import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
+import { settled } from '../../helpers/settled.ts';
+import { FINGERPRINT, fingerprint, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+
+setMaxListeners(0, signal);
+
+/** A feeder of a run that reuses verdicts; an earlier run judged the items 0 to 9. */
+async function reusingFeeder(link: RedisLink, maxWaitMs = 60_000) {
+  const { dir, record: plain } = await newRun({ maxWaitMs });
+  const record = { ...plain, config: { ...plain.config, reuse: true } };
+  const recorded = async function* () {
+    // Nothing was recorded.
+  };
+  const options = { key: null, recorded, say: () => undefined, signal };
+  const store = await VerdictStore.open(join(dirname(dir), '.store'), options);
+  const earlier = shardOf(0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await new RunReuse({ ...record, run: 'an-earlier-run' }, store).keep(resultOf(earlier));
+  const claim = await FeedClaim.take(dir, { fleet: true });
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const tail = await ChainTail.open(dir, end.signal);
+  const run = { dir, record, sources: [] };
+  const feeder = new FleetFeeder({ run, reuse: new RunReuse(record, store), link, claim, tail });
+  const watching = feeder.supervise(end.signal);
+  watching.catch(() => undefined);
+  const [shards, results] = [shardQueue(link, 'text'), sinkQueue(link, record.run)];
+  onTestFinished(async () => {
+    end.abort(new Error('the test is over'));
+    await watching.catch(() => undefined);
+    await feeder.close();
+    await Promise.all([shards.close(), results.close(), claim.release(), store!.close()]);
+  });
+  const waiting = async () => ({
+    shards: (await shards.depth(signal)).waiting,
+    results: (await results.depth(signal)).waiting,
+  });
+  return { run, feeder, watching, end: end.signal, shards, results, waiting };
+}
+
+/** Announces a worker whose guards have these fingerprints. */
+async function announce(link: RedisLink, ...ids: readonly (string | null)[]): Promise<void> {
+  const guards = ids.map(
+    (id) => ({ name: 'grpc://gpu:8001', state: { name: 'ready' }, fingerprint: id }) as EndpointStatus,
+  );
+  const describe = (): object => ({ lanes: ['text'], guards: announcedGuards(guards) });
+  const presence = new Presence(link, 'worker', 'a-worker', { describe, expiryMs: 60_000 });
+  onTestFinished(() => presence.stop());
+  await presence.start();
+}
+
+it('a settled shard goes straight to the sink, and of others the worker gets what was not judged', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, end, shards, waiting } = await reusingFeeder(link);
+  await announce(link, null, FINGERPRINT.id);
+  await feeder.feed(shardOf(0, [0, 1, 2]), end);
+  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+  await feeder.feed(shardOf(1, [8, 9, 10, 11]), end);
+  expect(await waiting()).toEqual({ shards: 1, results: 1 });
+  const enough = new AbortController();
+  const consuming = shards.consume(
+    async ({ shard }) => {
+      expect(shard.items.map((item) => item.settled?.judgement?.score ?? null)).toEqual([
+        0.07,
+        0.93,
+        null,
+        null,
+      ]);
+      expect(shard.items[0]!.settled).toMatchObject({ reusedFrom: 'an-earlier-run' });
+      enough.abort(new Error('seen'));
+    },
+    { concurrency: 1, signal: enough.signal },
+  );
+  await expect(consuming).rejects.toThrow('seen');
+});
+
+it('a settled shard that Redis lost goes to the sink again', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, end, results, waiting } = await reusingFeeder(link);
+  await announce(link, FINGERPRINT.id);
+  await feeder.feed(shardOf(0, [0, 1, 2]), end);
+  await results.obliterate(signal);
+  expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(1);
+  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+  expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(0);
+  await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
+});
+
+it('what workers of another model would judge is fed as it is', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, end, waiting } = await reusingFeeder(link);
+  await announce(link, fingerprint('b').id, null, 'sha256:nonsense');
+  await feeder.feed(shardOf(0, [0, 1, 2]), end);
+  expect(await waiting()).toEqual({ shards: 1, results: 0 });
+});
+
+it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, watching, end, waiting } = await reusingFeeder(link, 2500);
+  const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
+  feeding.catch(() => undefined);
+  await settled(() => feeder.note === 'waiting for a worker (guardsweep worker)');
+  expect(await waiting()).toEqual({ shards: 0, results: 0 });
+  await expect(watching).rejects.toMatchObject({
+    kind: 'service',
+    message: 'nothing was committed for 3 s: waiting for a worker (guardsweep worker)',
+  });
+});
+
+it('a run that waits for a worker can be paused, and goes on when one comes', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, feeder, end, waiting } = await reusingFeeder(link, 1500);
+  await setMarker(run.dir, 'paused');
+  const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
+  const began = performance.now();
+  await settled(() => feeder.note === 'paused' && performance.now() - began > 2000);
+  await clearMarker(run.dir, 'paused');
+  await announce(link, FINGERPRINT.id);
+  await feeding;
+  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+});
+
+it('a run that waits for a worker can be cancelled', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, feeder, watching, end } = await reusingFeeder(link);
+  feeder.feed(shardOf(0, [0]), end).catch(() => undefined);
+  await setMarker(run.dir, 'cancelled');
+  await expect(watching).rejects.toMatchObject({ kind: 'interrupted' });
+});

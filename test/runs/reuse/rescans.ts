@@ -1,0 +1,90 @@
+import { setMaxListeners } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { resolveRunConfig } from '../../../src/config/resolve.ts';
+import type { RunConfig } from '../../../src/config/run-config.ts';
+import type { Flags } from '../../../src/config/settings/given.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
+import type { GuardSession } from '../../../src/guard/pool/guard-session.ts';
+import type { RunEvent } from '../../../src/runs/run-events.ts';
+import type { RunResult } from '../../../src/runs/run-end.ts';
+import { resumeRun, startRun, type JudgeRunOptions } from '../../../src/runs/start-run.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { countingGuard, type CountingGuard } from '../../helpers/guards/counting-guard.ts';
+import { outcomes } from '../../helpers/run-directory.ts';
+
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+
+export interface Site {
+  readonly folder: string;
+  readonly uploads: string;
+  readonly guard: CountingGuard;
+  /** Scans the uploads and checks the record. `taken` is what the guard was asked for. */
+  readonly scan: (flags?: Flags, options?: Partial<JudgeRunOptions>) => Promise<Scan>;
+}
+
+export interface Scan extends RunResult {
+  readonly lines: readonly OutcomeLine[];
+  readonly taken: readonly string[];
+  readonly said: readonly string[];
+}
+
+/** A folder of uploads that is scanned again and again, by one guard and into one output folder. */
+export async function site(): Promise<Site> {
+  const guard = await countingGuard();
+  const folder = await temporaryFolder();
+  const uploads = join(folder, 'uploads');
+  await mkdir(uploads);
+  const scan: Site['scan'] = async (flags = {}, options = {}) => {
+    const events: RunEvent[] = [];
+    const config = await configFor(folder, flags);
+    const result = await startRun(config, optionsFor(guard, events, options));
+    return scanOf(result, guard, events);
+  };
+  return { folder, uploads, guard, scan };
+}
+
+/** Guards that a run is judged by, without the checks of a command's start. */
+export async function sessionWith(address: string): Promise<GuardSession> {
+  const options = { expectFingerprint: null, maxWaitMs: 20_000 };
+  const pool = await connectGuards([{ name: address, address }], options, never);
+  return { pool, died: never, close: () => pool.close() };
+}
+
+async function configFor(folder: string, flags: Flags = {}): Promise<RunConfig> {
+  const where = { paths: ['uploads'], cwd: folder, env: {} };
+  return (await resolveRunConfig({ ...where, flags: { guard: ['grpc://gpu-1:8001'], ...flags } })).config;
+}
+
+function optionsFor(
+  guard: CountingGuard,
+  events: RunEvent[],
+  options: Partial<JudgeRunOptions> = {},
+): JudgeRunOptions {
+  return {
+    keyFile: null,
+    drain: never,
+    stop: never,
+    signingKey: null,
+    guards: async () => () => sessionWith(guard.server.address),
+    report: (event) => void events.push(event),
+    ...options,
+  };
+}
+
+/** Continues a run to its end. */
+export async function resumed(dir: string, guard: CountingGuard, retry = false): Promise<Scan> {
+  const events: RunEvent[] = [];
+  const result = await resumeRun(dir, { ...optionsFor(guard, events), retry, trusted: true });
+  return scanOf(result, guard, events);
+}
+
+async function scanOf(result: RunResult, guard: CountingGuard, events: readonly RunEvent[]): Promise<Scan> {
+  const verified = await verifyRun(result.run.dir, {});
+  if (!verified.ok) throw new Error(`the record is not in order: ${JSON.stringify(verified)}`);
+  const said = events.flatMap((event) => (event.kind === 'notice' ? [event.line] : []));
+  return { ...result, lines: await outcomes(result.run.dir), taken: guard.taken(), said };
+}
