@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import type { SourceConfig } from '../../config/run-config.ts';
 import type { Item } from '../../domain/item.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
@@ -148,6 +149,19 @@ export class SourceAgain {
   async isAsFrozen(source: FrozenSource): Promise<boolean> {
     const { handle, stats } = this.#opened.file;
     return isAsFrozen(stats, source) && isAsFrozen(await handle.stat(), source);
+  }
+
+  /** Whether nobody wrote to the file since it was opened, as far as its times tell. */
+  async stayedAsOpened(): Promise<boolean> {
+    const { handle, stats } = this.#opened.file;
+    const now = await handle.stat();
+    return now.size === stats.size && now.mtimeMs === stats.mtimeMs && now.ctimeMs === stats.ctimeMs;
+  }
+
+  /** Its open file and the size of that, to copy a Parquet table. */
+  get table(): { readonly handle: FileHandle; readonly bytes: number } {
+    const { handle, stats } = this.#opened.file;
+    return { handle, bytes: stats.size };
   }
 
   /** The bytes of the file as stored, from its beginning. */

@@ -30,6 +30,15 @@ export function memberOf({ content }: ReadRecord, key: string, moderation: Moder
   return { text: names.length === 0 ? escaped : `,${escaped}`, at: (text) => text.lastIndexOf('}') };
 }
 
+/** The value of a column that is added to a typed table. */
+export function columnOf({ content }: ReadRecord, key: string, moderation: Moderation): string {
+  const names = isFields(content) ? content.names() : [];
+  if (names.some((name) => name.toLowerCase() === key.toLowerCase())) {
+    throw taken(key, 'the table already has a column');
+  }
+  return JSON.stringify(moderation);
+}
+
 /** The addition to the header of a table. */
 export function headerCells(names: readonly string[], delimiter: Delimiter, key: string): Addition {
   const added = CELLS.map(([name]) => `${key}_${name}`);

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { SourceAgain } from '../../ingest/items/source-again.ts';
+import type { FrozenSidecar } from '../../ingest/plan/plan-line.ts';
+import { fileBytes, isAsFrozen } from '../../ingest/sources/file-bytes.ts';
+import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
+import { noRows, type RowCounts } from './left-out.ts';
+import type { OutputFile } from './output/output-file.ts';
+import type { JudgedSource, SourceExport } from './source-export.ts';
+import { SourceRefused } from './source-refused.ts';
+
+/** Copies a file that is one item. SourceRefused if it is not the one that was judged. */
+export async function copyFile(
+  again: SourceAgain,
+  out: OutputFile,
+  [line]: readonly OutcomeLine[],
+  { sha256 }: JudgedSource,
+): Promise<RowCounts> {
+  const hash = createHash('sha256');
+  for await (const piece of again.stored()) {
+    hash.update(piece);
+    await out.write(piece);
+  }
+  const found = hash.digest('hex');
+  if (found !== sha256 || found !== line!.source.sha256) throw new SourceRefused('source_changed');
+  return { ...noRows(), kept: 1 };
+}
+
+/** Copies the text that was judged with a file. SourceRefused if it has changed since the run was created. */
+export async function copyCaption(caption: FrozenSidecar, { place, signal }: SourceExport): Promise<void> {
+  const handle = await openPlace(placeOfDescription(caption));
+  try {
+    const assertSame = async (): Promise<void> => {
+      if (!isAsFrozen(await handle.stat(), caption)) throw new SourceRefused('source_changed');
+    };
+    await assertSame();
+    const out = await place.create(caption.path, false);
+    try {
+      for await (const piece of fileBytes(handle, caption.bytes, signal)) await out.write(piece);
+      await assertSame();
+      await out.complete();
+    } catch (error) {
+      await out.close();
+      await place.remove(caption.path);
+      throw error;
+    }
+  } finally {
+    await handle.close();
+  }
+}

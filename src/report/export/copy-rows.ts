@@ -1,0 +1,124 @@
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import { OriginalText } from '../../formats/encoding/original-text.ts';
+import { type RowChoice, copyTable } from '../../formats/parquet/write-table.ts';
+import type { ReadRecord } from '../../formats/record.ts';
+import type { RecordsAgain, RowAgain, SourceAgain } from '../../ingest/items/source-again.ts';
+import { columnOf, headerCells, memberOf, rowCells } from './layouts/annotations.ts';
+import { ElementRecords } from './layouts/element-records.ts';
+import { LineRecords } from './layouts/line-records.ts';
+import type { Addition, RecordsWriter } from './layouts/records-writer.ts';
+import type { RowCounts } from './left-out.ts';
+import type { Moderation } from './moderation.ts';
+import type { OutputFile } from './output/output-file.ts';
+import { RowDecisions } from './row-decisions.ts';
+import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
+import { SourceRefused } from './source-refused.ts';
+
+/** Copies the rows of a source. SourceRefused if it is not the one that was judged. */
+export async function copyRows(
+  again: SourceAgain,
+  records: RecordsAgain,
+  out: OutputFile,
+  { source, sha256 }: JudgedSource,
+  to: SourceExport,
+): Promise<RowCounts> {
+  const decisions = new RowDecisions(source.path, to);
+  if (records.layout.kind === 'parquet') await copyParquet(again, records, out, decisions, to);
+  else await copyText(again, records, out, decisions, to.what);
+  const { hasFileLine } = await to.cursor.passSource(source.path);
+  // A trial of the first records does not hash the tables that it reads in part.
+  const isSame = sha256 === null && to.isTrial ? await again.isAsFrozen(source) : again.sha256() === sha256;
+  if (hasFileLine || !isSame || !(await again.stayedAsOpened())) throw new SourceRefused('source_changed');
+  return decisions.counts;
+}
+
+async function copyText(
+  again: SourceAgain,
+  records: RecordsAgain,
+  out: OutputFile,
+  decisions: RowDecisions,
+  what: ExportKind,
+): Promise<void> {
+  const { layout } = records;
+  const copying = { source: again, out };
+  const writer: RecordsWriter =
+    layout.kind === 'csv' || layout.kind === 'jsonl'
+      ? new LineRecords(copying, () => headerAddition(records, what))
+      : new ElementRecords(copying, layout.kind);
+  for await (const batch of again.rows(records)) {
+    // Of a stateful encoding no row can be taken out; which one it is may show late.
+    if (!OriginalText.canSplit(again.encoding)) throw new SourceRefused('encoding');
+    for (const { record, items } of batch) {
+      const moderation = await decisions.of({ record, items });
+      // The bytes of a bad record, and of what is around the records, are passed over with what is between rows.
+      if (record.error !== null || record.span === undefined) continue;
+      const addition = moderation === null ? null : additionTo(record, records, what, moderation);
+      if (moderation !== null && addition !== null) await writer.keep(record, addition.added);
+      else await writer.drop(record);
+      if (moderation !== null && addition === null) await decisions.withoutPlace(record);
+    }
+  }
+  await writer.end();
+}
+
+/** Rows of a Parquet file have no bytes of their own: their values are written again, with the same schema. */
+async function copyParquet(
+  again: SourceAgain,
+  records: RecordsAgain,
+  out: OutputFile,
+  decisions: RowDecisions,
+  { what, signal }: SourceExport,
+): Promise<void> {
+  const batches = again.rows(records);
+  const rows = flat(batches);
+  try {
+    await copyTable({
+      ...again.table,
+      addedColumn: what.kind === 'annotate' ? what.key : null,
+      choose: async (_, count) => {
+        const choices: RowChoice[] = [];
+        while (choices.length < count) {
+          const next = await rows.next();
+          if (next.done === true) throw new SourceRefused('read_differently');
+          choices.push(await choiceOf(next.value, what, decisions));
+        }
+        return choices;
+      },
+      write: (bytes) => out.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+      signal,
+    });
+    // The hash of the file is known once its rows were read to their end.
+    if ((await rows.next()).done !== true) throw new SourceRefused('read_differently');
+  } finally {
+    await rows.return();
+  }
+}
+
+async function choiceOf(row: RowAgain, what: ExportKind, decisions: RowDecisions): Promise<RowChoice> {
+  const moderation = await decisions.of(row);
+  if (moderation === null || row.record.error !== null) return 'left-out';
+  if (what.kind === 'annotate') return { added: columnOf(row.record, what.key, moderation.value!) };
+  return { added: null };
+}
+
+async function* flat(batches: AsyncIterable<readonly RowAgain[]>): AsyncGenerator<RowAgain, void> {
+  for await (const batch of batches) yield* batch;
+}
+
+function headerAddition({ layout, reader }: RecordsAgain, what: ExportKind): Addition | null {
+  if (what.kind === 'clean' || layout.kind !== 'csv' || !layout.header) return null;
+  const names = reader instanceof CsvReader ? (reader.header?.names ?? []) : [];
+  return headerCells(names, layout.delimiter, what.key);
+}
+
+/** What is added to a row that is kept: nothing to a clean one. Null if an annotation has no place in it. */
+function additionTo(
+  record: ReadRecord,
+  { layout }: RecordsAgain,
+  what: ExportKind,
+  { value }: { readonly value: Moderation | null },
+): { readonly added: Addition | null } | null {
+  if (what.kind === 'clean' || value === null) return { added: null };
+  const added = layout.kind === 'csv' ? rowCells(value, layout.delimiter) : memberOf(record, what.key, value);
+  return added === null ? null : { added };
+}

@@ -1,0 +1,51 @@
+import type { SourceRecord } from '../../formats/record.ts';
+import type { RowAgain } from '../../ingest/items/source-again.ts';
+import { noRows, type RowCounts } from './left-out.ts';
+import { type Moderation, moderationOf } from './moderation.ts';
+import { type ReasonLine, rowReasons } from './reasons.ts';
+import type { SourceExport } from './source-export.ts';
+
+/** A row that is kept; `value` is what an annotation says of it, null for a clean export. */
+export interface KeptRow {
+  readonly value: Moderation | null;
+}
+
+/** Decides which rows of a source are kept, in order, and lists those that are not. */
+export class RowDecisions {
+  readonly counts: RowCounts = noRows();
+  readonly #path: string;
+  readonly #to: SourceExport;
+
+  constructor(path: string, to: SourceExport) {
+    this.#path = path;
+    this.#to = to;
+  }
+
+  /** Null for a row that is left out, and for what is around the records. */
+  async of({ record, items }: RowAgain): Promise<KeptRow | null> {
+    const { what, cursor, isTrial } = this.#to;
+    const lines = await cursor.linesOf(this.#path, record.row);
+    const isAround = record.error === null && record.isAround === true;
+    if (isAround && items.length === 0 && lines.length === 0) return null;
+    const isClean = what.kind === 'clean';
+    const reasons = rowReasons(items, lines, { keepReview: isClean && what.keepReview, isTrial });
+    if (isAround) reasons.push({ reason: 'around' });
+    if (record.error !== null && reasons.length === 0) reasons.push({ reason: 'not_judged' });
+    if (record.error !== null || isAround || (isClean && reasons.length > 0)) {
+      await this.#leaveOut(record, reasons);
+      return null;
+    }
+    this.counts.kept++;
+    return { value: isClean ? null : moderationOf(items, lines) };
+  }
+
+  /** Takes back that a row is kept: an annotation has no place in it. */
+  async withoutPlace(record: SourceRecord): Promise<void> {
+    this.counts.kept--;
+    await this.#leaveOut(record, [{ reason: 'no_object' }]);
+  }
+
+  async #leaveOut(record: SourceRecord, reasons: readonly ReasonLine[]): Promise<void> {
+    await this.#to.leftOut.row(this.#path, record, reasons, this.counts);
+  }
+}

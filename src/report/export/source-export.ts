@@ -1,0 +1,43 @@
+import type { SourceConfig } from '../../config/run-config.ts';
+import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { LeftOut, RowCounts } from './left-out.ts';
+import type { WrittenFile } from './output/output-file.ts';
+import type { OutputPlace } from './output/output-place.ts';
+import type { VerdictCursor } from './verdict-cursor.ts';
+
+/**
+ * What is exported: `clean`, the rows that are allowed (with `keepReview` also those to be reviewed) as they are, or
+ * `annotate`, all rows with what the run found, under `key`.
+ */
+export type ExportKind =
+  | { readonly kind: 'clean'; readonly keepReview: boolean }
+  | { readonly kind: 'annotate'; readonly key: string };
+
+/** What sources are exported from and to. */
+export interface SourceExport {
+  readonly what: ExportKind;
+  readonly cursor: VerdictCursor;
+  readonly place: OutputPlace;
+  readonly leftOut: LeftOut;
+  /** Whether the run judged a selection of the records only. */
+  readonly isTrial: boolean;
+  /** Max size of a text item in UTF-8 bytes. */
+  readonly itemBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** A source as the run read it. */
+export interface JudgedSource {
+  readonly source: FrozenSource;
+  readonly config: SourceConfig;
+  /** SHA-256 of the file as it was judged; null if the run could not tell. */
+  readonly sha256: string | null;
+  /** The text that was judged with the file and is no source itself; null if there is none. */
+  readonly caption: FrozenSidecar | null;
+}
+
+/** What became of a source; `file` is null if nothing of it was written. */
+export interface ExportedSource {
+  readonly counts: RowCounts;
+  readonly file: WrittenFile | null;
+}
