@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
-import { duckdb } from '../../formats/parquet/duckdb.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
 import { exported, judgedRun } from './judged-run.ts';
 
 const ROWS = `SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'BLOCK ' ELSE 'text ' END || i AS text,
