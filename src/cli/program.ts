@@ -5,6 +5,7 @@ import { exportCommand } from './commands/export.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { normalizeCommand } from './commands/normalize.ts';
+import { replayCommand } from './commands/replay.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
@@ -40,6 +41,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
     .addCommand(exportCommand(context, report))
+    .addCommand(replayCommand(context))
     .addCommand(statusCommand(context))
     .addCommand(pauseCommand(context))
     .addCommand(continueCommand(context))

@@ -8,6 +8,7 @@ const COMMANDS = [
   'retry',
   'verify',
   'export',
+  'replay',
   'status',
   'pause',
   'continue',

@@ -1,0 +1,123 @@
+import { DECISIONS } from '../../domain/outcome.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import type { LabelResult, ScoreResult } from '../../report/replay/labelled-scores.ts';
+import type { ReplayResult } from '../../report/replay/replay.ts';
+import type { AtThreshold, Share } from '../../report/replay/thresholds.ts';
+import { table } from './text-table.ts';
+
+/** Thresholds of the curve that a screen has room for. */
+const SHOWN = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+/** The result of a replay for people. */
+export function replayLines(result: ReplayResult): string[] {
+  const { run, verdicts, errors, decisions, changed, labels } = result;
+  const matrix = DECISIONS.map((before) => [
+    before,
+    ...DECISIONS.map((after) => number(decisions[before][after])),
+  ]);
+  return [
+    `${shownName(run)}: ${count(verdicts, 'verdict')}, ${count(errors, 'error')}`,
+    '',
+    ...table([['before \\ after', ...DECISIONS], ...matrix]),
+    '',
+    ...queueLines(result),
+    ...unknownLines(result),
+    `Other decision: ${count(changed.items, 'item')}`,
+    ...changed.first.map(
+      ({ seq, id, before, after, decided_by }) =>
+        `  ${seq} ${shownName(id)}: ${before} -> ${after}${decided_by === null ? '' : ` (${decided_by})`}`,
+    ),
+    ...(changed.items > changed.first.length
+      ? [`  and ${number(changed.items - changed.first.length)} more`]
+      : []),
+    ...(labels === null ? [] : labelLines(labels)),
+  ];
+}
+
+function queueLines({ review_queue: { before, after }, by_category }: ReplayResult): string[] {
+  const { decided, min, max } = after;
+  const range =
+    min === max ? '' : `; between ${number(min)} and ${number(max)}, depending on what is not known`;
+  const rows = by_category.map((each) => [
+    `  ${each.category}`,
+    number(each.before),
+    number(each.after),
+    signed(each.after - each.before),
+  ]);
+  return [
+    `Review queue: ${number(before)} -> ${number(decided)} (${signed(decided - before)})${range}`,
+    ...(rows.length === 0 ? [] : table([['  category', 'before', 'after', 'change'], ...rows])),
+  ];
+}
+
+function unknownLines({ unknown, verdicts }: ReplayResult): string[] {
+  const missing = Object.entries(unknown.without_score);
+  if (missing.length === 0) return [];
+  const { review, block } = unknown.by_decision;
+  return [
+    'Not known: the policy has thresholds for categories of which the guard gave no score. A guard scores the categories of',
+    'what it flags only, and no score is not zero. A run with this policy would not apply these thresholds either.',
+    ...missing.map(
+      ([key, items]) => `  ${key}: no score in ${number(items)} of ${count(verdicts, 'verdict')}`,
+    ),
+    `  with those scores, ${number(unknown.verdicts)} could be decided more severely: review up to ${number(review)}, block up to ${number(block)}`,
+  ];
+}
+
+function labelLines(result: LabelResult): string[] {
+  const { labels, unmatched, contradictions, without_verdict, scores } = result;
+  return [
+    '',
+    `Labels: ${number(labels)}; ${number(unmatched)} of no item of the run, ${number(contradictions)} contradicting others, ` +
+      `${count(without_verdict, 'labelled item')} without a verdict`,
+    ...scores.flatMap((each) => scoreLines(each, result)),
+  ];
+}
+
+function scoreLines(result: ScoreResult, { minimums }: LabelResult): string[] {
+  const { score, labelled, without_score, curve, best_f1, wanted } = result;
+  const unknown = without_score.true + without_score.false;
+  const { precision, recall } = minimums;
+  const asked = [
+    ...(precision === null ? [] : [`precision of at least ${precision}`]),
+    ...(recall === null ? [] : [`recall of at least ${recall}`]),
+  ].join(' and a ');
+  return [
+    '',
+    `${score}: ${number(labelled.true)} labelled true, ${number(labelled.false)} false` +
+      (unknown === 0 ? '' : `; ${number(unknown)} of these without a score, so that some values are ranges`),
+    ...table([
+      ['  threshold', 'precision', 'recall', 'F1'],
+      ...curve.filter(({ threshold }) => SHOWN.includes(threshold)).map(measures),
+    ]),
+    ...(best_f1 === null ? [] : [`Best F1: ${measured(best_f1)}`]),
+    ...(asked === '' ? [] : [`With a ${asked}: ${wanted === null ? 'no threshold' : measured(wanted)}`]),
+  ];
+}
+
+function measures({ threshold, precision, recall, f1 }: AtThreshold): string[] {
+  return [`  ${threshold.toFixed(2)}`, share(precision), share(recall), share(f1)];
+}
+
+function measured({ threshold, precision, recall, f1 }: AtThreshold): string {
+  return `threshold ${threshold}: precision ${share(precision)}, recall ${share(recall)}, F1 ${share(f1)}`;
+}
+
+function share(value: Share): string {
+  if (value === null) return '-';
+  const [min, max] = [value.min.toFixed(3), value.max.toFixed(3)];
+  return min === max ? min : `${min} to ${max}`;
+}
+
+function count(value: number, one: string): string {
+  return `${number(value)} ${plural(value, one)}`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+function signed(value: number): string {
+  return value > 0 ? `+${number(value)}` : number(value);
+}

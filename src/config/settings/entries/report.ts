@@ -1,0 +1,35 @@
+import { path, single } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { parseRate } from '../../values/rate.ts';
+
+export const LABELS = setting({
+  flag: '--labels',
+  help: 'labels to measure the scores by, as JSON Lines or CSV: `id` or `content_sha256`, `label` (true or false), and optionally `part` and `category`',
+  kind: path('file'),
+  unset: 'nothing is measured',
+  example: 'labels.csv',
+});
+
+export const MIN_PRECISION = setting({
+  flag: '--min-precision',
+  help: 'with --labels, find a threshold with at least this precision, 0 to 1',
+  kind: single('share', parseRate),
+  unset: 'any',
+  example: '0.9',
+});
+
+export const MIN_RECALL = setting({
+  flag: '--min-recall',
+  help: 'with --labels, find a threshold with at least this recall, 0 to 1',
+  kind: single('share', parseRate),
+  unset: 'any',
+  example: '0.8',
+});
+
+export const CHANGED_OUT = setting({
+  flag: '--out',
+  help: 'write every item with another decision to this new file, as JSON Lines',
+  kind: path('file'),
+  unset: 'not written',
+  example: 'changed.jsonl',
+});

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { RunRecord } from '../config/run-config.ts';
+import { Failure } from '../domain/failure.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
+import { readRecordLines } from '../files/record-lines.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { type Manifest, readManifest } from '../record/manifest/manifest.ts';
+import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
+import { readRecord } from '../record/read-record.ts';
+import { checkHashes, checkListing } from '../record/verify/verify-files.ts';
+
+/** A finished run whose configuration and outcomes are those that its manifest lists. */
+export interface FinishedVerdicts {
+  /** Absolute path of the run directory. */
+  readonly dir: string;
+  readonly record: RunRecord;
+  readonly manifest: Manifest;
+}
+
+/** What is read of a record: checked by hash, everything else by size. */
+const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdicts]);
+
+/**
+ * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.
+ * Failure('internal') for a run that is not finished, and for a record that does not hold.
+ */
+export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
+  const manifest = await readManifest(dir);
+  await checkListing(dir, manifest);
+  const files = manifest.files.filter(({ path }) => READ.has(path));
+  if (files.length !== READ.size) {
+    throw new Failure('internal', `${RUN_FILES.manifest} does not list the files of a record`);
+  }
+  await checkHashes(dir, { ...manifest, files }, signal);
+  const record = await readRecord(dir);
+  if (record.run !== manifest.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+  return { dir, record, manifest };
+}
+
+/** An outcome line, and where it begins in verdicts.jsonl, in bytes. */
+export interface PlacedLine {
+  readonly line: OutcomeLine;
+  readonly offset: number;
+}
+
+/** The outcome lines of a run in corpus order, in batches. Failure('internal') for a line of another form. */
+export async function* placedLines(
+  { dir }: Pick<FinishedVerdicts, 'dir'>,
+  signal: AbortSignal,
+): AsyncGenerator<PlacedLine[], void> {
+  let offset = 0;
+  for await (const texts of readRecordLines(join(dir, RUN_FILES.verdicts), { signal })) {
+    const batch: PlacedLine[] = [];
+    for (const text of texts) {
+      batch.push({ line: parsed(text), offset });
+      offset += text.length + 1;
+    }
+    yield batch;
+  }
+}
+
+function parsed(text: Buffer): OutcomeLine {
+  try {
+    return parseOutcomeLine(text.toString());
+  } catch (cause) {
+    throw new Failure('internal', `${RUN_FILES.verdicts} has a line that is no outcome`, { cause });
+  }
+}

@@ -1,0 +1,32 @@
+import type { FileHandle } from 'node:fs/promises';
+import { Failure } from '../domain/failure.ts';
+import { createFile } from '../files/create-file.ts';
+
+/** A new file that is written line by line. */
+export class LineFile {
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** Failure('usage') when the path is taken or its folder does not exist. */
+  static async create(path: string): Promise<LineFile> {
+    try {
+      return new LineFile(await createFile(path));
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'EEXIST') throw new Failure('usage', '--out: the file already exists', { cause });
+      throw new Failure('usage', `--out: the file cannot be created (${code})`, { cause });
+    }
+  }
+
+  /** Each text ends in a newline. */
+  async write(texts: readonly string[]): Promise<void> {
+    if (texts.length > 0) await this.#handle.appendFile(texts.join(''));
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

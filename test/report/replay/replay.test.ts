@@ -1,0 +1,170 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import type { ReplayResult } from '../../../src/report/replay/replay.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { typed } from '../../cli/terminal.ts';
+import { scoredRun } from '../scored-run.ts';
+
+/** The run's policy reviews from 0.5 on and blocks from 0.8 on. */
+const ROWS = [
+  { text: 'calm', score: 0.1 },
+  { text: 'odd', score: 0.45 },
+  { text: 'rude', score: 0.6, scores: { hate: 0.3 }, flags: ['hate'] as const },
+  { text: 'vile', score: 0.9, scores: { hate: 0.95 }, flags: ['hate'] as const },
+  { text: 'lost', score: 0, isError: true },
+];
+
+let folder: string;
+let run: string;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  run = await scoredRun(folder, 'rows.csv', ROWS);
+});
+
+async function replayed(policy: string | null, ...args: string[]): Promise<ReplayResult> {
+  if (policy !== null) {
+    await writeFile(join(folder, 'policy.yaml'), policy);
+    args.push('--policy', 'policy.yaml');
+  }
+  const done = await typed(['replay', run, ...args, '--json'], { context: { cwd: folder } });
+  expect(done).toMatchObject({ status: 0, stderr: '' });
+  return JSON.parse(done.stdout) as ReplayResult;
+}
+
+test('another policy decides on the recorded scores, and the changed items are written', async () => {
+  const result = await replayed(
+    'thresholds: { default: { review: 0.4, block: 0.95 } }',
+    '--out',
+    'out.jsonl',
+  );
+  expect(result).toMatchObject({
+    items: 5,
+    verdicts: 4,
+    errors: 1,
+    decisions: {
+      allow: { allow: 1, review: 1, block: 0 },
+      review: { allow: 0, review: 1, block: 0 },
+      block: { allow: 0, review: 0, block: 1 },
+    },
+    review_queue: { before: 1, after: { decided: 2, min: 2, max: 2 } },
+    by_category: [
+      { category: 'hate', before: 1, after: 1 },
+      { category: 'without_category', before: 0, after: 1 },
+    ],
+    changed: { items: 1 },
+    unknown: { verdicts: 0, without_score: {} },
+    labels: null,
+  });
+  const changed = { seq: 1, id: 'r1', path: 'rows.csv', row: 2, before: 'allow', after: 'review' };
+  expect(result.changed.first).toMatchObject([
+    { ...changed, part: null, turn: null, decided_by: 'score>=0.4' },
+  ]);
+  expect(JSON.parse(await readFile(join(folder, 'out.jsonl'), 'utf8'))).toEqual(result.changed.first[0]);
+});
+
+test('a score that the guard did not give is unknown, and not zero', async () => {
+  const result = await replayed(
+    'thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.2 }, privacy: { review: 0.9, block: 0.9 } }',
+  );
+  expect(result.decisions.allow).toEqual({ allow: 2, review: 0, block: 0 });
+  // The two that were not flagged could be reviewed or blocked for hate; the rude one could be blocked for privacy.
+  expect(result.unknown).toEqual({
+    verdicts: 3,
+    by_decision: { review: 2, block: 3 },
+    without_score: { hate: 2, privacy: 4 },
+  });
+  expect(result.review_queue.after).toEqual({ decided: 1, min: 0, max: 3 });
+});
+
+test('labels measure thresholds, and what no threshold reaches is said', async () => {
+  const rows = [
+    'id,label,category',
+    'r0,false,',
+    'r1,0,',
+    'r2,true,',
+    'r3,1,',
+    'r4,true,',
+    'nobody,true,',
+    'r2,false,',
+  ];
+  rows.push('r1,true,hate', 'r3,true,hate');
+  await writeFile(join(folder, 'labels.csv'), `${rows.join('\n')}\n`);
+  const { labels } = await replayed(
+    null,
+    '--labels',
+    'labels.csv',
+    '--min-precision',
+    '1',
+    '--min-recall',
+    '0.9',
+  );
+  expect(labels).toMatchObject({ labels: 8, unmatched: 1, contradictions: 1, without_verdict: 1 });
+  const [overall, hate] = labels!.scores;
+  expect(overall).toMatchObject({
+    score: 'score',
+    labelled: { true: 2, false: 2 },
+    without_score: { true: 0, false: 0 },
+    best_f1: { threshold: 0.6, precision: { min: 1, max: 1 }, recall: { min: 1, max: 1 } },
+    wanted: { threshold: 0.6 },
+  });
+  expect(hate).toMatchObject({
+    score: 'hate',
+    labelled: { true: 2, false: 0 },
+    without_score: { true: 1, false: 0 },
+    best_f1: { threshold: 0.95, recall: { min: 0.5, max: 1 } },
+    wanted: null,
+  });
+});
+
+test('labels name an item by its content too, as JSON Lines', async () => {
+  const [first] = (await readFile(join(run, 'verdicts.jsonl'), 'utf8')).split('\n');
+  const { content_sha256 } = JSON.parse(first!) as { content_sha256: string };
+  await writeFile(join(folder, 'labels.jsonl'), `${JSON.stringify({ content_sha256, label: false })}\n`);
+  const { labels } = await replayed(null, '--labels', 'labels.jsonl');
+  expect(labels).toMatchObject({ labels: 1, unmatched: 0, scores: [{ labelled: { true: 0, false: 1 } }] });
+});
+
+test('the text fits a screen', async () => {
+  await writeFile(
+    join(folder, 'policy.yaml'),
+    'thresholds: { default: { review: 0.4 }, hate: { review: 0.2 } }',
+  );
+  await writeFile(join(folder, 'labels.csv'), 'id,label\nr0,false\nr3,true\n');
+  const args = ['--policy', 'policy.yaml', '--labels', 'labels.csv', '--min-recall', '1'];
+  const { stdout } = await typed(['replay', run, ...args], { context: { cwd: folder } });
+  expect(stdout).toContain('Review queue: 1 -> 3 (+2); between 3 and 4, depending on what is not known\n');
+  expect(stdout).toContain('  1 r1: allow -> review (score>=0.4)\n');
+  expect(stdout).toContain('  hate: no score in 2 of 4 verdicts\n');
+  expect(stdout).toContain(
+    'With a recall of at least 1: threshold 0.9: precision 1.000, recall 1.000, F1 1.000\n',
+  );
+  const lines = stdout.split('\n');
+  expect(lines.length).toBeLessThan(45);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(130);
+});
+
+test.each<[what: string, args: string[], status: number, says: string]>([
+  ['nothing to apply', [], 2, '--policy FILE'],
+  ['a minimum without labels', ['--policy', 'policy.yaml', '--min-recall', '1'], 2, 'need labels'],
+  ['a label that is none', ['--labels', 'bad.csv'], 2, 'row 2 has no usable label'],
+  ['a file that is there', ['--policy', 'policy.yaml', '--out', 'rows.csv'], 2, 'already exists'],
+])('%s is a usage failure', async (_what, args, status, says) => {
+  await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
+  await writeFile(join(folder, 'bad.csv'), 'id,label\nr0,true\nr1,maybe\n');
+  const done = await typed(['replay', run, ...args], { context: { cwd: folder } });
+  expect([done.status, done.stderr]).toEqual([status, expect.stringContaining(says)]);
+});
+
+test('a record that does not hold is not read', async () => {
+  const path = join(run, 'verdicts.jsonl');
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"score":0.45', '"score":0.44'));
+  const done = await typed(['replay', run, '--labels', 'rows.csv'], { context: { cwd: folder } });
+  expect(done.status).not.toBe(0);
+  await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
+  const { status, stderr } = await typed(['replay', run, '--policy', 'policy.yaml'], {
+    context: { cwd: folder },
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.jsonl')]);
+});
