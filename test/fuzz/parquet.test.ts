@@ -1,0 +1,65 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { rowsOf, valuesOf } from '../formats/parquet/read-rows.ts';
+import { duckdb } from '../helpers/duckdb.ts';
+import { mutatedFile, numbers } from './mutations.ts';
+
+/** How many files; `npm run test:fuzz` asks for more. */
+const FILES = Number(process.env.FUZZ_PARQUET ?? 200);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+const ROWS = `select 'text ' || md5((i % 50)::varchar) as text, case when i % 3 = 0 then null else i end as id,
+  [{'role': 'user', 'content': 'question ' || i}] as messages, map {'a': [i::varchar, null]} as m,
+  i::decimal(20, 2) as price from range(300) r(i)`;
+
+const FORMS = [
+  "codec 'snappy'",
+  "codec 'zstd', parquet_version 'v2'",
+  "codec 'zstd', compression_level 19",
+  "codec 'lz4_raw'",
+  "codec 'gzip'",
+  "codec 'uncompressed'",
+];
+
+/** What a damaged file may end as, after the rows before the damage. */
+const CODES = ['UNREADABLE_SOURCE', 'UNSUPPORTED_TYPE', 'ITEM_TOO_LARGE'];
+
+it(
+  `gives ${FILES} damaged Parquet files one end each (FUZZ_SEED=${SEED})`,
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fuzz-parquet-'));
+    try {
+      const path = join(folder, 'damaged.parquet');
+      const originals: Buffer[] = [];
+      for (const form of FORMS) {
+        await duckdb(`copy (${ROWS}) to '${path}' (format parquet, ${form})`);
+        originals.push(await readFile(path));
+      }
+      const pick = numbers(SEED);
+      const ends = new Map<string, number>();
+      for (let index = 0; index < FILES; index++) {
+        const whole = originals[index % originals.length]!;
+        // Most damage to a file is found in its metadata: every other one has its own ones.
+        const footer = whole.subarray(whole.length - 8 - whole.readUInt32LE(whole.length - 8));
+        const body = whole.subarray(0, whole.length - footer.length);
+        const damaged = index % 2 === 0 ? mutatedFile([body], pick) : mutatedFile(originals, pick);
+        const bytes =
+          index % 2 === 0
+            ? Buffer.concat([damaged, Buffer.alloc(body.length)]).subarray(0, body.length)
+            : damaged;
+        await writeFile(path, index % 2 === 0 ? Buffer.concat([bytes, footer]) : bytes);
+        const { records, problem } = await rowsOf(path, { wanted: ['id', 'price'] });
+        valuesOf(records.filter(({ error }) => error === null));
+        const end = problem?.error.code ?? 'read';
+        ends.set(end, (ends.get(end) ?? 0) + 1);
+        if (problem !== null) expect(CODES).toContain(end);
+      }
+      console.info(`seed ${SEED}:`, Object.fromEntries(ends));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+  60_000 + FILES * 1_000,
+);
