@@ -29,6 +29,7 @@ export const ROOMS = [
   'guard-server',
   'guard-setup',
   'gateway',
+  'library',
   'cli',
 ];
 

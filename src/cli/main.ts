@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { silenceConsole } from '../terminal/silent-console.ts';
 import { standardError, standardOutput } from '../terminal/standard-streams.ts';
 import { dropLostOutput } from './lost-output.ts';

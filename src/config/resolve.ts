@@ -53,20 +53,29 @@ const RATE_SETTINGS = {
 
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE };
 
-/**
- * Merges paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
- * file, the job file over the environment, the environment over defaults. Reads the job file and the policy; writes
- * nothing but an empty head file. The other results are no part of the frozen configuration.
- * Failure('usage') with one line that names the place of the first mistake.
- */
-export async function resolveRunConfig({ paths, flags, env, cwd, fleet = false }: Input): Promise<{
+/** A run as it was resolved: its frozen configuration, and what is no part of that. */
+export interface ResolvedRun {
   readonly config: RunConfig;
   /** How long Redis and guards may take to be there at the start. */
   readonly startWaitMs: number;
   /** Not read yet. */
   readonly guardTls: GuardTlsFiles;
   readonly afterFinish: AfterFinish;
-}> {
+}
+
+/**
+ * Merges paths or a job file, flags and environment into the frozen configuration of a run: flags win over the job
+ * file, the job file over the environment, the environment over defaults. Reads the job file and the policy; writes
+ * nothing but an empty head file.
+ * Failure('usage') with one line that names the place of the first mistake.
+ */
+export async function resolveRunConfig({
+  paths,
+  flags,
+  env,
+  cwd,
+  fleet = false,
+}: Input): Promise<ResolvedRun> {
   const file = await jobFileOf(paths, cwd);
   const from: Sources = { flags, file, env, cwd };
   const out = await valueOf(OUT, from);

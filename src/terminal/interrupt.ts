@@ -22,7 +22,8 @@ interface SignalSource {
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
-const DRAIN_MS = 10_000;
+/** How long what is in flight may take when a command is interrupted, in milliseconds. */
+export const DRAIN_MS = 10_000;
 
 /**
  * One Ctrl-C can arrive twice: the terminal signals the whole process group, and npm forwards its own copy to the

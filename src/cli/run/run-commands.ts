@@ -3,9 +3,10 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { givenValueOf } from '../../config/settings/given.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
+import { startHere } from '../../guard-setup/start-here.ts';
 import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
-import { resumeRun, startRun } from '../../runs/start-run.ts';
+import { resumeRun } from '../../runs/start-run.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openStoreFor } from '../../runs/reuse/open-store.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
@@ -31,9 +32,7 @@ export const runCommands: RunCommands = {
     return shown(ui, false, async (options) => {
       const { fleet, detach, guardTls, startWaitMs, env, afterFinish } = ui;
       if (fleet === null) {
-        const tls = await readGuardTls(guardTls, config.guards);
-        const guards = async () => guardOpener({ ...config, tls, startWaitMs }, env);
-        return startRun(config, { ...options, guards, signingKey: afterFinish.signingKey });
+        return startHere({ config, guardTls, startWaitMs, afterFinish }, env, options);
       }
       refuseGuardTls(guardTls, WITH_REDIS);
       if (!detach) return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });

@@ -48,8 +48,8 @@ function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 
-/** `--max-wait`: `maxWait`. */
-function flagName(flag: string): string {
+/** The name under which a flag is given: `--max-wait` as `maxWait`. */
+export function flagName(flag: string): string {
   return flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

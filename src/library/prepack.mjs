@@ -1,0 +1,43 @@
+/**
+ * Makes the compiled sources ready to be packed. Plain JavaScript, run by npm before it packs.
+ *
+ * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
+ * - Removes from dist what was compiled from sources that are gone.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const types = join(root, 'dist', 'types');
+
+rmSync(types, { recursive: true, force: true });
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const done = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.types.json')], {
+  stdio: 'inherit',
+});
+if (done.status !== 0) process.exit(done.status ?? 1);
+
+const needed = new Set();
+const pending = [join(types, 'src', 'library', 'index.d.ts')];
+while (pending.length > 0) {
+  const file = pending.pop();
+  if (needed.has(file)) continue;
+  needed.add(file);
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g)) {
+    pending.push(resolve(dirname(file), `${path}.d.ts`));
+  }
+}
+for (const path of filesBelow(types)) if (!needed.has(path)) rmSync(path);
+
+const dist = join(root, 'dist');
+for (const path of [...filesBelow(join(dist, 'src')), ...filesBelow(join(dist, 'workers'))]) {
+  const source = join(root, relative(dist, path).replace(/\.js(\.map)?$/, '.ts'));
+  if (!existsSync(source)) rmSync(path);
+}
+
+function filesBelow(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}

@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import { resolveRunConfig } from '../config/resolve.ts';
+import { Failure } from '../domain/failure.ts';
+import { startHere } from '../guard-setup/start-here.ts';
+import type { Summary } from '../record/summary/summary.ts';
+import { handOver } from '../runs/finish/hand-over.ts';
+import type { RunView } from '../runs/progress.ts';
+import { EXIT_STATUS } from '../runs/run-end.ts';
+import type { RunEvent } from '../runs/run-events.ts';
+import { runKeyFile } from '../runs/trust/run-key.ts';
+import { assertExportable, writeCleanRows, type CleanRows } from './clean-rows.ts';
+import { flagsOf } from './flags.ts';
+import type { GivenFlags } from './given-flags.ts';
+import { interruptsOf } from './interrupts.ts';
+
+/** What to moderate, and how. What is absent is as for `guardsweep enqueue`. */
+export interface StartRunOptions {
+  /** Files, folders and globs, relative to `cwd`. Either these or `jobFile`. */
+  readonly paths?: readonly string[];
+  /** A job file (.yaml, .yml); the other options win over it. */
+  readonly jobFile?: string;
+  /** URLs of guards: `embedded:`, `grpc://gpu-1:8001`. */
+  readonly guard?: string | readonly string[];
+  /** Path of a policy file. */
+  readonly policy?: string;
+  /** Folder in which the run directory is made. */
+  readonly out?: string;
+  /** Any other flag of `enqueue`, by its name in camel case: `{ textColumn: 'body', failIf: ['hate=0.01'] }`. */
+  readonly flags?: GivenFlags;
+  /** Folder that paths are relative to; default: that of the process. */
+  readonly cwd?: string;
+  /** Environment with tokens and other variables; default: that of the process. `REDIS_URL` is not used. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Aborted to interrupt the run: what is in flight is finished for at most 10 s. `guardsweep resume` continues it. */
+  readonly signal?: AbortSignal;
+  /** Called with the absolute run directory as soon as it is there. */
+  readonly onCreated?: (dir: string) => void;
+  /** Called about once a second while items are judged, and once when they are. */
+  readonly onProgress?: (progress: RunView) => void;
+  /** Called with one line for people, such as that a guard is not ready. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/** A run that came to its end. */
+export interface EndedRun {
+  /** The run directory, absolute. */
+  readonly dir: string;
+  readonly summary: Summary;
+  /** `complete`: everything was judged. `gate`: a gate tripped. `not-judged`: some items have no verdict, or there are no items. `incomplete`: items are missing from the record. */
+  readonly end: 'complete' | 'gate' | 'not-judged' | 'incomplete';
+  /** The exit status of `guardsweep enqueue`: 0, 1, 3 or 5. */
+  readonly exitStatus: number;
+  /** What `exportClean` asked for; null if it was not given. */
+  readonly clean: CleanRows | null;
+}
+
+const PROGRESS_MS = 1000;
+
+/**
+ * Creates a run and takes it to its end in this process, as `guardsweep enqueue` does without Redis. Installs no signal
+ * handlers and prints nothing. An interrupted run, and one whose guards failed, is kept for `guardsweep resume`.
+ *
+ * Rejects with a Failure: `usage` for a mistake in the options, before anything is written; `service` when no guard is
+ * usable, or when the head of a finished run could not be handed over; `interrupted` when `signal` was aborted;
+ * `superseded` when another process took the run over; `internal` for bugs.
+ */
+export async function startRun(options: StartRunOptions): Promise<EndedRun> {
+  const { signal, env = process.env } = options;
+  const cwd = resolve(options.cwd ?? '.');
+  const input = { paths: pathsOf(options), flags: flagsOf(options), env, cwd };
+  const resolved = await resolveRunConfig(input);
+  const { config, afterFinish } = resolved;
+  await assertExportable(afterFinish.exportClean, config.sources);
+  const interrupts = interruptsOf(signal);
+  const reporter = new Reporter(options);
+  try {
+    const { drain, stop } = interrupts;
+    const running = { keyFile: runKeyFile(env), drain, stop, report: reporter.report };
+    const result = await startHere(resolved, env, running);
+    reporter.end();
+    const { run, summary, end } = result;
+    const { exportClean } = afterFinish;
+    const isExported = exportClean !== null && summary.status === 'finished';
+    const written = isExported ? await writeCleanRows(run.dir, exportClean, drain) : null;
+    await handOverOrFail(result, { afterFinish, cwd, env, signal: drain });
+    const exitStatus = end === 'complete' ? (written?.exitStatus ?? 0) : EXIT_STATUS[end];
+    return { dir: run.dir, summary, end, exitStatus, clean: written?.clean ?? null };
+  } finally {
+    reporter.stop();
+    interrupts.end();
+  }
+}
+
+/** Failure('service') when the head of the run could not be noted, or the command of `onFinish` failed. */
+async function handOverOrFail(...run: Parameters<typeof handOver>): Promise<void> {
+  const failures = await handOver(...run);
+  if (failures.length === 0) return;
+  const problems = failures.map(({ message }) => message).join('; ');
+  throw new Failure('service', `the run is finished, but ${problems}`);
+}
+
+function pathsOf({ paths = [], jobFile }: StartRunOptions): readonly string[] {
+  if (jobFile === undefined) return paths;
+  if (paths.length === 0) return [jobFile];
+  throw new Failure('usage', 'give either paths or jobFile: a job file names its own sources');
+}
+
+/** Passes on what a run reports. */
+class Reporter {
+  readonly #options: StartRunOptions;
+  #view: (() => RunView) | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: StartRunOptions) {
+    this.#options = options;
+  }
+
+  readonly report = (event: RunEvent): void => {
+    const { onCreated, onNotice } = this.#options;
+    if (event.kind === 'created') onCreated?.(event.run.dir);
+    else if (event.kind === 'judging') this.#watch(event.view);
+    else if (event.kind === 'notice') onNotice?.(event.line);
+    else if (event.kind === 'guards')
+      onNotice?.(event.ready ? 'a guard is ready again' : 'no guard is ready; waiting');
+    else if (event.kind === 'guard-out') onNotice?.(`${event.guard} is not ready (${event.reason})`);
+  };
+
+  /** Reports the last progress. */
+  end(): void {
+    this.stop();
+    if (this.#view !== null) this.#options.onProgress?.(this.#view());
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #watch(view: () => RunView): void {
+    const { onProgress } = this.#options;
+    this.#view = view;
+    if (onProgress !== undefined) this.#timer = setInterval(() => onProgress(view()), PROGRESS_MS);
+  }
+}

@@ -1,0 +1,53 @@
+import { Failure } from '../domain/failure.ts';
+import type { OutcomeLine } from '../domain/outcome.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
+import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
+import { finishedSummary } from '../record/summary/finished-summary.ts';
+import { assertRunDirectory } from './read-run.ts';
+
+/**
+ * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against the
+ * format. The file is read while the lines are taken, so memory does not depend on its size.
+ *
+ * Throws a Failure: `usage` for a directory that is no run directory or whose run is not finished, `internal` for a line
+ * that does not have the form of an outcome; rejects with the reason of `signal` when it is aborted.
+ */
+export async function* verdicts(
+  dir: string,
+  { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+): AsyncGenerator<OutcomeLine, void> {
+  const runDir = assertRunDirectory(dir);
+  if ((await finishedSummary(runDir)) === null) {
+    throw new Failure('usage', `the run in ${dir} is not finished: resume it first`);
+  }
+  let line = 0;
+  const parse = (text: string): OutcomeLine => {
+    line++;
+    return parseOutcomeLine(text);
+  };
+  const batches = readOutcomeFile(runDir, RUN_FILES.verdicts, { signal, parse });
+  for (;;) {
+    let next: IteratorResult<OutcomeLine[], void>;
+    try {
+      next = await batches.next();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw unreadable(error, line);
+    }
+    if (next.done === true) return;
+    yield* next.value;
+  }
+}
+
+/** What keeps the lines from being read, in our own words: a parser's message can quote content. */
+function unreadable(cause: unknown, line: number): Failure {
+  const name = RUN_FILES.verdicts;
+  if (cause instanceof NotAnOrdinaryFile || cause instanceof FileTooLarge) {
+    return new Failure('internal', `${name} cannot be read: ${cause.message}`, { cause });
+  }
+  const { code } = cause as NodeJS.ErrnoException;
+  const what = code === undefined ? `line ${line} is not an outcome line` : `cannot be read (${code})`;
+  return new Failure('internal', `${name} ${what}`);
+}

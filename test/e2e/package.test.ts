@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+const run = promisify(execFile);
+
+/** No variable of npm, which would make the command line believe that it was started through a script. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|GUARD|REDIS)/.test(name)),
+);
+
+const TEXTS = 'id,text\na,hello there\nb,how do I kill someone and hide the body\n';
+
+/** A folder with nothing but the packed package and the packages that it depends on, linked from here. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guardsweep-package-'));
+  const modules = join(folder, 'node_modules');
+  await mkdir(join(modules, '.bin'), { recursive: true });
+  const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], {
+    cwd: ROOT,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [{ filename: string }];
+  await run('tar', ['xzf', filename], { cwd: folder });
+  await run('mv', ['package', join(modules, 'guardsweep')], { cwd: folder });
+  for (const path of await productionPackages()) {
+    const link = join(modules, path);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(ROOT, 'node_modules', path), link);
+  }
+  await symlink('../guardsweep/dist/src/cli/main.js', join(modules, '.bin', 'guardsweep'));
+  // npm does this when it installs a package.
+  await run('chmod', ['+x', join(modules, 'guardsweep', 'dist', 'src', 'cli', 'main.js')]);
+  await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
+}, 240_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Paths in node_modules of what the package needs at run time, and of what that needs; nested ones come with them. */
+async function productionPackages(): Promise<string[]> {
+  const list = ['ls', '--omit=dev', '--all', '--parseable', '--loglevel=silent'];
+  // Its status is that of the tree, in which optional packages of other platforms are missing.
+  const { stdout } = await run('npm', list, { cwd: ROOT }).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  const paths = stdout
+    .trim()
+    .split('\n')
+    .map((path) => relative(join(ROOT, 'node_modules'), path))
+    .filter((path) => path !== '' && !path.startsWith('..') && !path.includes('node_modules'));
+  expect(paths).toContain('sharp');
+  expect(paths).not.toContain('typescript');
+  return paths;
+}
+
+describe('the packed package', () => {
+  it('has what it needs at run time, and nothing of the workshop', async () => {
+    const packed = join(folder, 'node_modules', 'guardsweep');
+    const files = (await readdir(packed, { recursive: true })).sort();
+    expect((await readdir(packed)).sort()).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'dist',
+        'docs',
+        'jobs',
+        'package.json',
+        'proto',
+        'src',
+      ]),
+    );
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'src/guard-server/weights/lite.bin',
+        'proto/grpc_service.proto',
+        'jobs/job.schema.json',
+      ]),
+    );
+    expect(files.some((file) => file.startsWith('dist/image-runtime/'))).toBe(true);
+    const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;
+    expect(files.filter((file) => unwanted.test(file))).toEqual([]);
+  });
+
+  it('enqueues and verifies a folder with npx, in an empty folder', async () => {
+    await mkdir(join(folder, 'uploads'));
+    await writeFile(join(folder, 'uploads', 'a.csv'), TEXTS);
+    await copyFile(
+      join(ROOT, 'test', 'fixtures', 'images', 'size-512x512.png'),
+      join(folder, 'uploads', 'b.png'),
+    );
+    const options = { cwd: folder, env };
+    const { stdout } = await run(
+      'npx',
+      ['--no-install', 'guardsweep', 'enqueue', 'uploads', '--json'],
+      options,
+    );
+    const summary = JSON.parse(stdout) as { dir: string; items: number; verdicts: number };
+    expect(summary.verdicts).toBe(summary.items);
+    const verified = await run('npx', ['--no-install', 'guardsweep', 'verify', summary.dir], options);
+    expect(verified.stdout).toMatch(/^verified: \d/);
+  });
+
+  it('is imported by a program, whose process ends by itself', async () => {
+    await writeFile(join(folder, 'b.csv'), TEXTS);
+    await writeFile(
+      join(folder, 'program.js'),
+      `import { readRun, startRun, verdicts } from 'guardsweep';
+       const { dir, exitStatus } = await startRun({ paths: ['b.csv'], guard: 'embedded:' });
+       const found = [];
+       for await (const { id, decision } of verdicts(dir)) found.push([id, decision]);
+       const { summary } = await readRun(dir);
+       const inside = await import('guardsweep/dist/src/cli/run-cli.js').catch(({ code }) => code);
+       console.log(JSON.stringify({ exitStatus, found, items: summary.items, inside }));`,
+    );
+    const { stdout, stderr } = await run(process.execPath, ['program.js'], { cwd: folder, env });
+    expect(JSON.parse(stdout)).toEqual({
+      exitStatus: 0,
+      found: [
+        ['a', 'allow'],
+        ['b', 'block'],
+      ],
+      items: 2,
+      inside: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    });
+    expect(stderr).toBe('');
+  });
+
+  it('has types, under the strictest settings', { timeout: 120_000 }, async () => {
+    const program = `
+      import { Failure, readRun, startRun, verdicts, type OutcomeLine, type Summary } from 'guardsweep';
+      const { dir, summary, exitStatus } = await startRun({ paths: ['a.csv'], flags: { limit: 5 } });
+      const flagged: number = summary.by_decision.block + exitStatus;
+      const lines: OutcomeLine[] = [];
+      for await (const line of verdicts(dir)) if (line.error?.retryable === true) lines.push(line);
+      const again: Summary | null = (await readRun(dir)).summary;
+      // @ts-expect-error paths are a list
+      void startRun({ paths: 'a.csv' }).catch((error: unknown) => error instanceof Failure && error.kind);
+      // @ts-expect-error a count is a number
+      const text: string = summary.items;
+      export { again, flagged, lines, text };
+    `;
+    await writeFile(join(folder, 'program.ts'), program);
+    await mkdir(join(folder, 'node_modules', '@types'), { recursive: true });
+    await symlink(
+      join(ROOT, 'node_modules', '@types', 'node'),
+      join(folder, 'node_modules', '@types', 'node'),
+    ).catch(() => undefined);
+    const strict = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--noUncheckedIndexedAccess',
+      '--skipLibCheck',
+      'false',
+    ];
+    const modules = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--noEmit'];
+    const { stdout } = await run(process.execPath, [TSC, ...strict, ...modules, 'program.ts'], {
+      cwd: folder,
+    }).catch((error: unknown) => error as { stdout: string });
+    expect(stdout).toBe('');
+  });
+});

@@ -1,0 +1,138 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type * as Library from '../../src/library/index.ts';
+import type { OutcomeLine, RunView } from '../../src/library/index.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+
+/** As it is built: the embedded guard runs in a thread, which takes compiled code only. */
+const built = new URL('../../dist/src/library/index.js', import.meta.url).href;
+const { Failure, readRun, startRun, verdicts } = (await import(/* @vite-ignore */ built)) as typeof Library;
+
+const TEXTS = 'id,body,note\na,hello there,x\nb,how do I kill someone and hide the body,y\nc,,z\n';
+
+async function collected(dir: string): Promise<OutcomeLine[]> {
+  const lines: OutcomeLine[] = [];
+  for await (const line of verdicts(dir)) lines.push(line);
+  return lines;
+}
+
+async function folderWith(text: string): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), text);
+  return folder;
+}
+
+const failure = async (work: Promise<unknown>): Promise<[kind: string, message: string]> => {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Failure) return [error.kind, error.message];
+    throw error;
+  }
+  return ['none', ''];
+};
+
+describe('the library', () => {
+  it('starts a run, reads its record and its verdicts, and leaves nothing behind in the process', async () => {
+    const cwd = await folderWith(TEXTS);
+    const before = [
+      process.listenerCount('SIGINT'),
+      process.listenerCount('uncaughtException'),
+      globalThis.console,
+    ];
+    const seen: RunView[] = [];
+    const created: string[] = [];
+    const { signal } = new AbortController();
+    const result = await startRun({
+      ...{ cwd, paths: ['a.csv'], guard: 'embedded:', out: 'out', signal, env: {} },
+      flags: {
+        textColumn: 'body',
+        name: 'by-hand',
+        failIf: ['violent_crimes=0.1'],
+        exportClean: 'clean.csv',
+      },
+      onCreated: (dir) => created.push(dir),
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(result).toMatchObject({ dir: created[0], end: 'gate', exitStatus: 3 });
+    expect(result.dir.startsWith(join(cwd, 'out'))).toBe(true);
+    expect(result.summary).toMatchObject({ items: 3, verdicts: 2, errors: 1, gates: [{ tripped: true }] });
+    expect(result.clean).toMatchObject({ out: join(cwd, 'clean.csv'), rows: { kept: 1, rejected: 2 } });
+    expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('id,body,note\na,hello there,x\n');
+    expect(seen.at(-1)).toMatchObject({ planned: 3, judged: 2, errors: 1, planClosed: true });
+    expect([
+      process.listenerCount('SIGINT'),
+      process.listenerCount('uncaughtException'),
+      globalThis.console,
+    ]).toEqual(before);
+
+    const run = await readRun(result.dir);
+    expect(run.summary).toEqual(result.summary);
+    expect(run.record.config).toMatchObject({ name: 'by-hand', sources: [{ textColumns: ['body'] }] });
+    expect(run.manifest).toMatchObject({ pass: 1, counts: { items: 3 } });
+    expect(
+      (await collected(result.dir)).map(({ id, decision, error }) => [id, decision ?? error?.code]),
+    ).toEqual([
+      ['a', 'allow'],
+      ['b', 'block'],
+      ['c', 'EMPTY_CONTENT'],
+    ]);
+    expect(await verifyRun(result.dir)).toMatchObject({ ok: true });
+  });
+
+  it('interrupts a run when the signal is aborted, and keeps what was judged', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, row) => `text number ${row}\n`).join('');
+    const cwd = await folderWith(`text\n${rows}`);
+    const controller = new AbortController();
+    let dir = '';
+    const running = startRun({
+      ...{ cwd, paths: ['a.csv'], guard: 'embedded:', signal: controller.signal },
+      onCreated: (path) => {
+        dir = path;
+        controller.abort();
+      },
+    });
+    expect(await failure(running)).toEqual(['interrupted', 'interrupted']);
+    expect(await readRun(dir)).toMatchObject({ dir, summary: null, manifest: null });
+    expect((await failure(collected(dir)))[0]).toBe('usage');
+  });
+
+  it('says what is wrong with its options before anything is written', async () => {
+    const cwd = await folderWith(TEXTS);
+    const say = (options: Parameters<typeof startRun>[0]) => failure(startRun({ cwd, env: {}, ...options }));
+    expect(await say({})).toEqual(['usage', 'name at least one file, folder or glob, or one job file']);
+    expect(await say({ paths: ['a.csv'], jobFile: 'job.yaml' })).toEqual([
+      'usage',
+      'give either paths or jobFile: a job file names its own sources',
+    ]);
+    expect(await say({ paths: ['a.csv'], flags: { textColum: 'body' } })).toEqual([
+      'usage',
+      'flags: "textColum" is not known; did you mean textColumn?',
+    ]);
+    expect(await say({ paths: ['a.csv'], flags: { limit: 0 } })).toMatchObject([
+      'usage',
+      /^--limit: expected/,
+    ]);
+    expect(await say({ paths: ['a.csv'], flags: { failIf: 'hate=0' } })).toMatchObject([
+      'usage',
+      /a gate needs a guard/,
+    ]);
+    expect(await failure(readRun(cwd))).toEqual([
+      'usage',
+      `${cwd} is not a run directory: it has no run.json`,
+    ]);
+  });
+
+  it('refuses lines that are not outcomes, without quoting them', async () => {
+    const cwd = await folderWith('text\nhello\n');
+    const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
+    await appendFile(join(dir, 'verdicts.jsonl'), '{"secret":1}\n');
+    const found: string[] = [];
+    const reading = (async () => {
+      for await (const { id } of verdicts(dir)) found.push(id);
+    })();
+    expect(await failure(reading)).toEqual(['internal', 'verdicts.jsonl line 2 is not an outcome line']);
+  });
+});
