@@ -28,6 +28,7 @@ export const ROOMS = [
   'http',
   'guard-server',
   'guard-setup',
+  'preflight',
   'gateway',
   'library',
   'cli',

@@ -6,6 +6,7 @@ import { fingerprintCommand } from './commands/fingerprint.ts';
 import { guardCommand } from './commands/guard.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { replayCommand } from './commands/replay.ts';
+import { preflightCommand } from './commands/preflight.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
@@ -48,6 +49,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(cancelCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))
+    .addCommand(preflightCommand(context))
     .addCommand(normalizeCommand(context))
     .addCommand(guardCommand(context))
     .addCommand(serveCommand(context))

@@ -15,6 +15,7 @@ const COMMANDS = [
   'cancel',
   'worker',
   'sink',
+  'preflight',
   'normalize',
   'guard',
   'serve',

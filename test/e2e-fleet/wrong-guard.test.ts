@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
@@ -42,5 +43,39 @@ it(
     expect(lines).toHaveLength(ROWS);
     expect(new Set(lines.map(({ fingerprint }) => fingerprint))).toEqual(new Set([expected]));
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  },
+);
+
+it(
+  'a worker whose guard fails the canaries ends, and the checks of the others are in the record',
+  { timeout: 120_000 },
+  async () => {
+    const [broken, working] = await Promise.all([
+      startScriptedGuard({ canaries: () => 'flags none' }),
+      startScriptedGuard(),
+    ]);
+    onTestFinished(() => [broken, working].forEach((guard) => guard.kill()));
+    const folder = await temporaryFolder();
+    const out = join(folder, 'runs');
+    await mkdir(out);
+    await writeComments(folder, 'a.csv', ROWS);
+    const redis = await redisForTest();
+    const failed = await new Fleet({ redis, out, guards: [broken.address] }).worker().finished();
+    expectStatus(failed, 4);
+    expect(failed.stderr).toContain(
+      `guard ${broken.address} failed the text canaries (built in): it flagged none of 4 violating contents: bomb (allowed,`,
+    );
+    const fleet = new Fleet({ redis, out, guards: [working.address] });
+    fleet.worker();
+    fleet.sink();
+    expectStatus(await fleet.enqueue(join(folder, 'a.csv')).finished(), 0);
+    const run = await fleet.run();
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+    const { canaries } = await readManifest(run);
+    expect(canaries).toMatchObject({
+      from: 'workers',
+      checks: [{ endpoint: working.address, fingerprint: fingerprintIdOf('model-a'), modality: 'text' }],
+    });
+    expect(canaries!.checks[0]!.answers.every(({ passed }) => passed)).toBe(true);
   },
 );

@@ -15,8 +15,8 @@ import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import type { CanaryAnswers } from '../helpers/guards/canary-answers.ts';
 import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
-import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
-import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { fingerprintIdOf, type ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 
 closeAfterEach();
 
@@ -107,19 +107,34 @@ describe('the built-in canaries', () => {
     expect(await checksOf(done.run.dir)).toMatchObject([{ fingerprint: null, modality: 'text' }]);
   });
 
-  it('are asked again when the model changes in mid-run, and no verdict of one that fails is recorded', async () => {
-    await writeComments(folder, 'a.csv', 600);
-    let answers: CanaryAnswers = 'right';
+  /** Rows that are judged and committed before the conversations, whose first request `swap` waits for. */
+  async function swapped(
+    canaries: () => CanaryAnswers,
+    swap: () => void,
+  ): Promise<{ server: ScriptedGuard; paths: string[] }> {
+    const chat = { messages: [{ role: 'user', content: 'When does the library open?' }] };
+    await writeFile(join(folder, 'b.jsonl'), `${JSON.stringify(chat)}\n`);
+    let isSwapped = false;
     const server = await guard({
-      maxBatchSize: 8,
-      canaries: () => answers,
-      script: ({ number }) => {
-        if (number !== 30) return;
+      canaries,
+      script: async ({ type }) => {
+        if (type !== 'multiturn' || isSwapped) return;
+        await until(async () => (await committedShards(await onlyRun(out))) > 0, 'the commit of the rows');
+        isSwapped = true;
         server.deploy('model-b', '2');
-        answers = 'flags none';
+        swap();
       },
     });
-    const stopped = run([server.address]);
+    return { server, paths: ['a.csv', 'b.jsonl'] };
+  }
+
+  it('are asked again when the model changes in mid-run, and no verdict of one that fails is recorded', async () => {
+    let answers: CanaryAnswers = 'right';
+    const { server, paths } = await swapped(
+      () => answers,
+      () => (answers = 'flags none'),
+    );
+    const stopped = run([server.address], {}, paths);
     await expect(stopped).rejects.toMatchObject({ kind: 'service' });
     await expect(stopped).rejects.toThrow('it flagged none of 4 violating contents');
     const dir = await onlyRun(out);
@@ -129,20 +144,19 @@ describe('the built-in canaries', () => {
     answers = 'right';
     server.deploy('model-c', '3');
     const done = await resumeRun(dir, { ...options(), retry: false, trusted: true } as never);
-    expect(done.summary).toMatchObject({ status: 'finished', items: 600, errors: 0 });
+    expect(done.summary).toMatchObject({ status: 'finished', items: 21, errors: 0 });
     const models = ['model-a', 'model-c'].map(fingerprintIdOf);
     expect(new Set((await outcomes(dir)).map(({ fingerprint }) => fingerprint))).toEqual(new Set(models));
     expect((await checksOf(dir)).map(({ fingerprint }) => fingerprint)).toEqual(models);
   });
 
   it('hold the endpoint out until a new model has passed them', async () => {
-    await writeComments(folder, 'a.csv', 600);
-    const server = await guard({
-      maxBatchSize: 8,
-      script: ({ number }) => void (number === 30 && server.deploy('model-b', '2')),
-    });
-    const done = await run([server.address]);
-    expect(done.summary).toMatchObject({ items: 600, errors: 0 });
+    const { server, paths } = await swapped(
+      () => 'right',
+      () => {},
+    );
+    const done = await run([server.address], {}, paths);
+    expect(done.summary).toMatchObject({ items: 21, errors: 0 });
     expect(server.canaries()).toBe(2 * texts.length);
     expect((await checksOf(done.run.dir)).map(({ fingerprint }) => fingerprint)).toEqual(
       ['model-a', 'model-b'].map(fingerprintIdOf),

@@ -1,9 +1,8 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isFields, type ReadRecord } from '../../formats/record.ts';
+import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
-import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { columnLabel, looksLikeName } from './column-label.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isAsFrozen } from '../sources/file-bytes.ts';
@@ -75,7 +74,7 @@ export async function inspectSources(
       continue;
     }
     if (examined.layout.kind === 'csv' && !examined.layout.header) withoutHeader.push(source.path);
-    const columns = unjudged(examined.sample, examined.options, idNamesOf(config, isNamed));
+    const columns = columnsOf(examined, source, config).unjudged;
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
   await inspectOthers(others, configs, wanted, itemBytes, signal);
@@ -110,7 +109,7 @@ function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean 
 }
 
 /** Null for a file that cannot be read or has changed: its item reports the error. */
-async function examineFile(
+export async function examineFile(
   source: FrozenSource,
   config: SourceConfig,
   itemBytes: number,
@@ -167,13 +166,16 @@ function labelled(names: readonly string[]): string[] {
   return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
-function unjudged(
-  sample: readonly ReadRecord[],
-  options: RecordOptions,
-  idNames: readonly string[],
-): string[] {
+/** Printable labels of the columns with strings in a sample: those that are judged, and the others but for the ids. */
+export function columnsOf(
+  { sample, options }: Extract<Examined, { readonly kind: 'records' }>,
+  source: FrozenSource,
+  config: SourceConfig,
+): { readonly judged: string[]; readonly unjudged: string[] } {
+  const idNames = idNamesOf(config, isNamedFile(source, config));
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
+  const ids = new Set<ColumnKey>();
   const nested = new Set<string>();
   const around = sample.filter(({ isAround }) => isAround === true);
   for (const record of [...sample.slice(0, MAX_RECORDS), ...around]) {
@@ -187,19 +189,31 @@ function unjudged(
         nested.add(nestedLabel(path, fields.names().indexOf(path[0]!) + 1));
       }
     };
-    for (const name of [...draftSource(record, options, passed).judged, ...idNames]) {
-      const position = fields.positionOf(name);
-      if (position !== undefined) judged.add(columnKey(fields, position));
-    }
+    const keep = (names: Iterable<string>, keys: Set<ColumnKey>): void => {
+      for (const name of names) {
+        const position = fields.positionOf(name);
+        if (position !== undefined) keys.add(columnKey(fields, position));
+      }
+    };
+    keep(draftSource(record, options, passed).judged, judged);
+    keep(idNames, ids);
     for (const [position, name] of fields.names().entries()) {
       const key = columnKey(fields, position);
-      if (labels.has(key) || !holdsText(fields.at(position))) continue;
+      if (labels.has(key) || !(judged.has(key) || holdsText(fields.at(position)))) continue;
       labels.set(key, typeof key === 'string' ? columnLabel(name, position + 1) : `column ${position + 1}`);
     }
   }
-  const left = [...[...labels].filter(([key]) => !judged.has(key)).map(([, label]) => label), ...nested];
-  const more = left.length - MAX_NAMES;
-  return more > 0 ? [...left.slice(0, MAX_NAMES), `and ${more} more`] : left;
+  const labelsOf = (wanted: (key: ColumnKey) => boolean): string[] =>
+    [...labels].filter(([key]) => wanted(key)).map(([, label]) => label);
+  return {
+    judged: bounded(labelsOf((key) => judged.has(key))),
+    unjudged: bounded([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested]),
+  };
+}
+
+function bounded(labels: readonly string[]): string[] {
+  const more = labels.length - MAX_NAMES;
+  return more > 0 ? [...labels.slice(0, MAX_NAMES), `and ${more} more`] : [...labels];
 }
 
 /** Label of the strings at a nested path. Like column names, the names in the path may be content. */

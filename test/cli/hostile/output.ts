@@ -21,6 +21,7 @@ const OURS = [
   /^Judged by /,
   /^Canaries: /,
   /^Policy: /,
+  /^Flagged by the guard itself: /,
   /^Over REST /,
   /^This is the demonstration guard/,
   /^Time: /,

@@ -1,0 +1,155 @@
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { isJobFile } from '../../config/job-file/job-file.ts';
+import { GUARD_TLS_SETTINGS, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { resolveRunConfig } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
+import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import {
+  ASK_GUARD,
+  PREFLIGHT_SAMPLE,
+  PREFLIGHT_SEED,
+  WRITE_JOB,
+} from '../../config/settings/entries/preflight.ts';
+import {
+  AS_STREAM,
+  AUDIT,
+  CHUNK_CHARS,
+  ENCODING,
+  HEADER,
+  ID_COLUMN,
+  LAYOUT,
+  STREAM_CADENCE,
+  TEXT_COLUMN,
+} from '../../config/settings/entries/sources.ts';
+import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { createFile } from '../../files/create-file.ts';
+import { isThere } from '../../files/is-there.ts';
+import { guardOpener } from '../../guard-setup/guard-session.ts';
+import type { OpenGuards } from '../../guard/pool/guard-session.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+/** What the sources are, and how a run would judge them. */
+const RUN_SETTINGS = {
+  guard: GUARD,
+  ...GUARD_TLS_SETTINGS,
+  policy: POLICY,
+  textColumn: TEXT_COLUMN,
+  idColumn: ID_COLUMN,
+  encoding: ENCODING,
+  layout: LAYOUT,
+  header: HEADER,
+  audit: AUDIT,
+  asStream: AS_STREAM,
+  chunkChars: CHUNK_CHARS,
+  streamCadence: STREAM_CADENCE,
+  frames: FRAMES,
+  longAudio: LONG_AUDIO_MODE,
+  longText: LONG_TEXT_MODE,
+  out: OUT,
+  format: FORMAT,
+  name: NAME,
+  expectFingerprint: EXPECT_FINGERPRINT,
+  canaries: CANARIES,
+  maxWait: MAX_WAIT,
+  startWait: RUN_START_WAIT,
+};
+
+const OWN_SETTINGS = {
+  sample: PREFLIGHT_SAMPLE,
+  seed: PREFLIGHT_SEED,
+  noGuard: ASK_GUARD,
+  writeJob: WRITE_JOB,
+  json: JSON_RESULT,
+};
+
+/** `preflight <path… or job.yaml>`: what a run would find, how long it would take, and what it would flag. */
+export function preflightCommand(context: CommandContext): Command {
+  return newCommand('preflight', context, { ...RUN_SETTINGS, ...OWN_SETTINGS })
+    .summary('forecast a run: items, columns, time, flags, space')
+    .description(
+      'Look into the sources of a run, have the guard judge a random sample, and forecast the run: items and bad rows, ' +
+        'columns that are judged and not, time, flags, and space on disk and in Redis. Large sources are read in part; the ' +
+        'forecast says how much. Writes nothing but the job file of --write-job.',
+    )
+    .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep preflight ./uploads --guard grpc://gpu-1:8001', 'before a run on a real guard'],
+        ['guardsweep preflight ./uploads --no-guard', 'items and columns only'],
+        ['guardsweep preflight ./uploads comments.csv --write-job job.yaml', 'a job file to edit'],
+      ]),
+    )
+    .action(async (paths: string[], flags: Flags) => {
+      const { env, cwd, stdout, stderr, interrupts } = context;
+      const own = await valuesOf(OWN_SETTINGS, { flags, env, cwd });
+      // For a run, the flag --sample means the records that it judges.
+      const runFlags = { ...flags, sample: undefined, seed: undefined };
+      const { config, guardTls, startWaitMs } = await resolveRunConfig({ paths, flags: runFlags, env, cwd });
+      if (own.writeJob !== null && isJobFile(paths[0]!)) {
+        throw new Failure('usage', `--write-job: ${shownName(paths[0]!)} is a job file already`);
+      }
+      if (own.writeJob !== null) await assertWritable(own.writeJob);
+      const guards = own.noGuard ? await openerOf(config, { guardTls, startWaitMs }, env) : null;
+      const { preflight } = await import('../../preflight/preflight.ts');
+      const { forecastLines } = await import('../../preflight/forecast-text.ts');
+      const say = (line: string): void => stderr.line(`guardsweep: ${line}`);
+      const { sample, seed } = own;
+      const forecast = await preflight(config, { guards, sample, seed, say, signal: interrupts.drain });
+      if (own.writeJob !== null) {
+        const { jobText } = await import('../../preflight/job-text.ts');
+        const policy = flags['policy'] === undefined ? null : resolve(cwd, String(flags['policy']));
+        const folder = dirname(own.writeJob);
+        await writeJob(own.writeJob, jobText(config, forecast, { folder, policy }));
+      }
+      if (own.json) stdout.json(forecast, 2);
+      else stdout.lines(forecastLines(forecast));
+    });
+}
+
+async function openerOf(
+  config: RunConfig,
+  { guardTls, startWaitMs }: Pick<Awaited<ReturnType<typeof resolveRunConfig>>, 'guardTls' | 'startWaitMs'>,
+  env: NodeJS.ProcessEnv,
+): Promise<OpenGuards> {
+  const tls = await readGuardTls(guardTls, config.guards);
+  // A verdict that names its model waits for the next reading of its version, which would count as time of the guard.
+  return guardOpener({ ...config, tls, startWaitMs, stampVerdicts: false }, env);
+}
+
+/** Before anything is judged. Failure('usage'). */
+async function assertWritable(path: string): Promise<void> {
+  if (await isThere(path)) throw notReplaced(path);
+  if (await isThere(dirname(path))) return;
+  throw new Failure('usage', `--write-job: there is no folder ${shownName(dirname(path))}`);
+}
+
+/** Failure('usage') when the file exists or cannot be written. */
+async function writeJob(path: string, text: string): Promise<void> {
+  try {
+    const file = await createFile(path);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (code === 'EEXIST') throw notReplaced(path);
+    throw new Failure('usage', `--write-job: ${shownName(path)} cannot be written (${code})`, {
+      cause: error,
+    });
+  }
+}
+
+function notReplaced(path: string): Failure {
+  return new Failure('usage', `--write-job: ${shownName(path)} exists already, and is not replaced`);
+}

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { single, SWITCH, wholeNumber } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+export const PREFLIGHT_SAMPLE = setting({
+  flag: '--sample',
+  help: 'most items that are sent to the guard, chosen at random',
+  kind: wholeNumber('count', 1, 10_000),
+  default: '256',
+  example: '1000',
+});
+
+export const PREFLIGHT_SEED = setting({
+  flag: '--seed',
+  help: 'number that chooses the files and items that are looked at',
+  kind: wholeNumber('number', 0, 999_999_999),
+  default: '1',
+  example: '7',
+});
+
+export const ASK_GUARD = setting({
+  flag: '--no-guard',
+  help: 'whether the guard judges the sample',
+  flagNote: 'with this flag it is not asked, and times and flags are not forecast',
+  kind: SWITCH,
+  default: 'true',
+  shown: 'it is asked',
+});
+
+export const WRITE_JOB = setting({
+  flag: '--write-job',
+  help: 'also write a job file of these sources, to edit; must not exist',
+  kind: single('file', ({ value }, { folder }) => resolve(folder, value)),
+  unset: 'none is written',
+  example: 'job.yaml',
+});

@@ -1,0 +1,192 @@
+import { extname } from 'node:path';
+import type { RunConfig } from '../config/run-config.ts';
+import type { JudgedItem } from '../domain/item.ts';
+import { requestBytes } from '../domain/request.ts';
+import { readSource } from '../ingest/items/read-source.ts';
+import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import { columnsOf, examineFile } from '../ingest/recognise/inspect.ts';
+import type { FrozenSources } from '../ingest/sources/frozen-sources.ts';
+import { shuffled } from './random.ts';
+import { ItemTally } from './tally.ts';
+
+/** Files of one corpus that are looked into, chosen at random. */
+const MAX_FILES = 500;
+/** Of one file, in bytes as stored: what follows is estimated. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
+/** Tables whose columns are reported, by their columns. */
+const MAX_TABLES = 20;
+/** Larger items are counted, but not sent to the guard, in bytes: the sample is held in memory. */
+const MAX_SAMPLED_BYTES = 256 * 1024;
+
+/** Columns of a table. */
+export interface TableColumns {
+  readonly path: string;
+  readonly judged: readonly string[];
+  readonly not_judged: readonly string[];
+}
+
+/** How many items a corpus has: `counted`, or estimated from a part of its bytes or files. */
+export type Method = 'counted' | 'estimated';
+
+/** What was found in one corpus. */
+export interface CorpusReading {
+  readonly read: { readonly files: number; readonly bytes: number; readonly seconds: number };
+  /** Files by what they were recognised as, of those that were looked into. */
+  readonly layouts: Readonly<Record<string, number>>;
+  readonly tables: readonly TableColumns[];
+  /** Items that were read. */
+  readonly seen: ItemTally;
+  readonly predicted: ItemTally;
+  readonly method: Method;
+}
+
+interface ReadCorpusOptions {
+  readonly config: RunConfig;
+  readonly frozen: FrozenSources;
+  /** Most bytes to read of the corpus. */
+  readonly maxBytes: number;
+  /** Takes the items that may be sent to a guard. */
+  readonly sample: (item: JudgedItem) => void;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** A file that was looked into. */
+interface ReadFile {
+  readonly source: FrozenSource;
+  readonly seen: ItemTally;
+  /** Whether its items are records. */
+  readonly hasRecords: boolean;
+  /** Part of the file that was read, above 0. */
+  readonly share: number;
+}
+
+/** Reads a corpus, or a part of its files and the beginnings of large ones. `sources` are all its files. */
+export async function readCorpus(
+  sources: readonly FrozenSource[],
+  options: ReadCorpusOptions,
+): Promise<CorpusReading> {
+  const { maxBytes, random } = options;
+  const begunAt = performance.now();
+  const files: ReadFile[] = [];
+  const layouts: Record<string, number> = {};
+  const tables = new Map<string, TableColumns>();
+  let bytes = 0;
+  for (const source of shuffled(sources, random)) {
+    if (files.length >= MAX_FILES || (bytes >= maxBytes && files.length > 0)) break;
+    const { layout, table } = await recognised(source, options);
+    layouts[layout] = (layouts[layout] ?? 0) + 1;
+    const key = table && JSON.stringify([table.judged, table.not_judged]);
+    if (key !== null && tables.size < MAX_TABLES && !tables.has(key)) tables.set(key, table!);
+    const file = await readFile(source, Math.min(MAX_FILE_BYTES, maxBytes - bytes), options);
+    bytes += source.bytes * file.share;
+    files.push(file);
+  }
+  const seen = new ItemTally();
+  for (const file of files) seen.addScaled(file.seen, 1);
+  const isWhole = files.length === sources.length && files.every(({ share }) => share === 1);
+  return {
+    read: {
+      files: files.length,
+      bytes: Math.round(bytes),
+      seconds: (performance.now() - begunAt) / 1000,
+    },
+    layouts,
+    tables: [...tables.values()],
+    seen,
+    predicted: isWhole ? seen : predict(sources, files),
+    method: isWhole ? 'counted' : 'estimated',
+  };
+}
+
+async function recognised(
+  source: FrozenSource,
+  { config, signal }: ReadCorpusOptions,
+): Promise<{ layout: string; table: TableColumns | null }> {
+  const corpus = config.sources[source.corpus]!;
+  if (source.manifest === source.source) return { layout: 'manifest', table: null };
+  const examined = await examineFile(source, corpus, config.limits.itemBytes, signal);
+  if (examined === null) return { layout: 'unreadable', table: null };
+  switch (examined.kind) {
+    case 'text':
+      return { layout: 'text', table: null };
+    case 'media':
+      return { layout: examined.modality, table: null };
+    case 'refused':
+      return {
+        layout: `refused (${examined.error.code})`,
+        table:
+          examined.why === 'no-text-column'
+            ? { path: source.path, judged: [], not_judged: examined.columns }
+            : null,
+      };
+    case 'records': {
+      const { judged, unjudged } = columnsOf(examined, source, corpus);
+      return {
+        layout: examined.layout.kind,
+        table: { path: source.path, judged, not_judged: unjudged },
+      };
+    }
+  }
+}
+
+async function readFile(
+  source: FrozenSource,
+  maxBytes: number,
+  { config, frozen, sample, signal }: ReadCorpusOptions,
+): Promise<ReadFile> {
+  const seen = new ItemTally();
+  const { itemBytes, mediaBytes } = config.limits;
+  let bytes = 0;
+  let hasRecords = false;
+  let isWhole = true;
+  const onBytes = (soFar: number): void => void (bytes = soFar);
+  const options = { frozen, itemBytes, mediaBytes, signal, onBytes };
+  for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
+    for (const item of items) {
+      seen.add(item);
+      hasRecords ||= item.source.row !== null;
+      if (item.settled === null && requestBytes(item.request) <= MAX_SAMPLED_BYTES) sample(item);
+    }
+    if (hasRecords && bytes >= maxBytes && bytes < source.bytes) {
+      isWhole = false;
+      break;
+    }
+  }
+  const share = isWhole || bytes === 0 ? 1 : Math.min(1, bytes / source.bytes);
+  return { source, seen, hasRecords, share };
+}
+
+/**
+ * Files that were read to their ends are counted. The rest of a file is taken to be as its beginning. A file that was not
+ * looked into is taken to be as the others with its extension, or else as all: tables byte for byte, other files one for one.
+ */
+function predict(sources: readonly FrozenSource[], files: readonly ReadFile[]): ItemTally {
+  const predicted = new ItemTally();
+  const groups = new Map<string, ReadFile[]>();
+  for (const file of files) {
+    predicted.addScaled(file.seen, 1 / file.share);
+    const key = extensionOf(file.source);
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  const read = new Set(files.map(({ source }) => source.source));
+  const unread = new Map<string, { files: number; bytes: number }>();
+  for (const source of sources) {
+    if (read.has(source.source)) continue;
+    const key = extensionOf(source);
+    const sum = unread.get(key) ?? { files: 0, bytes: 0 };
+    unread.set(key, { files: sum.files + 1, bytes: sum.bytes + source.bytes });
+  }
+  for (const [key, rest] of unread) {
+    const alike = groups.get(key) ?? files;
+    const bytes = alike.reduce((sum, { source }) => sum + source.bytes, 0);
+    const byBytes = alike.some(({ hasRecords }) => hasRecords) && bytes > 0;
+    const factor = byBytes ? rest.bytes / bytes : rest.files / alike.length;
+    for (const { seen, share } of alike) predicted.addScaled(seen, factor / share);
+  }
+  return predicted;
+}
+
+function extensionOf({ absolute }: FrozenSource): string {
+  return extname(absolute).toLowerCase();
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Forecast } from '../../src/preflight/forecast.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
+
+closeAfterEach();
+
+it('preflight writes a job file and nothing else, and enqueue then does what was forecast', async () => {
+  const folder = await temporaryFolder();
+  await writeComments(folder, 'comments.csv', 50);
+  await writeFile(
+    join(folder, 'say "hi": it\'s a #1.txt'),
+    'A text in a file with a name that YAML could misread.',
+  );
+  const { address } = await guard();
+  const paths = ['comments.csv', 'say "hi": it\'s a #1.txt'];
+  const flags = ['--guard', address, '--name', 'uploads', '--write-job', 'job.yaml', '--json'];
+  const done = await guardsweep(['preflight', ...paths, ...flags], { cwd: folder });
+  expect(done.status, done.stderr).toBe(0);
+  const forecast = JSON.parse(done.stdout) as Forecast;
+  expect(existsSync(join(folder, 'runs'))).toBe(false);
+
+  const run = await guardsweep(['enqueue', 'job.yaml', '--json'], { cwd: folder });
+  expect(run.status, run.stderr).toBe(0);
+  const summary = JSON.parse(run.stdout) as Summary;
+  expect([summary.items, summary.verdicts]).toEqual([forecast.items, forecast.to_judge]);
+  expect(summary.guards).toMatchObject([{ endpoint: address }]);
+
+  const text = await readFile(join(folder, 'job.yaml'), 'utf8');
+  const again = await guardsweep(['preflight', ...paths, ...flags], { cwd: folder });
+  expect(again).toMatchObject({ status: 2 });
+  expect(again.stderr).toContain('exists already, and is not replaced');
+  expect(await readFile(join(folder, 'job.yaml'), 'utf8')).toBe(text);
+  // What the comments offer is valid, too.
+  const uncommented = text.replace('# text:', 'text:').replaceAll('# audit:', 'audit:');
+  await writeFile(join(folder, 'edited.yaml'), uncommented);
+  const edited = await guardsweep(['preflight', 'edited.yaml', '--no-guard'], { cwd: folder });
+  expect(edited, edited.stderr).toMatchObject({ status: 0 });
+  expect(edited.stdout).toMatch(/^About 51 items in 2 files/);
+});
+
+it('preflight ends with status 4 without a guard to ask, and with --no-guard does not need one', async () => {
+  const folder = await temporaryFolder();
+  await writeComments(folder, 'comments.csv', 5);
+  const args = ['preflight', 'comments.csv', '--guard', 'grpc://127.0.0.1:9', '--start-wait', '1s'];
+  expect(await guardsweep(args, { cwd: folder })).toMatchObject({ status: 4, stdout: '' });
+  const done = await guardsweep([...args, '--no-guard'], { cwd: folder });
+  expect(done).toMatchObject({ status: 0 });
+  expect(done.stdout).toContain('No guard was asked');
+});
