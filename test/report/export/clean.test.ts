@@ -121,7 +121,7 @@ describe('the clean rows of a run', () => {
 });
 
 describe('the clean files of a folder', () => {
-  it('mirror it, with tables and whole files; captions go with their files', async () => {
+  it('mirror it, with tables and whole files', async () => {
     const cwd = await temporaryFolder();
     const up = join(cwd, 'up');
     await mkdir(join(up, 'deep', 'er'), { recursive: true });
