@@ -3,6 +3,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
 import { exportCommand } from './commands/export.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
+import { gcCommand } from './commands/gc.ts';
 import { guardCommand } from './commands/guard.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -47,6 +48,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(pauseCommand(context))
     .addCommand(continueCommand(context))
     .addCommand(cancelCommand(context))
+    .addCommand(gcCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))
     .addCommand(preflightCommand(context))

@@ -86,6 +86,11 @@ export class Environment {
     }
   }
 
+  /** Whether everything was written so far. */
+  get isWhole(): boolean {
+    return this.#state === 'open';
+  }
+
   /** The value of a key, valid until the next call; null when there is none, or when the environment is off. */
   get(table: Table, key: Buffer): Buffer | null {
     if (this.#state === 'off') return null;

@@ -16,6 +16,9 @@ const ENTRY_BYTES = STATE_BYTES + SHA256_BYTES + 4;
 /** Times of files have steps of up to 2 s (FAT): a file that is changed again within one keeps its time. */
 const STEP_NS = 2_000_000_000n;
 
+/** Entries that are copied in one transaction. */
+const COPIED_AT_ONCE = 4096;
+
 /** Hashes of files by device and inode, for as long as size and times stay the same. */
 export class FileHashes {
   readonly #environment: Environment;
@@ -29,10 +32,27 @@ export class FileHashes {
   find(state: FileState): string | null {
     const key = keyOf(state);
     const value = this.#environment.get(this.#table, key);
-    if (value?.length !== ENTRY_BYTES || value.readUInt32LE(ENTRY_BYTES - 4) !== checkOf(key, value))
-      return null;
+    if (value === null || !isIntact(key, value)) return null;
     if (!stateOf(state).equals(value.subarray(0, STATE_BYTES))) return null;
     return value.toString('hex', STATE_BYTES, STATE_BYTES + SHA256_BYTES);
+  }
+
+  /** Copies all intact hashes to another store. Rejects with the signal's reason when aborted. */
+  async copyTo(other: FileHashes, signal: AbortSignal): Promise<void> {
+    let batch: { key: Buffer; value: Buffer }[] = [];
+    const write = async (): Promise<void> => {
+      const written = batch;
+      batch = [];
+      await other.#environment.write(() => {
+        for (const { key, value } of written) other.#environment.put(other.#table, key, value);
+      });
+      signal.throwIfAborted();
+    };
+    for (const entry of this.#table.getRange()) {
+      if (isIntact(entry.key, entry.value)) batch.push(entry);
+      if (batch.length >= COPIED_AT_ONCE) await write();
+    }
+    await write();
   }
 
   /**
@@ -61,6 +81,10 @@ function words(...values: bigint[]): Buffer {
   const bytes = Buffer.alloc(8 * values.length);
   values.forEach((value, index) => bytes.writeBigUInt64LE(BigInt.asUintN(64, value), 8 * index));
   return bytes;
+}
+
+function isIntact(key: Buffer, value: Buffer): boolean {
+  return value.length === ENTRY_BYTES && value.readUInt32LE(ENTRY_BYTES - 4) === checkOf(key, value);
 }
 
 function checkOf(key: Buffer, value: Buffer): number {

@@ -20,6 +20,11 @@ export class Fingerprints {
     this.#environment.put(this.#table, Buffer.from(id), Buffer.from(JSON.stringify(artifacts)));
   }
 
+  /** All that are intact. */
+  all(): Fingerprint[] {
+    return [...this.#table.getRange()].flatMap(({ value }) => fingerprintOf(value) ?? []);
+  }
+
   /** The fingerprint with this id; null when it is missing or damaged. */
   get(id: string): Fingerprint | null {
     const cached = this.#cache.get(id);

@@ -36,13 +36,15 @@ export class Origins {
     return mark;
   }
 
-  /** The origin with this mark; null when it is missing or damaged. */
+  /** The origin with this mark, a part of a value that was read; null when it is missing or damaged. */
   get(mark: Buffer): Origin | null {
     const key = mark.toString('latin1');
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
-    const text = this.#environment.get(this.#table, mark)?.toString() ?? null;
-    if (text === null || !markOf(text).equals(mark)) return null;
+    // Reading overwrites the value that was read before.
+    const own = Buffer.from(mark);
+    const text = this.#environment.get(this.#table, own)?.toString() ?? null;
+    if (text === null || !markOf(text).equals(own)) return null;
     const [run, endpoint] = JSON.parse(text) as [string, string];
     const origin = { run, endpoint };
     if (this.#cache.size >= MAX_CACHED) this.#cache.clear();

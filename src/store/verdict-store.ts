@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { STORE_FILES } from '../files/store-files.ts';
 import { noteClosed, removeClosedNote } from './closed-note.ts';
 import { causeOf } from './cause.ts';
 import { isSound } from './check/check-data.ts';
@@ -19,6 +21,18 @@ export interface StoreOptions {
   /** Takes one line for people. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+export interface GarbageOptions extends StoreOptions {
+  /** Whether a run is kept that has no finished record: what it judged is taken from the store. */
+  readonly isUnfinished: (run: string) => boolean;
+}
+
+/** How large a store is. */
+export interface StoreSize {
+  readonly verdicts: number;
+  /** Of its data, on disk. */
+  readonly bytes: number;
 }
 
 /**
@@ -53,7 +67,7 @@ export class VerdictStore {
         );
         return null;
       }
-      if (found.holds === 'nothing') return await VerdictStore.#make(dir, options, false);
+      if (found.holds === 'nothing') return await VerdictStore.#make(dir, options, () => Promise.resolve());
       if (found.holds === 'data') {
         const folder = join(dir, found.data);
         if (await isSound(folder, signal)) return await VerdictStore.#use(folder, say);
@@ -61,7 +75,9 @@ export class VerdictStore {
       say(
         `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
       );
-      return await VerdictStore.#make(dir, options, true);
+      return await VerdictStore.#make(dir, options, async (fresh) => {
+        for await (const judged of options.recorded(signal)) await fresh.add(judged);
+      });
     } catch (error) {
       if (signal.aborted || error instanceof Failure) throw error;
       say(`the verdict store ${dir} cannot be used (${causeOf(error)}): nothing is reused in this run`);
@@ -108,6 +124,37 @@ export class VerdictStore {
     if (withoutError) await noteClosed(this.#folder).catch(() => undefined);
   }
 
+  /**
+   * Replaces the store in a folder by one with what records and unfinished runs have, in one step: a process that has
+   * the store open goes on with the replaced one. Null and failures as for `open`.
+   */
+  static async collectGarbage(
+    dir: string,
+    options: GarbageOptions,
+  ): Promise<{ readonly before: StoreSize; readonly after: StoreSize } | null> {
+    const old = await VerdictStore.open(dir, options);
+    if (old === null) return null;
+    const { signal, isUnfinished } = options;
+    try {
+      const before = await old.#size();
+      const kept = await VerdictStore.#make(dir, options, async (fresh) => {
+        for await (const judged of options.recorded(signal)) await fresh.add(judged);
+        await old.#verdicts.copyTo(fresh.#verdicts, isUnfinished, signal);
+        await old.#files.copyTo(fresh.#files, signal);
+      });
+      const after = await kept.#size();
+      await kept.close();
+      return { before, after };
+    } finally {
+      await old.close();
+    }
+  }
+
+  async #size(): Promise<StoreSize> {
+    const { size } = await stat(join(this.#folder, STORE_FILES.data));
+    return { verdicts: this.#verdicts.count, bytes: size };
+  }
+
   static async #use(folder: string, say: StoreOptions['say']): Promise<VerdictStore> {
     await removeClosedNote(folder);
     const onFailure = (what: 'read' | 'write', error: unknown): void =>
@@ -119,18 +166,22 @@ export class VerdictStore {
     return new VerdictStore(folder, Environment.open(folder, onFailure));
   }
 
+  /** Makes a store that takes the place of the present one once it is filled. */
   static async #make(
     dir: string,
-    { key, recorded, say, signal }: StoreOptions,
-    fill: boolean,
+    { key, say }: StoreOptions,
+    fill: (fresh: VerdictStore) => Promise<void>,
   ): Promise<VerdictStore> {
     const data = await makeDataFolder(dir);
+    let store: VerdictStore | null = null;
     try {
-      const store = await VerdictStore.#use(join(dir, data), say);
-      if (fill) for await (const judged of recorded(signal)) await store.add(judged);
+      store = await VerdictStore.#use(join(dir, data), say);
+      await fill(store);
+      if (!store.#environment.isWhole) throw new Error('the store could not be filled');
       await useData(dir, data, key);
       return store;
     } catch (error) {
+      await store?.close();
       await removeData(dir, data);
       throw error;
     }

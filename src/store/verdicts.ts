@@ -6,7 +6,7 @@ import { BytesWriter, DoesNotFit } from './bytes-writer.ts';
 import type { Environment, Table } from './environment.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { JUDGED_BY_BYTES, markOf, type JudgedBy } from './judged-by.ts';
-import { ORIGIN_BYTES, Origins } from './origins.ts';
+import { ORIGIN_BYTES, Origins, type Origin } from './origins.ts';
 import { readJudgement, writeJudgement } from './verdict-codec.ts';
 
 /** A verdict that may be used again. */
@@ -42,6 +42,9 @@ const JUDGEMENT_AT = CHECK_BYTES + ORIGIN_BYTES;
 /** A judgement of a guard that keeps to the taxonomy takes at most 250 bytes. */
 const MAX_ENTRY_BYTES = 1024;
 
+/** Entries that are copied in one transaction. */
+const COPIED_AT_ONCE = 4096;
+
 /**
  * The verdicts of a store. The key of an entry is the content's SHA-256 and the mark of `JudgedBy`. Its value is a
  * CRC-32 over the key and the rest of the value, the mark of its origin, and the judgement. An entry whose check fails
@@ -70,7 +73,7 @@ export class Verdicts {
     if (value === null || !isIntact(this.#key, value)) return null;
     // The next look-up, that of the origin, overwrites the value.
     const encoded = readJudgement(new BytesReader(value, JUDGEMENT_AT));
-    const origin = this.#origins.get(Buffer.from(value.subarray(CHECK_BYTES, JUDGEMENT_AT)));
+    const origin = this.#origins.get(value.subarray(CHECK_BYTES, JUDGEMENT_AT));
     const fingerprint = this.#fingerprints.get(judgedBy.fingerprint);
     if (origin === null || fingerprint === null) return null;
     const { run, endpoint } = origin;
@@ -97,6 +100,34 @@ export class Verdicts {
       if (origin === undefined) origins.set(endpoint, (origin = this.#origins.put({ run, endpoint })));
       this.#putOne(contentSha256, judgement, mark, origin);
     }
+  }
+
+  /** Number of verdicts. */
+  get count(): number {
+    return (this.#table.getStats() as { entryCount: number }).entryCount;
+  }
+
+  /** Copies the intact verdicts of some runs to another store. Rejects with the signal's reason when aborted. */
+  async copyTo(other: Verdicts, isCopied: (run: string) => boolean, signal: AbortSignal): Promise<void> {
+    const fingerprints = this.#fingerprints.all();
+    let batch: { key: Buffer; value: Buffer; origin: Origin }[] = [];
+    const write = async (): Promise<void> => {
+      const written = batch;
+      batch = [];
+      await other.#environment.write(() => {
+        for (const fingerprint of fingerprints) other.#fingerprints.put(fingerprint);
+        for (const { origin } of written) other.#origins.put(origin);
+        for (const { key, value } of written) other.#environment.put(other.#table, key, value);
+      });
+      signal.throwIfAborted();
+    };
+    for (const { key, value } of this.#table.getRange()) {
+      if (!isIntact(key, value)) continue;
+      const origin = this.#origins.get(value.subarray(CHECK_BYTES, JUDGEMENT_AT));
+      if (origin !== null && isCopied(origin.run)) batch.push({ key, value, origin });
+      if (batch.length >= COPIED_AT_ONCE) await write();
+    }
+    await write();
   }
 
   #putOne(contentSha256: string, judgement: Judgement, mark: Buffer, origin: Buffer): void {

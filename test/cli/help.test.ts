@@ -13,6 +13,7 @@ const COMMANDS = [
   'pause',
   'continue',
   'cancel',
+  'gc',
   'worker',
   'sink',
   'preflight',

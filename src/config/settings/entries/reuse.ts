@@ -1,6 +1,7 @@
 import { parseOutputFolder } from '../../values/output-folder.ts';
-import { single, SWITCH } from '../kinds.ts';
+import { path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
+import { DEFAULT_RUNS_FOLDER } from './output.ts';
 
 export const STORE = setting({
   flag: '--store',
@@ -20,4 +21,22 @@ export const REUSE = setting({
   kind: SWITCH,
   default: 'true',
   shown: 'verdicts are reused',
+});
+
+/** Whose verdicts `gc` keeps. */
+export const KEPT_RUNS = setting({
+  flag: '--out',
+  help: 'folder with the runs whose verdicts are kept',
+  kind: path('dir'),
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
+});
+
+/** What `gc` cleans. */
+export const CLEANED_STORE = setting({
+  flag: '--store',
+  help: 'folder of the verdict store',
+  kind: single('dir', (text, { folder }) => parseOutputFolder(text, folder)),
+  unset: '`.store` in the folder of the runs',
+  example: '/data/verdicts',
 });
