@@ -1,6 +1,7 @@
-import { appendFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { outcomes } from '../helpers/run-directory.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 
 it('gc keeps the verdicts of the runs that are there, and none of damaged records', async () => {
@@ -44,4 +45,19 @@ it('gc says what it did, and names the flag for a folder that is not there', asy
     0,
     expect.stringMatching(/^Removed 0 verdicts; 1 kept\nSize: .* MiB now\n/),
   ]);
+});
+
+it('a damaged store is built again from the runs, which is said once', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\n');
+  const judge = () => guardsweep(['enqueue', 'a.csv'], { cwd });
+  const first = (await judge()).stdout.trimEnd().split('\n').at(-1)!;
+  const store = join(cwd, 'runs', '.store');
+  const data = (await readdir(store)).find((name) => name.startsWith('data-'))!;
+  await truncate(join(store, data, 'data.mdb'), 5000);
+  const { stdout, stderr } = await judge();
+  expect(stderr.match(/verdict store/g)).toHaveLength(1);
+  expect(stderr).toContain('is damaged or was not made here: it is built again from the finished runs');
+  const lines = await outcomes(stdout.trimEnd().split('\n').at(-1)!);
+  expect(lines.map(({ reused_from }) => reused_from)).toEqual([basename(first), basename(first)]);
 });

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { VerdictStore, type StoreOptions } from '../../store/verdict-store.ts';
 import type { Run } from '../create-run.ts';
 import { runKey } from '../trust/run-key.ts';
+import { RecordedRuns } from './recorded-verdicts.ts';
 import { storeFolderOf } from './store-folder.ts';
 
 export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
@@ -15,10 +17,10 @@ export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
  * Failure('usage') for a folder that is something else, or that others can write in. The caller closes it.
  */
 export async function openStoreFor(
-  { store }: RunConfig,
+  { store, output }: RunConfig,
   options: OpenStoreOptions,
 ): Promise<VerdictStore | null> {
-  return store === undefined ? null : openIn(store, options);
+  return store === undefined ? null : openIn(store, output.dir, options);
 }
 
 /**
@@ -32,7 +34,7 @@ export async function openStoreOf(
   const folder = storeFolderOf(run);
   if (folder === null) return null;
   try {
-    return await openIn(folder, options);
+    return await openIn(folder, dirname(run.dir), options);
   } catch (error) {
     if (!(error instanceof Failure) || options.signal.aborted) throw error;
     options.say(`${error.message}; the run goes on without it`);
@@ -40,13 +42,13 @@ export async function openStoreOf(
   }
 }
 
+/** `out`: the folder of the runs that a damaged store is built from again. */
 async function openIn(
   folder: string,
+  out: string,
   { keyFile, say, signal }: OpenStoreOptions,
 ): Promise<VerdictStore | null> {
-  return VerdictStore.open(folder, { key: await runKey(keyFile), recorded, say, signal });
-}
-
-async function* recorded(): AsyncGenerator<never, void> {
-  // A damaged store begins empty.
+  const key = await runKey(keyFile);
+  const runs = new RecordedRuns(out, key);
+  return VerdictStore.open(folder, { key, recorded: () => runs.verdicts(signal), say, signal });
 }
