@@ -39,8 +39,9 @@ export async function conclude(
   if (!worked) {
     tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
   }
+  const ofTrial = summary.trial === null ? '' : ', of this trial only';
   for (const gate of summary.gates) {
-    if (gate.tripped) ui.stderr.line(`guardsweep: gate ${gateText(gate)}`);
+    if (gate.tripped) ui.stderr.line(`guardsweep: gate ${gateText(gate)}${ofTrial}`);
   }
   if (ui.json) ui.stdout.json(summary);
   else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);

@@ -55,8 +55,8 @@ const ADVICE: Readonly<Record<ItemCode, string>> = {
 export function summaryLines(summary: Summary): string[] {
   return [
     `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
-    ...notAsked(summary),
     ...headlines(summary),
+    ...notAsked(summary),
     ...notJudged(summary),
     ...decisions(summary),
     ...gates(summary),
