@@ -21,12 +21,15 @@ export function expectations(
     pool,
     predicted,
     readingSeconds,
+    reusable,
     random,
   }: {
     readonly config: RunConfig;
     readonly pool: Pick<GuardPool, 'status'>;
     readonly predicted: ItemCounts;
     readonly readingSeconds: number;
+    /** Of the sample; null: no verdict is reused. */
+    readonly reusable: number | null;
     readonly random: () => number;
   },
 ): GuardForecast {
@@ -46,6 +49,7 @@ export function expectations(
     by_decision: shares(decisions),
     by_category: shares(categories),
     by_error_code: shares(codes),
+    reuse: reusable === null ? null : share(reusable),
     duration: duration(),
   };
 

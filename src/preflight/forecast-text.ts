@@ -53,6 +53,7 @@ function guardLines({
   by_decision,
   by_category,
   by_error_code,
+  reuse,
   duration,
 }: GuardForecast): string[] {
   const models = endpoints.map(
@@ -68,10 +69,11 @@ function guardLines({
       : [`Expected: allow ${expected(allow)}`, `  review ${expected(review)}`, `  block ${expected(block)}`]),
     ...(categories.length > 0 ? ['Expected flags by category:', ...categories] : []),
     ...(errors.length > 0 ? ['Expected errors of the guard:', ...errors] : []),
+    ...(reuse === null ? [] : [`Expected to have a verdict already: ${expected(reuse)}`]),
     ...(duration === null
       ? []
       : [
-          `Expected time: ${range(duration.run, time)}; guards busy for ${range(duration.guard_seconds, time)} in all, reading takes ${time(duration.reading)}`,
+          `Expected time${reuse === null ? '' : ' without that'}: ${range(duration.run, time)}; guards busy for ${range(duration.guard_seconds, time)} in all, reading takes ${time(duration.reading)}`,
           `  ${duration.method}`,
         ]),
   ];

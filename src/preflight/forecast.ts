@@ -37,7 +37,9 @@ export interface GuardForecast {
   /** As the guard flags, by category. */
   readonly by_category: Readonly<Record<string, ExpectedShare>>;
   readonly by_error_code: Readonly<Partial<Record<ItemCode, ExpectedShare>>>;
-  /** How long all items keep the guards busy, and the run; null when there is nothing to judge. */
+  /** Items with a verdict of an earlier run that would be reused; null when there is no store, or none is to be used. */
+  readonly reuse: ExpectedShare | null;
+  /** How long all items keep the guards busy, and the run, if no verdict is reused; null when there is nothing to judge. */
   readonly duration: {
     readonly guard: Estimate;
     /** Reading the sources takes this long. */

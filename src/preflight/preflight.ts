@@ -11,13 +11,14 @@ import type { CorpusForecast, Forecast, GuardForecast } from './forecast.ts';
 import { judgeSample, type JudgedSample } from './judge-sample.ts';
 import { Reservoir, seededRandom, shuffled } from './random.ts';
 import { readCorpus, type CorpusReading } from './read-corpus.ts';
+import { countReusable } from './reuse.ts';
 import { diskBytes, lineBytes, redisBytes } from './sizes.ts';
 import { failedOf, ItemTally, judgedOf } from './tally.ts';
 
 /** Most bytes that are read of all corpora together, as stored. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Of each corpus at least, in bytes. */
-const MIN_CORPUS_BYTES = 1024 * 1024;
+const MIN_CORPUS_BYTES = 256 * 1024;
 /** Items of each lane that are timed, also where the sample has fewer. */
 const TIMED_PER_LANE = 8;
 
@@ -27,26 +28,30 @@ export interface PreflightOptions {
   /** Most items that are sent to the guards. */
   readonly sample: number;
   readonly seed: number;
+  /** Path of this user's key file, see runKeyFile. */
+  readonly keyFile: string | null;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
  * Looks into the sources of a run, has a random sample judged, and forecasts the run. Writes nothing. What is read is
- * bounded whatever the sources hold, and so is the memory that it takes. Rejects with Failure `usage` for sources that a
+ * bounded whatever the sources hold, and so is the memory that it takes. A verdict store is opened if there is one. Rejects with Failure `usage` for sources that a
  * run would not take either, and `service` as the guards do.
  */
 export async function preflight(config: RunConfig, options: PreflightOptions): Promise<Forecast> {
-  const { guards, sample, seed, say, signal } = options;
+  const { guards, sample, seed, keyFile, say, signal } = options;
   const { sources, skipped } = await expandSources(config.sources, signal);
   await inspectSources(sources, config.sources, config.limits.itemBytes, signal);
   const random = seededRandom(seed);
   const maxBytes = Math.max(MIN_CORPUS_BYTES, Math.floor(MAX_BYTES / config.sources.length));
   const frozen = new FrozenSources(sources, config.sources);
   const corpora: Corpus[] = [];
+  const ofCorpus = config.sources.map((): FrozenSource[] => []);
+  for (const source of sources) ofCorpus[source.corpus]!.push(source);
   const ofLane = new Map(LANES.map((lane) => [lane, new Reservoir<JudgedItem>(TIMED_PER_LANE, random)]));
   for (const [corpus, { given }] of config.sources.entries()) {
-    const files = sources.filter((source) => source.corpus === corpus);
+    const files = ofCorpus[corpus]!;
     const items = new Reservoir<JudgedItem>(sample, random);
     const take = (item: JudgedItem): void => {
       items.add(item);
@@ -71,7 +76,14 @@ export async function preflight(config: RunConfig, options: PreflightOptions): P
       const extra = [...ofLane.values()].flatMap(({ values }) => values);
       const result = await judgeSample({ chosen, extra }, { config, sources, pool, signal: judging });
       const readingSeconds = secondsToRead(corpora, bytes);
-      guard = expectations(result, { config, pool, predicted: counts, readingSeconds, random });
+      const fingerprints = pool.status().flatMap(({ fingerprint }) => fingerprint ?? []);
+      const reusable = await countReusable(
+        result.judged.map(({ item }) => item),
+        config,
+        { keyFile, fingerprints, say, signal },
+      );
+      const known = { config, pool, predicted: counts, readingSeconds, reusable, random };
+      guard = expectations(result, known);
       judged = result.judged;
     } finally {
       await session.close();

@@ -34,7 +34,7 @@ function forecastOf(config: RunConfig, judging = false, seed = 1): Promise<Forec
   const guards = judging
     ? guardOpener({ ...config, tls: {}, startWaitMs: 10_000, stampVerdicts: false }, {})
     : null;
-  return preflight(config, { guards, sample: 64, seed, say: () => {}, signal: never });
+  return preflight(config, { guards, sample: 64, seed, keyFile: null, say: () => {}, signal: never });
 }
 
 async function mixed(): Promise<string[]> {
@@ -89,6 +89,8 @@ describe('a forecast', () => {
     );
     expect(duration!.guard.low).toBeLessThanOrEqual(duration!.guard.value);
     expect(duration!.guard.high).toBeGreaterThanOrEqual(duration!.guard.value);
+    expect(forecast.guard!.reuse).toBeNull();
+    expect((await forecastOf(config, true)).guard!.reuse).toMatchObject({ value: 1, items: 342 });
     expect(forecast.disk_bytes).toBeGreaterThan(summary.items * 1000);
     expect(forecastLines(forecast)[0]).toMatch(
       /^About 344 items in 4 files, .* \(counted\); 342 to judge, 2 not judged$/,

@@ -8,6 +8,7 @@ import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import { REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   ASK_GUARD,
   PREFLIGHT_SAMPLE,
@@ -33,6 +34,7 @@ import { createFile } from '../../files/create-file.ts';
 import { isThere } from '../../files/is-there.ts';
 import { guardOpener } from '../../guard-setup/guard-session.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
+import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -54,6 +56,8 @@ const RUN_SETTINGS = {
   longAudio: LONG_AUDIO_MODE,
   longText: LONG_TEXT_MODE,
   out: OUT,
+  store: STORE,
+  noReuse: REUSE,
   format: FORMAT,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,
@@ -77,7 +81,7 @@ export function preflightCommand(context: CommandContext): Command {
     .description(
       'Look into the sources of a run, have the guard judge a random sample, and forecast the run: items and bad rows, ' +
         'columns that are judged and not, time, flags, and space on disk and in Redis. Large sources are read in part; the ' +
-        'forecast says how much. Writes nothing but the job file of --write-job.',
+        'forecast says how much. Writes nothing but the job file of --write-job, and opens the verdict store if there is one.',
     )
     .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
     .addHelpText(
@@ -103,7 +107,11 @@ export function preflightCommand(context: CommandContext): Command {
       const { forecastLines } = await import('../../preflight/forecast-text.ts');
       const say = (line: string): void => stderr.line(`guardsweep: ${line}`);
       const { sample, seed } = own;
-      const forecast = await preflight(config, { guards, sample, seed, say, signal: interrupts.drain });
+      const forecast = await preflight(config, {
+        ...{ guards, sample, seed, say },
+        keyFile: runKeyFile(env),
+        signal: interrupts.drain,
+      });
       if (own.writeJob !== null) {
         const { jobText } = await import('../../preflight/job-text.ts');
         const policy = flags['policy'] === undefined ? null : resolve(cwd, String(flags['policy']));
