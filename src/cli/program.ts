@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
 import { exportCommand } from './commands/export.ts';
@@ -44,6 +45,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(verifyCommand(context, runs, report))
     .addCommand(exportCommand(context, report))
     .addCommand(replayCommand(context))
+    .addCommand(diffCommand(context))
     .addCommand(statusCommand(context))
     .addCommand(pauseCommand(context))
     .addCommand(continueCommand(context))

@@ -9,6 +9,7 @@ const COMMANDS = [
   'verify',
   'export',
   'replay',
+  'diff',
   'status',
   'pause',
   'continue',

@@ -33,3 +33,11 @@ export const CHANGED_OUT = setting({
   unset: 'not written',
   example: 'changed.jsonl',
 });
+
+export const DIFFERENCES_OUT = setting({
+  flag: '--out',
+  help: 'write every difference between items of equal content to this new file, as JSON Lines',
+  kind: path('file'),
+  unset: 'not written',
+  example: 'differences.jsonl',
+});

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
+import { DIFFERENCES_OUT } from '../../config/settings/entries/report.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { diffLines } from '../run/diff-lines.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
+
+const SETTINGS = { out: DIFFERENCES_OUT, json: JSON_RESULT };
+
+/** `diff <run A> <run B>`: how two finished runs differ. */
+export function diffCommand(context: CommandContext): Command {
+  return newCommand('diff', context, SETTINGS)
+    .summary('compare two finished runs by content')
+    .description(
+      'Compare two finished runs: what is newly flagged, what was cleared, which categories moved, and how scores shifted. ' +
+        'Items are paired by content, so files may have moved. Status 0 whether they differ or not. Changes nothing.',
+    )
+    .argument('<run-a>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument('<run-b>', 'the same of the run to compare with it')
+    .addHelpText(
+      'after',
+      examples([
+        [
+          'guardsweep diff 20261120T020000Z-nightly-cd34 20261121T020000Z-nightly-ab12',
+          'what changed since yesterday',
+        ],
+        ['guardsweep diff runs/old runs/new --out differences.jsonl', 'with a list of the differences'],
+      ]),
+    )
+    .action(async (givenA: string, givenB: string, flags: Flags) => {
+      const { out, json } = await valuesOf(SETTINGS, { flags, ...context });
+      const signal = context.interrupts.drain;
+      const [{ openFinishedVerdicts }, { LineFile }, { diffRuns }] = await Promise.all([
+        import('../../report/finished-verdicts.ts'),
+        import('../../report/line-file.ts'),
+        import('../../report/diff/diff-runs.ts'),
+      ]);
+      const a = await openFinishedVerdicts(runDirectoryOf(givenA, context.cwd), signal);
+      const b = await openFinishedVerdicts(runDirectoryOf(givenB, context.cwd), signal);
+      const file = out === null ? null : await LineFile.create(out);
+      try {
+        const result = await diffRuns(a, b, { out: file, signal });
+        if (json) context.stdout.json(result);
+        else context.stdout.lines(diffLines(result));
+      } finally {
+        await file?.close();
+      }
+    });
+}
