@@ -28,8 +28,12 @@ export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryChe
   };
 }
 
-/** One line for people. */
-export function canaryLine({ from, checks, answers, passed, skipped }: CanaryCounts): string {
+/** One line for people. `reusedAll`: no guard judged in this run. */
+export function canaryLine(
+  { from, checks, answers, passed, skipped }: CanaryCounts,
+  reusedAll: boolean,
+): string {
+  if (reusedAll) return 'Canaries: in the records of the runs that judged; no guard judged in this run';
   if (from === 'off') return 'Canaries: off; no guard had to prove that it judges';
   if (checks === 0) return 'Canaries: none; the guards of these verdicts were not asked for any';
   const left = skipped === 0 ? '' : `; ${skipped} skipped, without a probe`;

@@ -266,7 +266,10 @@ function guards(summary: Summary): string[] {
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     lines.push('This is the demonstration guard: "allow" is not evidence that content is harmless.');
   }
-  if (summary.canaries !== undefined && summary.verdicts > 0) lines.push(canaryLine(summary.canaries));
+  if (summary.canaries !== undefined && summary.verdicts > 0) {
+    const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
+    lines.push(canaryLine(summary.canaries, reusedAll));
+  }
   return lines;
 }
 

@@ -51,6 +51,15 @@ describe('a second run', () => {
     expect(strict.summary).toMatchObject({ reused: 2, by_decision: { block: 2 } });
   });
 
+  it('can share the store with another one at the same time', async () => {
+    const { scan } = await siteWith(...Array.from({ length: 600 }, (_, at) => `text ${at}`));
+    const both = await Promise.all([scan(), scan()]);
+    expect(both.map(({ summary }) => summary.verdicts)).toEqual([600, 600]);
+    const third = await scan();
+    expect(third.taken).toEqual([]);
+    expect(third.said).toEqual([]);
+  });
+
   it('with another store judges again', async () => {
     const { scan } = await siteWith('one');
     await scan();
