@@ -191,7 +191,9 @@ describe('a corpus of every layout and every kind of bad row', () => {
     const folder = await temporaryFolder();
     const messages = [user('first'), assistant('second'), user('third')];
     await writeFile(join(folder, 'chat.jsonl'), jsonl({ id: 'talk', messages }));
-    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn'], { cwd: folder });
+    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'], {
+      cwd: folder,
+    });
     expect(done.status).toBe(0);
     const lines = await outcomes(await onlyRun(join(folder, 'runs')));
     expect(lines.map(({ id, coverage }) => [id, coverage?.total])).toEqual([
@@ -215,7 +217,9 @@ describe('a corpus of every layout and every kind of bad row', () => {
       talk('tipped', 'hello', 'hi', threat, 'please calm down', 'sorry, good night'),
     );
     await writeFile(join(folder, 'chat.jsonl'), corpus);
-    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn'], { cwd: folder });
+    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'], {
+      cwd: folder,
+    });
     expect(done.status).toBe(0);
     const run = await onlyRun(join(folder, 'runs'));
     const text = await readFile(join(run, 'conversations.jsonl'), 'utf8');

@@ -1,5 +1,4 @@
 import picomatch from 'picomatch';
-import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { recordedPath } from '../../domain/file-path.ts';
 import { shown } from '../../domain/text/shown.ts';
@@ -9,7 +8,9 @@ import { readRunFile } from '../../record/read-run-file.ts';
 import { assertOwnRun } from './own-run.ts';
 import { readRunKey, runKey } from './run-key.ts';
 import { isSealed, sealRun } from './run-seal.ts';
+import type { Run } from '../create-run.ts';
 import { readRunRecord } from '../open-run.ts';
+import { storeFolderOf } from '../reuse/store-folder.ts';
 
 interface AdmitOptions {
   /** Path of this user's key file, see runKeyFile. */
@@ -42,9 +43,7 @@ export async function admitRun(runDir: string, { keyFile, trusted, work, say }: 
   const runJson = await readRunFile(runDir, RUN_FILES.run);
   const known = await readRunKey(keyFile);
   if (known !== null && (await isSealed(runDir, runJson, known))) return;
-  const { corpora, guards } = await dealingsOf(record);
-  const what =
-    work === 'judge' ? `it reads ${corpora} and sends that to ${guards}` : `it copies from ${corpora}`;
+  const what = await dealingsOf({ dir: runDir, record }, work);
   if (!trusted) {
     throw new Failure(
       'usage',
@@ -56,14 +55,16 @@ export async function admitRun(runDir: string, { keyFile, trusted, work, say }: 
   if (key !== null) await sealRun(runDir, runJson, key);
 }
 
-/** The files that a run reads and the guards that it uses, for people. */
-async function dealingsOf({ config }: RunRecord): Promise<{ corpora: string; guards: string }> {
+/** The files that a run reads, and to judge them, its guards and its verdict store: for people. */
+async function dealingsOf(run: Pick<Run, 'dir' | 'record'>, work: AdmitOptions['work']): Promise<string> {
+  const { config } = run.record;
   const corpora: string[] = [];
   for (const { path } of config.sources) corpora.push(await corpusShown(path));
-  return {
-    corpora: corpora.join(', '),
-    guards: config.guards.length === 0 ? 'the guards of a fleet' : config.guards.map(whole).join(', '),
-  };
+  if (work === 'export') return `it copies from ${corpora.join(', ')}`;
+  const guards = config.guards.length === 0 ? 'the guards of a fleet' : config.guards.map(whole).join(', ');
+  const store = storeFolderOf(run);
+  const shared = store === null ? '' : `; it reuses verdicts of the store ${whole(store)} and adds its own`;
+  return `it reads ${corpora.join(', ')} and sends that to ${guards}${shared}`;
 }
 
 /** The path of a corpus, and where it really is when links lead elsewhere. */

@@ -65,6 +65,7 @@ describe('a run that was', () => {
     const trusted = await resume('--trust-run');
     expect(trusted.status).toBe(0);
     expect(trusted.stderr).toContain(`it reads ${join(folder, 'uploads')} and sends that to embedded:`);
+    expect(trusted.stderr).toMatch(/; it reuses verdicts of the store \/\S+\/\.store and adds its own$/m);
     const again = await resume();
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('trusted')]);
     await edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`));
