@@ -7,8 +7,8 @@ import { assertFree, destinationOf } from '../report/export/output/destination.t
 
 /** The clean rows of a run, written as `exportClean` asks for. */
 export interface CleanRows {
-  /** Absolute paths: the clean rows, and the list of the others with the reasons. */
-  readonly out: string;
+  /** Absolute paths: the clean rows (null if the source is a single file that was refused), and the list of the others with the reasons. */
+  readonly out: string | null;
   readonly rejected: string;
   readonly rows: { readonly kept: number; readonly rejected: number };
 }

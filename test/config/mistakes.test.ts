@@ -22,7 +22,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}warp: 9\n`,
-    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, allowErrors, allowEmpty, headFile, onFinish, maxWait',
+    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, canaries, allowErrors, allowEmpty, export, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],
@@ -134,6 +134,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { failIf: ['flagged-rate'] },
     '--fail-if: expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found "flagged-rate"',
   ],
+  [{ failIf: ['hate=0.1=0.9'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "0.1=0.9"'],
   [{ sample: '0%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
   [{ sample: '101%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "101%"'],
   [{ sample: '1%', limit: '5' }, '--limit: goes without --sample: give one of them'],

@@ -1,6 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import sharp from 'sharp';
+import { expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
@@ -31,4 +33,32 @@ it('a run whose gate trips leaves its clean rows, which a later export finds aga
   const taken = await guardsweep(['enqueue', 'job.yaml'], { cwd });
   expect([taken.status, taken.stderr]).toEqual([2, expect.stringContaining('clean.csv exists')]);
   expect(await onlyRun(join(cwd, 'runs'))).toBe(dir);
+});
+
+it('a caption is written with its pictures, once where two of them share it', async () => {
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, 'up'));
+  const meadow = sharp({ create: { width: 16, height: 16, channels: 3, background: 'green' } });
+  await writeFile(join(cwd, 'up', 'a.png'), await meadow.png().toBuffer());
+  await writeFile(join(cwd, 'up', 'a.jpg'), await meadow.jpeg().toBuffer());
+  await writeFile(join(cwd, 'up', 'a.txt'), 'a meadow\n');
+  await writeFile(join(cwd, 'policy.yaml'), 'allowFlagged: true\n');
+  const judging = ['--guard', server.address, '--canaries', 'off', '--policy', 'policy.yaml'];
+  const { status, stderr } = await guardsweep(['enqueue', 'up', ...judging, '--export-clean', 'out'], {
+    cwd,
+  });
+  expect([status, stderr]).toEqual([0, expect.stringContaining('clean: 2 of 2 rows in ')]);
+  expect(await readFile(join(cwd, 'out/up/a.txt'), 'utf8')).toBe('a meadow\n');
+  const about = JSON.parse(await readFile(join(cwd, 'out.export.json'), 'utf8')) as { files: object[] };
+  expect(about.files).toMatchObject([
+    { path: 'up/a.jpg', source: 'up/a.jpg', rows: 1 },
+    { path: 'up/a.txt', source: 'up/a.jpg', rows: 0, bytes: 9 },
+    { path: 'up/a.png', source: 'up/a.png', rows: 1 },
+  ]);
 });

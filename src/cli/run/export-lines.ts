@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   name: 'in files whose names cannot be used in the output folder',
 };
 
-/** The result of an export for people; the last line is what was written. */
+/** The result of an export for people; the last line is what was written, if anything was. */
 export function exportLines({ rows, by_reason, sources, out, rejected, manifest }: ExportResult): string[] {
   const all = rows.kept + rows.rejected;
   const reasons = Object.entries(by_reason) as [Reason, number][];
@@ -37,6 +37,6 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
       : []),
     `Left out, with the reasons: ${rejected}`,
     `Hashes: ${manifest}`,
-    out,
+    ...(out === null ? ['Nothing else was written'] : [out]),
   ];
 }

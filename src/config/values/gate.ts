@@ -47,8 +47,8 @@ export function parseCategoryGates(texts: readonly Located<string>[]): CategoryG
 }
 
 function splitGate({ value, place }: Located<string>): readonly [name: string, rate: string] {
-  const [name = '', rate] = value.split('=', 2);
-  if (rate !== undefined) return [name, rate];
+  const equals = value.indexOf('=');
+  if (equals !== -1) return [value.slice(0, equals), value.slice(equals + 1)];
   throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found ${quoted(value)}`);
 }
 

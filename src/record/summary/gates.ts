@@ -57,7 +57,8 @@ export function gateText({ gate, limit, value, part, unknown, whole, tripped }: 
   const of = `${number(part)} of ${number(whole)} ${plural(whole, what)}`;
   const without = unknown === 0 ? '' : `; ${number(unknown)} flagged without a score for the category`;
   const name = isCategoryKey(gate) ? `category ${gate}` : gate;
-  if (value === null) return `${name} tripped: no item has a verdict`;
+  if (value === null)
+    return tripped ? `${name} tripped: no item has a verdict` : `${name} passed: there are no items`;
   const shown = Number(value.toPrecision(3));
   return tripped
     ? `${name} tripped: ${shown} is above ${limit} (${of}${without})`

@@ -41,17 +41,23 @@ export function trialCounts(
 
 /** The headline of a trial, as a line. */
 export function trialText({ limit, sample, seed, records_read, records_not_selected }: TrialCounts): string {
-  const read = records_read ?? 0;
-  const judged = read - (records_not_selected ?? 0);
+  const share = `--sample ${Number(((sample ?? 0) * 100).toPrecision(9))}%, --seed ${seed}`;
+  if (records_read === null) {
+    return limit === null
+      ? `TRIAL: only a random share of the records (${share})`
+      : `TRIAL: only the first records (--limit ${limit})`;
+  }
+  const judged = records_read - (records_not_selected ?? 0);
   if (limit !== null) {
     const all = `${number(judged)} ${plural(judged, 'record')}`;
     return records_not_selected === null
       ? `TRIAL: only the first ${all} (--limit ${limit}); the rest of the corpus was not read`
       : `TRIAL: all ${all} of the corpus (--limit ${limit})`;
   }
-  const share = `--sample ${Number(((sample ?? 0) * 100).toPrecision(9))}%, --seed ${seed}`;
-  const all = `${number(judged)} of ${number(read)} ${plural(read, 'record')} (${share})`;
-  return `TRIAL: only ${all}; the others were not judged`;
+  const all = `${number(records_read)} ${plural(records_read, 'record')}`;
+  return judged === records_read
+    ? `TRIAL: all ${all} (${share})`
+    : `TRIAL: only ${number(judged)} of ${all} (${share}); the others were not judged`;
 }
 
 function number(value: number): string {

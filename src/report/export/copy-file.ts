@@ -5,7 +5,7 @@ import type { FrozenSidecar } from '../../ingest/plan/plan-line.ts';
 import { fileBytes, isAsFrozen } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
 import { noRows, type RowCounts } from './left-out.ts';
-import type { OutputFile } from './output/output-file.ts';
+import type { OutputFile, WrittenFile } from './output/output-file.ts';
 import type { JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './source-refused.ts';
 
@@ -26,19 +26,28 @@ export async function copyFile(
   return { ...noRows(), kept: 1 };
 }
 
-/** Copies the text that was judged with a file. SourceRefused if it has changed since the run was created. */
-export async function copyCaption(caption: FrozenSidecar, { place, signal }: SourceExport): Promise<void> {
+/**
+ * Copies the text that was judged with a file; null if it was copied with another one. SourceRefused if it has changed
+ * since the run was created.
+ */
+export async function copyCaption(
+  caption: FrozenSidecar,
+  { place, captions, signal }: SourceExport,
+): Promise<WrittenFile | null> {
+  if (captions.has(caption.path)) return null;
   const handle = await openPlace(placeOfDescription(caption));
   try {
     const assertSame = async (): Promise<void> => {
       if (!isAsFrozen(await handle.stat(), caption)) throw new SourceRefused('source_changed');
     };
     await assertSame();
-    const out = await place.create(caption.path, false);
+    const out = await place.create(caption.path, null);
     try {
       for await (const piece of fileBytes(handle, caption.bytes, signal)) await out.write(piece);
       await assertSame();
-      await out.complete();
+      const written = await out.complete();
+      captions.add(caption.path);
+      return written;
     } catch (error) {
       await out.close();
       await place.remove(caption.path);

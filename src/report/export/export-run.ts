@@ -10,6 +10,7 @@ import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts'
 import type { FinishedRun } from './finished-record.ts';
 import { addRows, countRejected, LeftOut, noRows, type RowCounts } from './left-out.ts';
 import { assertFree, destinationOf } from './output/destination.ts';
+import type { WrittenFile } from './output/output-file.ts';
 import { OutputPlace } from './output/output-place.ts';
 import type { Reason } from './reasons.ts';
 import { SourceRefused, type SourceReason } from './source-refused.ts';
@@ -29,8 +30,8 @@ export interface ExportOptions {
 export interface ExportResult {
   readonly run: string;
   readonly kind: ExportKind['kind'];
-  /** Absolute paths: the corpus, the list of what was left out, the manifest of the export. */
-  readonly out: string;
+  /** Absolute paths: the corpus (null if it is a single file that was refused), the list of what was left out, the manifest of the export. */
+  readonly out: string | null;
   readonly rejected: string;
   readonly manifest: string;
   /** A file that is one item counts as a row. */
@@ -59,9 +60,9 @@ export async function exportRun(finished: FinishedRun, options: ExportOptions): 
   const place = await OutputPlace.open(destination, !isOneFile(run));
   try {
     const result = await write(finished, place, options);
-    await place.publish();
+    const hasCorpus = await place.publish();
     const { rejected, manifest } = destination;
-    return { ...result, out: destination.out, rejected, manifest };
+    return { ...result, out: hasCorpus ? destination.out : null, rejected, manifest };
   } finally {
     await place.discard();
   }
@@ -85,7 +86,8 @@ async function write(
   const cursor = new VerdictCursor(run.dir, policy, signal);
   const leftOut = new LeftOut(record.run, rejected);
   const isTrial = (record.config.trial ?? null) !== null;
-  const to: SourceExport = { what, cursor, place, leftOut, isTrial, itemBytes: limits.itemBytes, signal };
+  const { itemBytes } = limits;
+  const to: SourceExport = { what, cursor, place, leftOut, captions: new Set(), isTrial, itemBytes, signal };
   const captions = ownCaptions(run, isFolder);
   const total = noRows();
   const refused: { path: string; reason: SourceReason }[] = [];
@@ -102,8 +104,11 @@ async function write(
         if (++refusals <= MAX_NAMED) refused.push({ path: source.path, reason: exported });
       } else if (exported !== null) {
         written++;
+        const { file, caption, rows } = exported;
         const path = isFolder ? source.path : basename(out);
-        await about.file({ path, source: source.path, ...exported });
+        await about.file({ path, source: source.path, rows, ...file });
+        if (caption !== null)
+          await about.file({ path: source.sidecar!.path, source: source.path, rows: 0, ...caption });
       }
     }
     const beyond = await cursor.peek();
@@ -126,20 +131,26 @@ async function write(
   }
 }
 
+interface SourceWritten {
+  readonly rows: number;
+  readonly file: WrittenFile;
+  readonly caption: WrittenFile | null;
+}
+
 /** What was written of a source: null for nothing; the reason for which it was refused. Adds its rows to `total`. */
 async function exportOrRefuse(
   judged: JudgedSource,
   to: SourceExport,
   total: RowCounts,
-): Promise<{ readonly rows: number; readonly bytes: number; readonly sha256: string } | SourceReason | null> {
+): Promise<SourceWritten | SourceReason | null> {
   const { source } = judged;
   const { cursor, leftOut } = to;
   const passed = cursor.rows;
   try {
-    const { counts, file } = await exportSource(judged, to);
+    const { counts, file, caption } = await exportSource(judged, to);
     await cursor.passSource(source.path);
     addRows(total, counts);
-    return file === null ? null : { rows: counts.kept, ...file };
+    return file === null ? null : { rows: counts.kept, file, caption };
   } catch (error) {
     if (!(error instanceof SourceRefused)) throw error;
     await cursor.passSource(source.path);

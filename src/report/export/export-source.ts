@@ -7,7 +7,7 @@ import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
 import { copyCaption, copyFile } from './copy-file.ts';
 import { copyRows } from './copy-rows.ts';
 import { noRows, type RowCounts } from './left-out.ts';
-import type { OutputFile } from './output/output-file.ts';
+import type { OutputFile, WrittenFile } from './output/output-file.ts';
 import { fileReasons } from './reasons.ts';
 import type { ExportedSource, JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './source-refused.ts';
@@ -26,20 +26,25 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   if (reasons.length > 0) {
     const counts = noRows();
     await to.leftOut.row(source.path, { row: null, line: null }, reasons, counts);
-    return { counts, file: null };
+    return { counts, file: null, caption: null };
   }
   if (isFile && to.what.kind === 'annotate') throw new SourceRefused('whole_file');
   return readAgain(judged, to, async (again) => {
     if (isFile) {
-      return writing(to, source, again, async (out) => {
+      let caption: WrittenFile | null = null;
+      const written = await writing(to, source, null, async (out) => {
         const counts = await copyFile(again, out, lines, judged);
-        if (judged.caption !== null) await copyCaption(judged.caption, to);
+        if (judged.caption !== null) caption = await copyCaption(judged.caption, to);
         return counts;
       });
+      return { ...written, caption };
     }
-    const { records } = again;
+    const { records, isCompressed } = again;
     if (records === null) return notJudged(source, to);
-    return writing(to, source, again, (out) => copyRows(again, records, out, judged, to));
+    const written = await writing(to, source, isCompressed, (out) =>
+      copyRows(again, records, out, judged, to),
+    );
+    return { ...written, caption: null };
   });
 }
 
@@ -56,7 +61,7 @@ async function notJudged(
     [{ reason: isTrial ? 'not_selected' : 'not_judged' }],
     counts,
   );
-  return { counts, file: null };
+  return { counts, file: null, caption: null };
 }
 
 /** Opens a source for `work`; translates what is wrong with it. */
@@ -83,14 +88,14 @@ async function readAgain<T>(
   }
 }
 
-/** Creates the file for a source and removes it again if `work` fails. */
+/** Creates the file for a source, as `OutputPlace.create` does, and removes it again if `work` fails. */
 async function writing(
   { place }: SourceExport,
   { path }: FrozenSource,
-  again: SourceAgain,
+  isCompressed: boolean | null,
   work: (out: OutputFile) => Promise<RowCounts>,
-): Promise<ExportedSource> {
-  const out = await place.create(path, again.records !== null && again.isCompressed);
+): Promise<Omit<ExportedSource, 'caption'>> {
+  const out = await place.create(path, isCompressed);
   try {
     const counts = await work(out);
     return { counts, file: await out.complete() };

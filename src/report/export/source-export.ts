@@ -19,6 +19,8 @@ export interface SourceExport {
   readonly cursor: VerdictCursor;
   readonly place: OutputPlace;
   readonly leftOut: LeftOut;
+  /** Paths of the captions that were copied: files can share one. */
+  readonly captions: Set<string>;
   /** Whether the run judged a selection of the records only. */
   readonly isTrial: boolean;
   /** Max size of a text item in UTF-8 bytes. */
@@ -36,8 +38,11 @@ export interface JudgedSource {
   readonly caption: FrozenSidecar | null;
 }
 
-/** What became of a source; `file` is null if nothing of it was written. */
+/** What became of a source. */
 export interface ExportedSource {
   readonly counts: RowCounts;
+  /** Null if nothing of it was written. */
   readonly file: WrittenFile | null;
+  /** The caption that was copied with it; null if there was none to copy. */
+  readonly caption: WrittenFile | null;
 }

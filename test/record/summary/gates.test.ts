@@ -108,6 +108,8 @@ describe('a gate', () => {
       { gate: 'hate', value: null, whole: 0, tripped: true },
     ]);
     expect(gateText(results[0]!)).toBe('flaggedRate tripped: no item has a verdict');
-    expect(gateResults(gates, counted([]))).toMatchObject([{ tripped: false }, { tripped: false }]);
+    const empty = gateResults(gates, counted([]));
+    expect(empty).toMatchObject([{ tripped: false }, { tripped: false }]);
+    expect(gateText(empty[0]!)).toBe('flaggedRate passed: there are no items');
   });
 });

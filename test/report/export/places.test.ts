@@ -85,6 +85,25 @@ describe('an export', () => {
   });
 });
 
+it('of a single file that changed since names no corpus', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'a.csv'), 'text\nhello\n');
+  const dir = await judgedRun(cwd, ['a.csv']);
+  await writeFile(join(cwd, 'a.csv'), 'text\nother\n');
+  const { status, result } = await exported(cwd, dir, '--clean', 'clean.csv');
+  expect([status, result]).toEqual([5, expect.objectContaining({ out: null })]);
+  const argv = ['export', dir, '--clean', '.gz', '--trust-run'];
+  const { stdout } = await typed(argv, { context: { cwd, env: { XDG_STATE_HOME: join(cwd, '.state') } } });
+  expect(stdout).toMatch(/\nNothing else was written\n$/);
+  const written = (await readdir(cwd)).filter((name) => /rejected|export|clean|gz/.test(name));
+  expect(written.sort()).toEqual([
+    '.gz.export.json',
+    '.gz.rejected.jsonl',
+    'clean.export.json',
+    'clean.rejected.jsonl',
+  ]);
+});
+
 it('of a trial, what was not selected is not in the clean file', async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\nthree\n');

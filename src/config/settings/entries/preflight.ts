@@ -20,8 +20,7 @@ export const PREFLIGHT_SEED = setting({
 
 export const ASK_GUARD = setting({
   flag: '--no-guard',
-  help: 'whether the guard judges the sample',
-  flagNote: 'with this flag it is not asked, and times and flags are not forecast',
+  help: 'do not ask the guard to judge the sample, and forecast neither times nor flags',
   kind: SWITCH,
   default: 'true',
   shown: 'it is asked',

@@ -16,8 +16,9 @@ export const STORE = setting({
 export const REUSE = setting({
   flag: '--no-reuse',
   key: 'reuse',
-  help: 'whether content that the same model has judged before keeps that verdict',
-  flagNote: 'with this flag, every item is judged',
+  help: 'reuse of verdicts on content that the same model has judged before',
+  flagNote: 'this flag turns it off, and every item is judged',
+  keyNote: '`false`: every item is judged',
   kind: SWITCH,
   default: 'true',
   shown: 'verdicts are reused',

@@ -20,7 +20,7 @@ export interface Destination {
  * are the same whether `out` becomes a file or a folder.
  */
 export function destinationOf(out: string): Destination {
-  const name = basename(out).replace(/\.gz$/i, '');
+  const name = basename(out).replace(/(?<=.)\.gz$/i, '');
   const stem = join(dirname(out), parse(name).name);
   return { out, rejected: `${stem}.rejected.jsonl`, manifest: `${stem}.export.json` };
 }

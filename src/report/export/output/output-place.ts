@@ -60,10 +60,13 @@ export class OutputPlace {
 
   /**
    * Creates the file for a source, at its path (in the recorded form) below the output folder, or in place of that: then
-   * its name says whether it is compressed. SourceRefused for a path that leads out of it or that cannot be made.
+   * its name, and not `isCompressed`, says whether rows are compressed. A null `isCompressed`: the file is copied as it is
+   * stored. SourceRefused for a path that leads out of the folder or that cannot be made.
    */
-  async create(path: string, isCompressed: boolean): Promise<OutputFile> {
-    if (!this.#isFolder) return this.#createCorpus();
+  async create(path: string, isCompressed: boolean | null): Promise<OutputFile> {
+    if (!this.#isFolder) {
+      return this.#createCorpus(isCompressed !== null && /\.gz$/i.test(this.#destination.out));
+    }
     const parts = path.split('/');
     const isSafe = parts.every(
       (part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'),
@@ -72,7 +75,7 @@ export class OutputPlace {
     try {
       for (let depth = 1; depth < parts.length; depth++)
         await this.#makeFolder(parts.slice(0, depth).join('/'));
-      return await OutputFile.create(this.#below(path), isCompressed);
+      return await OutputFile.create(this.#below(path), isCompressed === true);
     } catch (cause) {
       if (NOT_A_NAME.has((cause as NodeJS.ErrnoException).code)) throw new SourceRefused('name', { cause });
       throw writeFailure(cause);
@@ -94,8 +97,8 @@ export class OutputPlace {
     }
   }
 
-  /** Puts all files in their places. Failure('usage') if a place was taken meanwhile. */
-  async publish(): Promise<void> {
+  /** Puts all files in their places; returns whether a corpus is among them. Failure('usage') if a place was taken meanwhile. */
+  async publish(): Promise<boolean> {
     const { out, rejected, manifest } = this.#destination;
     try {
       for (const folder of [...this.#folders].reverse()) await syncDirectory(this.#below(folder));
@@ -107,6 +110,7 @@ export class OutputPlace {
       await moveTo(join(this.#root, 'manifest'), manifest);
       await rmdir(this.#root);
       await syncDirectory(dirname(out));
+      return this.#isFolder || this.#hasCorpus;
     } catch (error) {
       throw writeFailure(error);
     }
@@ -117,9 +121,9 @@ export class OutputPlace {
     await rm(this.#root, { recursive: true, force: true });
   }
 
-  async #createCorpus(): Promise<OutputFile> {
+  async #createCorpus(isCompressed: boolean): Promise<OutputFile> {
     try {
-      const file = await OutputFile.create(this.#tree, /\.gz$/i.test(this.#destination.out));
+      const file = await OutputFile.create(this.#tree, isCompressed);
       this.#hasCorpus = true;
       return file;
     } catch (error) {
