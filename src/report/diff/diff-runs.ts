@@ -151,13 +151,12 @@ async function spreadLines(
   for await (const batch of placedLines(run, signal)) {
     for (const { line, offset } of batch) {
       spread.items++;
-      const { content_sha256 } = line;
-      if (content_sha256 === null) {
+      if (!writeEntry(entry, line, offset, fingerprints)) {
         spread.withoutContent++;
         continue;
       }
-      writeEntry(entry, { ...line, content_sha256 }, offset, fingerprints);
-      await partitions.add(entry.readUInt32LE(0) % partitions.count, entry);
+      const partition = entry.readUInt32LE(0) % partitions.count;
+      if (partitions.add(partition, entry)) await partitions.flush(partition);
     }
   }
 }

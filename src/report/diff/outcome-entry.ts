@@ -48,13 +48,14 @@ export class FingerprintNumbers {
   }
 }
 
-/** Writes the entry of a line with a content hash into `entry`. */
+/** Writes the entry of a line into `entry`; false for an item without content. */
 export function writeEntry(
   entry: Buffer,
-  line: OutcomeLine & { readonly content_sha256: string },
+  line: OutcomeLine,
   offset: number,
   fingerprints: FingerprintNumbers,
-): void {
+): boolean {
+  if (line.content_sha256 === null) return false;
   entry.write(line.content_sha256, 0, 'hex');
   const kind =
     REQUEST_TYPES.indexOf(line.request_type!) * MODALITIES.length + MODALITIES.indexOf(line.modality!);
@@ -66,6 +67,7 @@ export function writeEntry(
   entry.writeUInt16LE(fingerprints.numberOf(line.fingerprint), FINGERPRINT_AT);
   entry.writeDoubleLE(line.score ?? 0, SCORE_AT);
   entry.writeDoubleLE(offset, OFFSET_AT);
+  return true;
 }
 
 function categoryBits(flags: readonly string[] | null): number {

@@ -34,12 +34,19 @@ export class Partitions {
     return this.#files.length;
   }
 
-  async add(partition: number, entry: Buffer): Promise<void> {
+  /** Adds an entry. If it returns true, the partition has to be flushed before the next `add`. */
+  add(partition: number, entry: Buffer): boolean {
     const buffer = this.#buffers[partition]!;
     const at = this.#filled[partition]!;
     entry.copy(buffer, at);
     this.#filled[partition] = at + entry.length;
-    if (at + entry.length === buffer.length) await this.#flush(partition);
+    return at + entry.length === buffer.length;
+  }
+
+  async flush(partition: number): Promise<void> {
+    const file = (this.#files[partition] ??= await open(join(this.#folder, String(partition)), 'wx+', 0o600));
+    await file.appendFile(this.#buffers[partition]!);
+    this.#filled[partition] = 0;
   }
 
   /** The entries of a partition in the order they were added, in pieces. The pieces are overwritten by the next ones. */
@@ -60,11 +67,5 @@ export class Partitions {
   async remove(): Promise<void> {
     for (const file of this.#files) await file?.close();
     await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  async #flush(partition: number): Promise<void> {
-    const file = (this.#files[partition] ??= await open(join(this.#folder, String(partition)), 'wx+', 0o600));
-    await file.appendFile(this.#buffers[partition]!);
-    this.#filled[partition] = 0;
   }
 }
