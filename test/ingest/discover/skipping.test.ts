@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { onlyRun } from '../../helpers/run-directory.ts';
 import { corpus, NEVER } from '../read-items.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
@@ -117,7 +118,7 @@ describe('earlier runs', () => {
   let runs: string;
   let run: string;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'guardsweep-earlier-'));
     writeFileSync(join(folder, 'rows.csv'), 'text\nhello\nI will kill you\n');
     writeFileSync(join(folder, '.DS_Store'), finderFile());
@@ -126,13 +127,13 @@ describe('earlier runs', () => {
     runs = join(folder, 'runs');
     const options = ['--out', runs, '--audit', 'every-turn', '--format', 'csv,parquet', '--quiet'];
     execFileSync(process.execPath, [MAIN, 'enqueue', folder, ...options], { stdio: 'ignore' });
-    run = readdirSync(runs)[0]!;
+    run = basename(await onlyRun(runs));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('their own files are passed over and listed, one by one', async () => {
     lay('a.txt');
-    cpSync(runs, join(root, 'runs'), { recursive: true });
+    cpSync(join(runs, run), join(root, 'runs', run), { recursive: true });
     const { paths, skipped, list } = await found();
     expect(paths).toEqual(['c/a.txt']);
     expect(Object.keys(skipped)).toEqual(['files of earlier runs']);

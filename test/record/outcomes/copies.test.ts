@@ -221,10 +221,7 @@ describe('copies', () => {
     expect(Object.keys(copy!)).toEqual(Object.keys(original!));
     expect(ofKnown).toMatchObject({ score: 0.25, reused_from: 'an-earlier-run' });
     expect(summary).toMatchObject({ items: 4, verdicts: 4, reused: 1, copies: 2 });
-    expect(summaryLines(summary).slice(0, 2)).toEqual([
-      'Judged 4 of 4 items; 0 not judged',
-      '1 verdict reused from earlier runs; 2 copies of other items',
-    ]);
+    expect(summaryLines(summary)).toContain('1 verdict reused from earlier runs; 2 copies of other items');
   });
 
   it('of items without an outcome of their content say so, and can be retried', async () => {
