@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { silentClip } from '../../src/guard/protocol/canary.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { BUILT_IN_CANARIES } from '../../src/domain/canary/built-in.ts';
@@ -197,6 +198,18 @@ describe('canaries of a file', () => {
     const bad = await file('bad.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     await expect(run([server.address], { canaries: bad })).rejects.toThrow(
       'failed the text canaries (of --canaries): it got 2 of 3 wrong: two (flagged in another category or with another score, score 0.900), three (flagged, expected allowed, score 0.900)',
+    );
+  });
+
+  it('leave the other modalities to the built-in ones', async () => {
+    const silence = await file(
+      'silence.yaml',
+      '- {name: one, modality: audio, file: one.wav, expect: allowed}\n',
+    );
+    await writeFile(join(folder, 'own', 'one.wav'), silentClip(false).audio);
+    const server = await guard({ canaries: () => 'flags none' });
+    await expect(run([server.address], { canaries: silence })).rejects.toThrow(
+      'failed the text canaries (built in): it flagged none of 4',
     );
   });
 

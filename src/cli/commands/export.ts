@@ -53,6 +53,17 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       if (keep !== null && clean === null) {
         throw new Failure('usage', '--keep is about the clean file: give --clean FILE too');
       }
+      const { destinationOf } = await import('../../report/export/output/destination.ts');
+      if (
+        clean !== null &&
+        annotate !== null &&
+        destinationOf(clean).rejected === destinationOf(annotate).rejected
+      ) {
+        throw new Failure(
+          'usage',
+          '--clean and --annotate need names that differ in more than the extension',
+        );
+      }
       const runDir = runDirectoryOf(given, context.cwd);
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       await admitRun(runDir, { keyFile: runKeyFile(context.env), trusted: trustRun, work: 'export', say });

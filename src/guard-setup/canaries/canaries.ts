@@ -7,7 +7,7 @@ import { CallError } from '../../guard/protocol/call-error.ts';
 import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
 import { NotUsable, notUsable } from '../../guard/protocol/not-usable.ts';
 import { askCanary } from './ask.ts';
-import type { CanarySet } from './canary-set.ts';
+import type { Canary } from './canary-set.ts';
 import { indifferent, missed } from './misses.ts';
 
 /** Canaries asked for at a time, of one guard. */
@@ -16,10 +16,11 @@ const AT_A_TIME = 4;
 /** Asks guards for contents whose verdicts are known, before they judge others. */
 export class Canaries implements ModelCheck {
   readonly checks: CanaryCheck[] = [];
-  readonly #set: CanarySet;
+  readonly #canaries: readonly Canary[];
 
-  constructor(set: CanarySet) {
-    this.#set = set;
+  /** `canaries`: some of each modality. */
+  constructor(canaries: readonly Canary[]) {
+    this.#canaries = canaries;
   }
 
   /** See `ModelCheck.check`. Failure('service') when the answers show that the guard cannot be trusted. */
@@ -28,10 +29,9 @@ export class Canaries implements ModelCheck {
     { endpoint, modality }: { readonly endpoint: string; readonly modality: Modality },
     options: CallOptions,
   ): Promise<string | null> {
-    const { canaries, file } = this.#set;
     const before = await fingerprintOf(guard, options);
-    const wanted = canaries.filter(({ request }) => request.modality === modality);
-    if (wanted.length === 0) return before;
+    const wanted = this.#canaries.filter(({ request }) => request.modality === modality);
+    const { file } = wanted[0]!;
     const limit = pLimit(AT_A_TIME);
     const answers = await Promise.all(wanted.map((canary) => limit(() => askCanary(guard, canary, options))));
     const fingerprint = await fingerprintOf(guard, options);

@@ -21,12 +21,7 @@ export interface Canary {
   readonly category: CategoryKey | null;
   readonly minScore: number;
   readonly maxScore: number;
-}
-
-/** The canaries of a session. */
-export interface CanarySet {
-  readonly canaries: readonly Canary[];
-  /** SHA-256 of the file that they are from, 64 hex digits; null: they are built in. */
+  /** SHA-256 of the file that it is from, 64 hex digits; null: it is built in. All of a modality are from one place. */
   readonly file: string | null;
 }
 
@@ -34,12 +29,16 @@ export interface CanarySet {
 const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads the canaries that a run or a worker chose, and brings its media into normal form; null: none. Failure('usage') when
- * the file is not the one that was chosen, or names media that cannot be judged.
+ * Reads the canaries that a run or a worker chose, and brings its media into normal form; null: none. A modality of which a
+ * file has none keeps those that are built in. Failure('usage') when the file is not the one that was chosen, or names media
+ * that cannot be judged.
  */
-export async function readCanaries(choice: CanaryChoice, signal: AbortSignal): Promise<CanarySet | null> {
+export async function readCanaries(
+  choice: CanaryChoice,
+  signal: AbortSignal,
+): Promise<readonly Canary[] | null> {
   if (choice.from === 'off') return null;
-  if (choice.from !== 'file') return { canaries: BUILT_IN_CANARIES.map(builtIn), file: null };
+  if (choice.from !== 'file') return BUILT_IN_CANARIES.map(builtIn);
   const { path, sha256 } = choice;
   const read = await readCanaryFile(path, { value: path, place: 'canaries' });
   if (read.sha256 !== sha256) {
@@ -52,15 +51,16 @@ export async function readCanaries(choice: CanaryChoice, signal: AbortSignal): P
   try {
     const canaries: Canary[] = [];
     for (const entry of read.entries)
-      canaries.push(await ownCanary(entry, dirname(path), normalizer, signal));
-    return { canaries, file: sha256 };
+      canaries.push({ ...(await ownCanary(entry, dirname(path), normalizer, signal)), file: sha256 });
+    const named = new Set(read.entries.map(({ modality }) => modality));
+    return [...canaries, ...BUILT_IN_CANARIES.filter(({ modality }) => !named.has(modality)).map(builtIn)];
   } finally {
     await normalizer.close();
   }
 }
 
 function builtIn({ name, modality, expected, text }: (typeof BUILT_IN_CANARIES)[number]): Canary {
-  return { name, request: requestOf(), expected, category: null, minScore: 0, maxScore: 1 };
+  return { name, request: requestOf(), expected, category: null, minScore: 0, maxScore: 1, file: null };
 
   function requestOf(): Canary['request'] {
     if (modality === 'text') return { requestType: 'prompt', modality, text: text! };
@@ -74,7 +74,7 @@ async function ownCanary(
   folder: string,
   normalizer: Normalizer,
   signal: AbortSignal,
-): Promise<Canary> {
+): Promise<Omit<Canary, 'file'>> {
   const { name, expect, category = null, min_score: minScore = 0, max_score: maxScore = 1 } = entry;
   return { name, request: await requestOf(), expected: expect, category, minScore, maxScore };
 

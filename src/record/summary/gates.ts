@@ -59,7 +59,8 @@ export function gateText({ gate, limit, value, part, unknown, whole, tripped }: 
   const name = isCategoryKey(gate) ? `category ${gate}` : gate;
   if (value === null)
     return tripped ? `${name} tripped: no item has a verdict` : `${name} passed: there are no items`;
-  const shown = Number(value.toPrecision(3));
+  const rounded = Number(value.toPrecision(3));
+  const shown = rounded > limit === tripped ? rounded : value;
   return tripped
     ? `${name} tripped: ${shown} is above ${limit} (${of}${without})`
     : `${name} passed: ${shown} is not above ${limit} (${of}${without})`;

@@ -100,6 +100,13 @@ describe('a gate', () => {
     );
   });
 
+  it('is told with enough digits to see why it trips', () => {
+    const result = { gate: 'flaggedRate', limit: 0.01, part: 10_001, unknown: 0, whole: 1_000_000 };
+    expect(gateText({ ...result, value: 0.010001, tripped: true })).toBe(
+      'flaggedRate tripped: 0.010001 is above 0.01 (10,001 of 1,000,000 verdicts)',
+    );
+  });
+
   it('trips where there are items but no verdict, and not where there are no items', () => {
     const gates: Gates = { ...NONE, flaggedRate: 1, categories: { hate: 1 } };
     const results = gateResults(gates, counted([ERROR]));

@@ -69,6 +69,9 @@ describe('an export', () => {
     const { cwd, dir } = await smallRun();
     expect((await exported(cwd, dir)).stderr).toContain('--clean FILE, --annotate FILE, or both');
     expect((await exported(cwd, dir, '--annotate', 'x', '--keep', 'review')).status).toBe(2);
+    const alike = await exported(cwd, dir, '--clean', 'x.csv', '--annotate', 'x.csv.gz');
+    expect([alike.status, alike.stderr]).toEqual([2, expect.stringContaining('differ in more than the ext')]);
+    expect(await readdir(cwd)).not.toContain('x.csv');
   });
 
   it('tells people what was kept; the last line is what was written', async () => {
