@@ -109,7 +109,8 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
       ),
       only,
     );
-    const feeder = fleet.enqueue(only);
+    // Planned to its end before there is a worker.
+    const feeder = fleet.enqueue(only, ['--no-reuse']);
     const run = await fleet.run();
     await until(async () => (await fleet.status(run)).plan_closed, 'the plan');
     await appendFile(only, 'more');
