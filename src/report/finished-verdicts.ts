@@ -4,6 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
 import { readRecordLines } from '../files/record-lines.ts';
 import { RUN_FILES } from '../files/run-files.ts';
+import { assertRunDirectory } from '../record/assert-run-directory.ts';
 import { type Manifest, readManifest } from '../record/manifest/manifest.ts';
 import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
 import { readRecord } from '../record/read-record.ts';
@@ -22,9 +23,11 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdicts]);
 
 /**
  * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.
- * Failure('internal') for a run that is not finished, and for a record that does not hold.
+ * Failure('usage') for a path that is no run directory, Failure('internal') for a run that is not finished and for a record
+ * that does not hold.
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
+  await assertRunDirectory(dir);
   const manifest = await readManifest(dir);
   await checkListing(dir, manifest);
   const files = manifest.files.filter(({ path }) => READ.has(path));

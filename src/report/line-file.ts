@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createFile } from '../files/create-file.ts';
+import { runDirectoryAround } from '../files/outside-runs.ts';
 
 /** A new file that is written line by line. */
 export class LineFile {
@@ -10,8 +11,14 @@ export class LineFile {
     this.#handle = handle;
   }
 
-  /** Failure('usage') when the path is taken or its folder does not exist. */
+  /**
+   * Failure('usage') when the path is taken, its folder does not exist, or it is in a run directory: a record with a file
+   * that its manifest does not list no longer holds.
+   */
   static async create(path: string): Promise<LineFile> {
+    if ((await runDirectoryAround(path)) !== null) {
+      throw new Failure('usage', '--out: the file would be in a run directory; name a place outside');
+    }
     try {
       return new LineFile(await createFile(path));
     } catch (cause) {

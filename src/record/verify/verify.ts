@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
@@ -9,6 +8,7 @@ import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { FileComparison } from './file-comparison.ts';
 import { checkHead, checkNotedHeads } from './check-heads.ts';
+import { assertRunDirectory } from '../assert-run-directory.ts';
 import { readManifest, type Manifest } from '../manifest/manifest.ts';
 import { OutcomeFiles } from '../outcomes/outcome-files.ts';
 import { parseLogLine } from '../outcomes/outcome-schema.ts';
@@ -60,12 +60,7 @@ type VerifyReport =
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
-  if (!existsSync(join(runDir, RUN_FILES.run)) && !existsSync(join(runDir, RUN_FILES.manifest))) {
-    throw new Failure(
-      'usage',
-      `${runDir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,
-    );
-  }
+  await assertRunDirectory(runDir);
   try {
     return await verify(runDir, options, signal);
   } catch (error) {

@@ -23,6 +23,15 @@ const LABEL = z.object({
   label: z.boolean(),
 });
 
+/** What a value has to be, by its key. */
+const EXPECTED = {
+  id: 'a text',
+  content_sha256: '64 hexadecimal digits in lower case',
+  part: 'a text',
+  category: 'a key such as hate or violent_crimes',
+  label: 'true, false, 1 or 0',
+} as const satisfies Record<keyof z.infer<typeof LABEL>, string>;
+
 /** What people found about an item: whether it is hazardous, or belongs to a category. */
 export interface Label {
   /** Null: hazardous at all. */
@@ -85,11 +94,13 @@ function keyOf(kind: 'id' | 'content', value: string, part: string | null): stri
 
 /**
  * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally `part` and
- * `category`. Failure('usage') names the first row that is no label.
+ * `category`. Failure('usage') names the first row that is no label; a file without
+ * labels is refused too.
  */
 export async function readLabels(path: string): Promise<Labels> {
   const labels = new Labels();
   for (const record of recordsIn(path, await bytesOf(path))) labels.add(labelOf(record));
+  if (labels.all.length === 0) throw new Failure('usage', '--labels: the file has no labels');
   return labels;
 }
 
@@ -123,8 +134,11 @@ function labelOf({ row, content }: SourceRecord): z.infer<typeof LABEL> {
   };
   const parsed = LABEL.safeParse(given);
   if (parsed.success && (parsed.data.id !== null || parsed.data.content_sha256 !== null)) return parsed.data;
-  const found = parsed.error?.issues[0]?.path[0];
-  const what = found === undefined ? 'needs an id or a content_sha256' : `has no usable ${String(found)}`;
+  const found = parsed.error?.issues[0]?.path[0] as keyof typeof EXPECTED | undefined;
+  const what =
+    found === undefined
+      ? 'needs an id or a content_sha256'
+      : `has no usable ${found}: expected ${EXPECTED[found]}`;
   throw new Failure('usage', `--labels: row ${row} ${what}`);
 }
 

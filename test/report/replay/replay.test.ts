@@ -148,13 +148,33 @@ test('the text fits a screen', async () => {
 test.each<[what: string, args: string[], status: number, says: string]>([
   ['nothing to apply', [], 2, '--policy FILE'],
   ['a minimum without labels', ['--policy', 'policy.yaml', '--min-recall', '1'], 2, 'need labels'],
-  ['a label that is none', ['--labels', 'bad.csv'], 2, 'row 2 has no usable label'],
+  [
+    'a label that is none',
+    ['--labels', 'bad.csv'],
+    2,
+    'row 2 has no usable label: expected true, false, 1 or 0',
+  ],
+  ['a file without labels', ['--labels', 'empty.csv'], 2, 'no labels'],
   ['a file that is there', ['--policy', 'policy.yaml', '--out', 'rows.csv'], 2, 'already exists'],
+  [
+    'a file in a run directory',
+    ['--policy', 'policy.yaml', '--out', 'RUN/changed.jsonl'],
+    2,
+    'in a run directory',
+  ],
 ])('%s is a usage failure', async (_what, args, status, says) => {
   await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
   await writeFile(join(folder, 'bad.csv'), 'id,label\nr0,true\nr1,maybe\n');
-  const done = await typed(['replay', run, ...args], { context: { cwd: folder } });
+  await writeFile(join(folder, 'empty.csv'), 'id,label\n');
+  const given = args.map((arg) => arg.replace('RUN', run));
+  const done = await typed(['replay', run, ...given], { context: { cwd: folder } });
   expect([done.status, done.stderr]).toEqual([status, expect.stringContaining(says)]);
+});
+
+test('a folder that is no run directory is a usage failure', async () => {
+  await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
+  const done = await typed(['replay', folder, '--policy', 'policy.yaml'], { context: { cwd: folder } });
+  expect([done.status, done.stderr]).toEqual([2, expect.stringContaining('is not a run directory')]);
 });
 
 test('a record that does not hold is not read', async () => {
