@@ -8,6 +8,7 @@ import { memory } from './memory.ts';
 import { naive } from './naive.ts';
 import { overhead } from './overhead.ts';
 import { padding } from './padding.ts';
+import { rescan } from './rescan.ts';
 import { saturate } from './saturate.ts';
 import { start } from './start.ts';
 import { streaming } from './streaming.ts';
@@ -25,6 +26,7 @@ export const BENCHES: readonly Bench[] = [
   callers,
   streaming,
   gateway,
+  rescan,
   growth,
   memory,
   fleetMemory,
