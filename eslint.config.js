@@ -39,7 +39,17 @@ const BESIDE = {
   workers: ROOMS.slice(0, ROOMS.indexOf('guard-server')),
   training: ['domain', 'terminal', 'guard-server/lite'],
   bench: [
-    ...['domain', 'files', 'terminal', 'config', 'normalize', 'guard/tensors', 'record', 'guard-server'],
+    ...[
+      'domain',
+      'files',
+      'terminal',
+      'config',
+      'store',
+      'normalize',
+      'guard/tensors',
+      'record',
+      'guard-server',
+    ],
     ...['training'],
   ],
 };

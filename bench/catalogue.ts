@@ -11,6 +11,7 @@ import { padding } from './padding.ts';
 import { rescan } from './rescan.ts';
 import { saturate } from './saturate.ts';
 import { start } from './start.ts';
+import { store } from './store.ts';
 import { streaming } from './streaming.ts';
 import { twoSpeeds } from './two-speeds.ts';
 
@@ -26,6 +27,7 @@ export const BENCHES: readonly Bench[] = [
   callers,
   streaming,
   gateway,
+  store,
   rescan,
   growth,
   memory,

@@ -21,7 +21,7 @@ import {
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from './settings/entries/output.ts';
-import { REUSE, STORE } from './settings/entries/reuse.ts';
+import { REHASH, REUSE, STORE } from './settings/entries/reuse.ts';
 import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/waiting.ts';
 import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
 import { trialOf } from './trial.ts';
@@ -88,6 +88,7 @@ export async function resolveRunConfig({
     output: { dir: out, formats: await formatsOf(from) },
     store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
     reuse: await valueOf(REUSE, from),
+    rehash: await valueOf(REHASH, from),
     trial: await trialOf(from),
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),

@@ -122,6 +122,8 @@ export interface RunConfig {
   readonly store?: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
   readonly reuse?: boolean;
+  /** Whether media files are read even if they have not changed since they were hashed. */
+  readonly rehash?: boolean;
   /** Null: the run judges everything. Runs of earlier builds do not have it. */
   readonly trial?: Trial | null;
   readonly failIf: Gates;

@@ -107,6 +107,7 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
             planned: () => readPlan(planPath, { signal: stop }),
             plan,
             progress,
+            readBefore: reuse.readBefore,
             log,
             judge: guards,
             settle: (shard) =>

@@ -9,7 +9,7 @@ import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { PlanFollower } from '../ingest/plan/plan-follower.ts';
 import type { FrozenSource, PlanLine, RecordsBefore } from '../ingest/plan/plan-line.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
-import { readSource } from '../ingest/items/read-source.ts';
+import { readSource, type ReadOptions } from '../ingest/items/read-source.ts';
 import type { PlanSurvey } from '../ingest/plan/survey-plan.ts';
 import { changedItems } from './changed-items.ts';
 import type { PlanProgress } from './progress.ts';
@@ -30,6 +30,8 @@ export interface PassPlan {
   /** Takes a shard whose line is on disk; waits while as many as allowed are under way. */
   readonly submit: (shard: Shard, signal: AbortSignal) => Promise<void>;
   readonly progress: PlanProgress;
+  /** Media files that need not be read again; undefined: all are read. */
+  readonly readBefore?: ReadOptions['readBefore'];
   readonly signal: AbortSignal;
 }
 
@@ -155,7 +157,7 @@ class PassPlanner {
 
   /** Submits what a source contains, but nothing from the seq `limit` on; returns the seq after the last item. */
   async #read(source: FrozenSource, firstSeq: number, limit: number | null): Promise<number> {
-    const { record, selection, progress, signal } = this.#input;
+    const { record, selection, progress, readBefore, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
     const { itemBytes, mediaBytes } = record.config.limits;
     const options = {
@@ -163,6 +165,7 @@ class PassPlanner {
       itemBytes,
       mediaBytes,
       selection: this.#records,
+      readBefore,
       signal,
       onBytes,
     };

@@ -1,17 +1,25 @@
 import { crc32 } from 'node:zlib';
-import type { BigIntStats } from 'node:fs';
+import type { FileState } from '../files/file-state.ts';
 import type { Environment, Table } from './environment.ts';
 
-/** What tells that a file is the one that was read before, from a `stat` of the open file before it is read. */
-export interface FileState extends Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'> {
-  /** When that was, in milliseconds since 1970. */
-  readonly seenMs: number;
+/** A media file that was read: all that an item needs of it but its caption. */
+export interface ReadMedia {
+  /** SHA-256 of its bytes, 64 hex digits. */
+  readonly sha256: string;
+  readonly modality: 'image' | 'audio';
 }
 
 const STATE_BYTES = 24;
 const SHA256_BYTES = 32;
-/** Size and times, the hash, and a CRC-32 over the key and both. */
-const ENTRY_BYTES = STATE_BYTES + SHA256_BYTES + 4;
+/** Size and times, the hash, the modality, and a CRC-32 over the key and all of these. */
+const MODALITY_AT = STATE_BYTES + SHA256_BYTES;
+const CHECK_AT = MODALITY_AT + 1;
+const ENTRY_BYTES = CHECK_AT + 4;
+
+const MODALITIES = ['image', 'audio'] as const;
+
+/** Entries that are written in one transaction. */
+const WRITTEN_AT_ONCE = 256;
 
 /** Times of files have steps of up to 2 s (FAT): a file that is changed again within one keeps its time. */
 const STEP_NS = 2_000_000_000n;
@@ -19,25 +27,30 @@ const STEP_NS = 2_000_000_000n;
 /** Entries that are copied in one transaction. */
 const COPIED_AT_ONCE = 4096;
 
-/** Hashes of files by device and inode, for as long as size and times stay the same. */
+/** Media files by device and inode, for as long as size and times stay the same. */
 export class FileHashes {
   readonly #environment: Environment;
   readonly #table: Table;
+  #waiting: [key: Buffer, value: Buffer][] = [];
+  #written: Promise<void> = Promise.resolve();
 
   constructor(environment: Environment) {
     this.#environment = environment;
     this.#table = environment.table('files');
   }
 
-  find(state: FileState): string | null {
+  find(state: FileState): ReadMedia | null {
     const key = keyOf(state);
     const value = this.#environment.get(this.#table, key);
     if (value === null || !isIntact(key, value)) return null;
     if (!stateOf(state).equals(value.subarray(0, STATE_BYTES))) return null;
-    return value.toString('hex', STATE_BYTES, STATE_BYTES + SHA256_BYTES);
+    const modality = MODALITIES[value[MODALITY_AT]!];
+    return modality === undefined
+      ? null
+      : { sha256: value.toString('hex', STATE_BYTES, MODALITY_AT), modality };
   }
 
-  /** Copies all intact hashes to another store. Rejects with the signal's reason when aborted. */
+  /** Copies all intact entries to another store. Rejects with the signal's reason when aborted. */
   async copyTo(other: FileHashes, signal: AbortSignal): Promise<void> {
     let batch: { key: Buffer; value: Buffer }[] = [];
     const write = async (): Promise<void> => {
@@ -56,16 +69,29 @@ export class FileHashes {
   }
 
   /**
-   * Adds the hash of a file whose state was the same after it was read, as a part of the write that is being filled. A
-   * file that had just been changed when it was seen is left out: it may change again without getting another time.
+   * Adds a file whose state was the same after it was read. One that had just been changed when it was seen is left out:
+   * it may change again without getting another time. Resolves when there is room for the next one.
    */
-  put(state: FileState, sha256: string): void {
+  async add(state: FileState, { sha256, modality }: ReadMedia): Promise<void> {
     const youngest = state.mtimeNs > state.ctimeNs ? state.mtimeNs : state.ctimeNs;
     if (BigInt(state.seenMs) * 1_000_000n - youngest < STEP_NS) return;
     const key = keyOf(state);
-    const value = Buffer.concat([stateOf(state), Buffer.from(sha256, 'hex'), Buffer.alloc(4)]);
-    value.writeUInt32LE(checkOf(key, value), ENTRY_BYTES - 4);
-    this.#environment.put(this.#table, key, value);
+    const value = Buffer.concat([stateOf(state), Buffer.from(sha256, 'hex'), Buffer.alloc(5)]);
+    value[MODALITY_AT] = MODALITIES.indexOf(modality);
+    value.writeUInt32LE(checkOf(key, value), CHECK_AT);
+    this.#waiting.push([key, value]);
+    if (this.#waiting.length < WRITTEN_AT_ONCE) return;
+    await this.#written;
+    this.#written = this.flush();
+  }
+
+  /** Writes what waits. */
+  async flush(): Promise<void> {
+    const entries = this.#waiting;
+    this.#waiting = [];
+    await this.#environment.write(() => {
+      for (const [key, value] of entries) this.#environment.put(this.#table, key, value);
+    });
   }
 }
 
@@ -84,9 +110,9 @@ function words(...values: bigint[]): Buffer {
 }
 
 function isIntact(key: Buffer, value: Buffer): boolean {
-  return value.length === ENTRY_BYTES && value.readUInt32LE(ENTRY_BYTES - 4) === checkOf(key, value);
+  return value.length === ENTRY_BYTES && value.readUInt32LE(CHECK_AT) === checkOf(key, value);
 }
 
 function checkOf(key: Buffer, value: Buffer): number {
-  return crc32(value.subarray(0, ENTRY_BYTES - 4), crc32(key));
+  return crc32(value.subarray(0, CHECK_AT), crc32(key));
 }

@@ -7,7 +7,7 @@ import { noteClosed, removeClosedNote } from './closed-note.ts';
 import { causeOf } from './cause.ts';
 import { isSound } from './check/check-data.ts';
 import { Environment } from './environment.ts';
-import { FileHashes, type FileState } from './file-hashes.ts';
+import { FileHashes } from './file-hashes.ts';
 import { FirstSeqs } from './first-seqs.ts';
 import type { JudgedBy } from './judged-by.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
@@ -108,18 +108,14 @@ export class VerdictStore {
     return new FirstSeqs(this.#environment, this.#environment.tableOrNull(name));
   }
 
-  /** SHA-256 of a file that is as it was when it was hashed; null when it has to be read. */
-  fileHash(state: FileState): string | null {
-    return this.#files.find(state);
-  }
-
-  /** Adds the hash of a file whose state was the same after it was read. A file that had just changed is left out. */
-  addFileHash(state: FileState, sha256: string): Promise<void> {
-    return this.#environment.write(() => this.#files.put(state, sha256));
+  /** Media files that are as they were when they were read. */
+  get files(): FileHashes {
+    return this.#files;
   }
 
   /** Waits for what is being written. Nothing may be called afterwards. */
   async close(): Promise<void> {
+    await this.#files.flush();
     const withoutError = await this.#environment.close();
     if (withoutError) await noteClosed(this.#folder).catch(() => undefined);
   }

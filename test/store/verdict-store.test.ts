@@ -76,18 +76,21 @@ it('remembers the first item with a content, until the pass is finished', async 
   await store.close();
 });
 
-it('knows the hash of a file while its size, its times and its place stay the same', async () => {
+it('knows a media file while its size, its times and its place stay the same', async () => {
   const { open } = await keptStore();
-  const store = await open();
+  let store = await open();
   const second = 1_000_000_000n;
-  const state = { dev: 1n, ino: 2n, size: 3n, mtimeNs: 1n * second, ctimeNs: 2n * second, seenMs: 10_000 };
-  await store.addFileHash(state, content('a'));
-  expect(store.fileHash(state)).toBe(content('a'));
-  for (const change of [{ dev: 9n }, { ino: 9n }, { size: 9n }, { mtimeNs: 9n }, { ctimeNs: 9n }])
-    expect(store.fileHash({ ...state, ...change })).toBeNull();
+  const state = { dev: 1n, ino: 2n, size: 3n, mtimeNs: second, ctimeNs: 2n * second, seenMs: 10_000 };
+  const media = { sha256: content('a'), modality: 'audio' } as const;
+  await store.files.add(state, media);
   const young = { ...state, ino: 3n, seenMs: 3_500 };
-  await store.addFileHash(young, content('a'));
-  expect(store.fileHash(young)).toBeNull();
+  await store.files.add(young, media);
+  await store.close();
+  store = await open();
+  expect(store.files.find(state)).toEqual(media);
+  for (const change of [{ dev: 9n }, { ino: 9n }, { size: 9n }, { mtimeNs: 9n }, { ctimeNs: 9n }])
+    expect(store.files.find({ ...state, ...change })).toBeNull();
+  expect(store.files.find(young)).toBeNull();
   await store.close();
 });
 

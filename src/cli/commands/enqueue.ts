@@ -10,7 +10,7 @@ import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entrie
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import { REUSE, STORE } from '../../config/settings/entries/reuse.ts';
+import { REHASH, REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -57,6 +57,7 @@ const SETTINGS = {
   expectFingerprint: EXPECT_FINGERPRINT,
   store: STORE,
   noReuse: REUSE,
+  rehash: REHASH,
   canaries: CANARIES,
   maxWait: MAX_WAIT,
   failIf: FAIL_IF,

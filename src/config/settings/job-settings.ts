@@ -13,7 +13,7 @@ import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
 import { FORMAT, NAME, OUT } from './entries/output.ts';
-import { REUSE, STORE } from './entries/reuse.ts';
+import { REHASH, REUSE, STORE } from './entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -52,6 +52,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   FORMAT,
   STORE,
   REUSE,
+  REHASH,
   FLAGGED_RATE,
   BLOCKED_RATE,
   CATEGORY_GATES,

@@ -95,7 +95,7 @@ async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptio
   const supervised = feeder.supervise(signal).catch((error: unknown) => failed.abort(error));
   try {
     await feeder.obeyMarkers(signal);
-    const planned = await feedDuePasses(run, { ...rights, tail, feeder, signal }, options);
+    const planned = await feedDuePasses(run, { ...rights, tail, feeder, reuse, signal }, options);
     const summary = await feeder.finish(planned, () => finishedSummary(run.dir), signal);
     await reuse.finished(planned.pass);
     await feeder.deregister(signal);
@@ -113,6 +113,7 @@ async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptio
 interface Feeding extends Rights {
   readonly tail: ChainTail;
   readonly feeder: FleetFeeder;
+  readonly reuse: RunReuse;
   readonly signal: AbortSignal;
 }
 
@@ -122,7 +123,7 @@ interface Feeding extends Rights {
  */
 async function feedDuePasses(
   run: Run,
-  { claim, epoch, tail, feeder, signal }: Feeding,
+  { claim, epoch, tail, feeder, reuse, signal }: Feeding,
   { retry, say, watch }: ContinueOnFleetOptions,
 ): Promise<PlannedRun> {
   const planPath = join(run.dir, RUN_FILES.plan);
@@ -154,6 +155,7 @@ async function feedDuePasses(
         isCommitted,
         submit: (shard, aborted) => feeder.feed(shard, aborted),
         progress,
+        readBefore: reuse.readBefore,
         signal,
       });
       await feeder.shards.drained(signal);

@@ -4,6 +4,7 @@ import type { MediaRequest } from '../../domain/request.ts';
 import type { Draft } from '../../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from '../sources/corpus-roots.ts';
+import { fileState, isSameState, type FileState } from '../../files/file-state.ts';
 import { hashOpenFile, LARGE_BYTES } from '../../files/hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
@@ -18,11 +19,35 @@ interface MediaTarget {
   readonly manifest: ManifestTable | undefined;
   /** Max file size in bytes. */
   readonly mediaBytes: number;
+  /** The state of the file before anything of it was read; null: it need not be remembered. */
+  readonly state: FileState | null;
+  /** Media files that were read before; undefined: every file is read. */
+  readonly readBefore: ReadBefore | undefined;
   readonly signal: AbortSignal;
 }
 
-/** An image or audio file as an item: by reference, with its hash and its caption or transcript. */
-export async function readMediaItem(file: OpenSource, target: MediaTarget): Promise<WholeFile> {
+/** Knows the media files that are as they were when they were read. */
+export interface ReadBefore {
+  find(state: FileState): ReadMedia | null;
+  add(state: FileState, media: ReadMedia): Promise<void>;
+}
+
+/** What an item needs of a media file but its caption. */
+export interface ReadMedia {
+  /** SHA-256 of the bytes, 64 hex digits. */
+  readonly sha256: string;
+  readonly modality: MediaRequest['modality'];
+}
+
+/**
+ * An image or audio file as an item: by reference, with its hash and its caption or transcript. `unchanged`: what is
+ * known of a file that need not be read.
+ */
+export async function readMediaItem(
+  file: OpenSource,
+  target: MediaTarget,
+  unchanged: ReadMedia | null,
+): Promise<WholeFile> {
   const { source, manifest, modality, mediaBytes } = target;
   const { bytes } = source;
   const id = manifest?.entry(source)?.id ?? null;
@@ -30,13 +55,13 @@ export async function readMediaItem(file: OpenSource, target: MediaTarget): Prom
     const draft: Draft = { suffix: '', request: null, modality, requestType: 'prompt', error };
     return { sha256, bytes, draft, id };
   };
-  if (file.isCompressed) {
+  if (unchanged === null && file.isCompressed) {
     return refuse(itemError('UNSUPPORTED_TYPE', 'the file is compressed media: unpack it'), null);
   }
   if (bytes > mediaBytes) {
     return refuse(itemError('ITEM_TOO_LARGE', `the file has ${bytes} bytes of at most ${mediaBytes}`), null);
   }
-  const sha256 = await hashOf(file, target);
+  const sha256 = unchanged?.sha256 ?? (await hashOf(file, target));
   const caption = await captionOf(target);
   if (caption !== null && typeof caption !== 'string') return refuse(caption, sha256);
   const place = { ...placeInCorpus(source), sha256, bytes };
@@ -45,9 +70,15 @@ export async function readMediaItem(file: OpenSource, target: MediaTarget): Prom
 }
 
 /** The hashing thread reads a large file again; the caller checks afterwards that it has not changed. */
-async function hashOf(file: OpenSource, { source, signal }: MediaTarget): Promise<string> {
-  if (source.bytes < LARGE_BYTES) return file.hashRest(null);
-  return (await hashOpenFile(file.handle, { signal })).sha256;
+async function hashOf(file: OpenSource, target: MediaTarget): Promise<string> {
+  const { source, modality, state, readBefore, signal } = target;
+  const sha256 =
+    source.bytes < LARGE_BYTES
+      ? await file.hashRest(null)
+      : (await hashOpenFile(file.handle, { signal })).sha256;
+  if (state !== null && isSameState(state, await fileState(file.handle)))
+    await readBefore?.add(state, { sha256, modality });
+  return sha256;
 }
 
 /** The caption of a file: from the manifest, its sidecar, or both. Neither is judged separately. */

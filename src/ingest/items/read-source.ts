@@ -1,6 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
+import { fileState, type FileState } from '../../files/file-state.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
@@ -16,7 +17,7 @@ import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
-import { readMediaItem } from './media-item.ts';
+import { readMediaItem, type ReadBefore, type ReadMedia } from './media-item.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
@@ -33,6 +34,8 @@ export interface ReadOptions {
   /** What a trial judges; absent: everything. A problem with the file is always an item. */
   readonly selection?: RecordSelection | undefined;
   readonly signal: AbortSignal;
+  /** Media files that were read before, and need not be read if they have not changed. */
+  readonly readBefore?: ReadBefore | undefined;
   /** Called with the number of stored (compressed) bytes of the file read so far. */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
 }
@@ -73,6 +76,14 @@ export async function* readSource(
       yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
       return;
     }
+    const { readBefore } = options;
+    const state = readBefore === undefined || config.layout !== null ? null : await fileState(file.handle);
+    const unchanged = state === null ? null : (readBefore?.find(state) ?? null);
+    const whole = { file, maker, source, config, manifest, options, state };
+    if (unchanged !== null) {
+      yield* mediaItem(whole, unchanged.modality, unchanged);
+      return;
+    }
     const head = await file.head(encodingOf(config, isNamed));
     const examined = await examine({
       ...{ file, head, config, isNamed },
@@ -80,7 +91,7 @@ export async function* readSource(
       itemBytes: options.itemBytes,
       signal: options.signal,
     });
-    yield* examinedItems({ file, head, examined, maker, source, config, manifest, options });
+    yield* examinedItems({ ...whole, head, examined });
   } catch (error) {
     options.signal.throwIfAborted();
     yield problem(fileProblem(maker, source, error), options);
@@ -89,35 +100,38 @@ export async function* readSource(
   }
 }
 
-interface Reading {
+/** A file that may be one item. */
+interface Whole {
   readonly file: OpenSource;
-  readonly head: SourceHead;
-  readonly examined: Examined;
   readonly maker: ItemMaker;
   readonly source: FrozenSource;
   readonly config: SourceConfig;
   readonly manifest: ManifestTable | null | undefined;
   readonly options: ReadOptions;
+  /** Before anything was read; null: it is not remembered. */
+  readonly state: FileState | null;
+}
+
+interface Reading extends Whole {
+  readonly head: SourceHead;
+  readonly examined: Examined;
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
   const { file, head, examined, maker, source, config, manifest, options } = reading;
-  const { itemBytes, mediaBytes, selection, signal } = options;
-  const isWhole = examined.kind === 'text' || examined.kind === 'media' || examined.kind === 'refused';
+  const { itemBytes, selection, signal } = options;
+  if (examined.kind === 'media') {
+    yield* mediaItem(reading, examined.modality, null);
+    return;
+  }
+  const isWhole = examined.kind === 'text' || examined.kind === 'refused';
   if (isWhole && selection?.take(source.path, null) === false) return;
-  if (examined.kind === 'text' || examined.kind === 'media') {
+  if (examined.kind === 'text') {
     if (manifest === null) {
-      const message = 'the manifest of the corpus changed after the run was created';
-      yield [settledFile(maker, 'SOURCE_CHANGED', message, null)];
+      yield [manifestChanged(maker)];
       return;
     }
-    const whole =
-      examined.kind === 'text'
-        ? await readTextItem(file, head, { source, manifest, itemBytes })
-        : await readMediaItem(file, {
-            ...{ source, config, manifest, mediaBytes, signal },
-            modality: examined.modality,
-          });
+    const whole = await readTextItem(file, head, { source, manifest, itemBytes });
     yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
@@ -146,6 +160,23 @@ interface Making {
   readonly options: RecordOptions;
 }
 
+/** `unchanged`: what is known of a file that need not be read. */
+async function* mediaItem(
+  { file, maker, source, config, manifest, options, state }: Whole,
+  modality: ReadMedia['modality'],
+  unchanged: ReadMedia | null,
+): AsyncGenerator<readonly Item[], void> {
+  const { mediaBytes, readBefore, selection, signal } = options;
+  if (selection?.take(source.path, null) === false) return;
+  if (manifest === null) {
+    yield [manifestChanged(maker)];
+    return;
+  }
+  const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
+  const whole = await readMediaItem(file, target, unchanged);
+  yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
+}
+
 async function* recordItems(
   batches: AsyncIterable<RecordBatch>,
   { maker, wanted, selection, options }: Making,
@@ -169,6 +200,11 @@ function isSelected(record: SourceRecord, path: string, selection: RecordSelecti
 function problem(item: Item, { selection }: ReadOptions): readonly Item[] {
   selection?.addUnreadable(1);
   return [item];
+}
+
+function manifestChanged(maker: ItemMaker): Item {
+  const message = 'the manifest of the corpus changed after the run was created';
+  return settledFile(maker, 'SOURCE_CHANGED', message, null);
 }
 
 function changed(maker: ItemMaker): Item {

@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
+import type { ReadOptions } from '../../ingest/items/read-source.ts';
 import type { FirstSeqs } from '../../store/first-seqs.ts';
 import type { JudgedBy } from '../../store/judged-by.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
@@ -25,6 +26,11 @@ export class RunReuse {
   /** Whether shards can be settled: the run reuses verdicts, and has a store. */
   get isOn(): boolean {
     return this.#store !== null && this.#record.config.reuse === true;
+  }
+
+  /** Media files that need not be read again if they have not changed; undefined: all are read. */
+  get readBefore(): ReadOptions['readBefore'] {
+    return this.isOn && this.#record.config.rehash !== true ? this.#store?.files : undefined;
   }
 
   /**

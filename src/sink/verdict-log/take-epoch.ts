@@ -1,4 +1,5 @@
-import { lstat, type FileHandle } from 'node:fs/promises';
+import { lstat } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { createFile } from '../../files/create-file.ts';
@@ -50,12 +51,13 @@ export async function supersededOr(error: unknown, runDir: string, epoch: number
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-async function isTaken(runDir: string, epoch: number): Promise<boolean> {
-  try {
-    await lstat(join(runDir, RUN_FILES.log, commitsName(epoch)));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+/** Not with the promise of `lstat`: nearly every call ends in an error, for which that collects a stack. */
+function isTaken(runDir: string, epoch: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    lstat(join(runDir, RUN_FILES.log, commitsName(epoch)), (error) => {
+      if (error === null) resolve(true);
+      else if (error.code === 'ENOENT') resolve(false);
+      else reject(error);
+    });
+  });
 }

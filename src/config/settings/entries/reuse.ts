@@ -24,6 +24,15 @@ export const REUSE = setting({
   shown: 'verdicts are reused',
 });
 
+export const REHASH = setting({
+  flag: '--rehash',
+  key: 'rehash',
+  help: 'read and hash every image and clip, also where size, times and inode say that it has not changed',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'unchanged files are not read',
+});
+
 /** Whose verdicts `gc` keeps. */
 export const KEPT_RUNS = setting({
   flag: '--out',

@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Item } from '../../../src/domain/item.ts';
+import type { FileState } from '../../../src/files/file-state.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import type { ReadBefore, ReadMedia } from '../../../src/ingest/items/media-item.ts';
+import { readSource } from '../../../src/ingest/items/read-source.ts';
+import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { corpus, NEVER } from '../read-items.ts';
+
+const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+const KNOWN = '1'.repeat(64);
+
+/** Knows the files whose states `knows` accepts, by a hash that no file has; notes what is added. */
+class Before implements ReadBefore {
+  readonly added: [FileState, ReadMedia][] = [];
+  readonly #knows: (state: FileState) => boolean;
+
+  constructor(knows: (state: FileState) => boolean) {
+    this.#knows = knows;
+  }
+
+  find(state: FileState): ReadMedia | null {
+    return this.#knows(state) ? { sha256: KNOWN, modality: 'image' } : null;
+  }
+
+  async add(state: FileState, media: ReadMedia): Promise<void> {
+    this.added.push([state, media]);
+  }
+}
+
+async function folder(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'guardsweep-unchanged-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  await mkdir(join(root, 'c'));
+  return join(root, 'c');
+}
+
+async function read(path: string, readBefore: ReadBefore, onBytes?: () => void): Promise<Item[]> {
+  const configs = [corpus(path)];
+  const { sources } = await expandSources(configs, NEVER);
+  const limits = { itemBytes: 1024, mediaBytes: 1024 };
+  const frozen = new FrozenSources(sources, configs);
+  const items: Item[] = [];
+  for (const source of sources) {
+    const options = { frozen, ...limits, readBefore, signal: NEVER, ...(onBytes ? { onBytes } : {}) };
+    for await (const some of readSource(source, configs[0]!, items.length, options)) items.push(...some);
+  }
+  return items;
+}
+
+it('a file that has not changed is not read', async () => {
+  const path = await folder();
+  await writeFile(join(path, 'a.jpg'), JPEG);
+  await writeFile(join(path, 'a.txt'), 'its caption');
+  let pieces = 0;
+  const before = new Before(({ size }) => size === BigInt(JPEG.length));
+  const [item, ...others] = await read(path, before, () => pieces++);
+  expect(others).toEqual([]);
+  expect(item!.request).toMatchObject({ caption: 'its caption', file: { sha256: KNOWN } });
+  expect(item!.source).toMatchObject({ sha256: KNOWN, bytes: JPEG.length });
+  expect([pieces, before.added]).toEqual([0, []]);
+});
+
+it('any other media file is read and remembered, a text is not', async () => {
+  const path = await folder();
+  await writeFile(join(path, 'a.jpg'), JPEG);
+  await writeFile(join(path, 'b.txt'), 'a text');
+  await utimes(join(path, 'a.jpg'), 1000, 1000);
+  const before = new Before(() => false);
+  const [item] = await read(path, before);
+  const { sha256 } = item!.source;
+  expect(before.added).toEqual([
+    [
+      expect.objectContaining({ size: BigInt(JPEG.length), mtimeNs: 1000n * 10n ** 9n }),
+      { sha256, modality: 'image' },
+    ],
+  ]);
+});
+
+it('a file that the user reads as a table is read', async () => {
+  const path = await folder();
+  await writeFile(join(path, 'a.csv'), 'text\nhello\n');
+  const configs = [corpus(path, { layout: 'csv' })];
+  const { sources } = await expandSources(configs, NEVER);
+  const frozen = new FrozenSources(sources, configs);
+  const options = {
+    frozen,
+    itemBytes: 1024,
+    mediaBytes: 1024,
+    readBefore: new Before(() => true),
+    signal: NEVER,
+  };
+  const items: Item[] = [];
+  for await (const some of readSource(sources[0]!, configs[0]!, 0, options)) items.push(...some);
+  expect(items[0]!.request).toMatchObject({ text: 'hello' });
+});
