@@ -5,10 +5,10 @@ import type { OutcomeLine } from '../domain/outcome.ts';
 import { readRecordLines } from '../files/record-lines.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { assertRunDirectory } from '../record/assert-run-directory.ts';
-import { type Manifest, readManifest } from '../record/manifest/manifest.ts';
+import type { Manifest } from '../record/manifest/manifest.ts';
 import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
 import { readRecord } from '../record/read-record.ts';
-import { checkHashes, checkListing } from '../record/verify/verify-files.ts';
+import { checkedManifest } from './checked-manifest.ts';
 
 /** A finished run whose configuration and outcomes are those that its manifest lists. */
 export interface FinishedVerdicts {
@@ -28,13 +28,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdicts]);
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
   await assertRunDirectory(dir);
-  const manifest = await readManifest(dir);
-  await checkListing(dir, manifest);
-  const files = manifest.files.filter(({ path }) => READ.has(path));
-  if (files.length !== READ.size) {
-    throw new Failure('internal', `${RUN_FILES.manifest} does not list the files of a record`);
-  }
-  await checkHashes(dir, { ...manifest, files }, signal);
+  const manifest = await checkedManifest(dir, READ, signal);
   const record = await readRecord(dir);
   if (record.run !== manifest.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
   return { dir, record, manifest };

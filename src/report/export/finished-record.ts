@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { type Manifest, readManifest } from '../../record/manifest/manifest.ts';
+import type { Manifest } from '../../record/manifest/manifest.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
-import { checkHashes, checkListing } from '../../record/verify/verify-files.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openRun } from '../../runs/open-run.ts';
+import { checkedManifest } from '../checked-manifest.ts';
 
 /** A finished run whose record was checked as far as an export relies on it. */
 export interface FinishedRun {
@@ -25,13 +25,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN
  */
 export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
   const run = await openRun(runDir, signal);
-  const manifest = await readManifest(run.dir);
-  await checkListing(run.dir, manifest);
-  const files = manifest.files.filter(({ path }) => READ.has(path));
-  if (files.length !== READ.size) {
-    throw new Failure('internal', `${RUN_FILES.manifest} does not list the files of a record`);
-  }
-  await checkHashes(run.dir, { ...manifest, files }, signal);
+  const manifest = await checkedManifest(run.dir, READ, signal);
   if (manifest.run !== run.record.run || manifest.sources.length !== run.sources.length) {
     throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
   }
