@@ -100,9 +100,15 @@ async function handOverOrFail(...run: Parameters<typeof handOver>): Promise<void
 }
 
 function pathsOf({ paths = [], jobFile }: StartRunOptions): readonly string[] {
+  if (!isListOfTexts(paths)) throw new Failure('usage', 'paths: expected a list of texts');
   if (jobFile === undefined) return paths;
   if (paths.length === 0) return [jobFile];
   throw new Failure('usage', 'give either paths or jobFile: a job file names its own sources');
+}
+
+/** The compiler of a caller in JavaScript checks nothing. */
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** Passes on what a run reports. */

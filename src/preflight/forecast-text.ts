@@ -2,6 +2,7 @@ import { LANES } from '../domain/item.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shown, shownName } from '../domain/text/shown.ts';
 import type { CorpusForecast, ExpectedShare, Forecast, GuardForecast } from './forecast.ts';
+import type { Method } from './read-corpus.ts';
 import type { Estimate } from './statistics.ts';
 import { failedOf, judgedOf } from './tally.ts';
 
@@ -17,7 +18,7 @@ export function forecastLines(forecast: Forecast): string[] {
   );
   const left = Object.entries(skipped).map(([reason, count]) => `${shown(reason)} (${number(count)})`);
   return [
-    `About ${number(items)} ${plural(items, 'item')} in ${number(files)} ${plural(files, 'file')}, ${size(bytes)} (${how}); ${number(to_judge)} to judge, ${number(items - to_judge)} not judged`,
+    `Corpus: ${amount(items, method)} in ${number(files)} ${plural(files, 'file')}, ${size(bytes)} (${how}); ${number(to_judge)} to judge, ${number(items - to_judge)} not judged`,
     ...(lanes.length > 0 ? [`To judge: ${lanes.join(', ')}`] : []),
     ...(left.length > 0 ? [`Left out: ${left.join(', ')}`] : []),
     ...forecast.sources.flatMap(sourceLines),
@@ -34,16 +35,22 @@ function sourceLines(corpus: CorpusForecast): string[] {
       ? 'all read'
       : `estimated from ${size(read.bytes)} in ${number(read.files)} ${plural(read.files, 'file')}`;
   const kinds = Object.entries(layouts).map(([layout, count]) => `${layout} ${number(count)}`);
+  // Records without keys, such as lists of turns, have no columns.
+  const named = tables.filter(({ judged, not_judged }) => judged.length + not_judged.length > 0);
   const errors = Object.entries(predicted.errors).map(([code, count]) => `${code} ${number(count)}`);
   return [
-    `${shownName(source)}: ${number(files)} ${plural(files, 'file')}, ${size(bytes)}; about ${number(items)} ${plural(items, 'item')} (${how})`,
+    `${shownName(source)}: ${number(files)} ${plural(files, 'file')}, ${size(bytes)}; ${amount(items, method)} (${how})`,
     `  recognised as: ${kinds.join(', ')}`,
     ...(errors.length > 0 ? [`  not judged: ${errors.join(', ')}`] : []),
-    ...tables.slice(0, MAX_LISTED).map(({ path, judged, not_judged: others }) => {
+    ...named.slice(0, MAX_LISTED).map(({ path, judged, not_judged: others }) => {
       const which = judged.length > 0 ? `judged ${judged.join(', ')}` : 'no column is judged';
       return `  columns of ${shownName(path)}: ${which}${others.length > 0 ? `; not judged ${others.join(', ')}` : ''}`;
     }),
   ];
+}
+
+function amount(items: number, method: Method): string {
+  return `${method === 'counted' ? '' : 'about '}${number(items)} ${plural(items, 'item')}`;
 }
 
 function guardLines({

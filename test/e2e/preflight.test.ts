@@ -41,7 +41,7 @@ it('preflight writes a job file and nothing else, and enqueue then does what was
   await writeFile(join(folder, 'edited.yaml'), uncommented);
   const edited = await guardsweep(['preflight', 'edited.yaml', '--no-guard'], { cwd: folder });
   expect(edited, edited.stderr).toMatchObject({ status: 0 });
-  expect(edited.stdout).toMatch(/^About 51 items in 2 files/);
+  expect(edited.stdout).toMatch(/^Corpus: 51 items in 2 files/);
 });
 
 it('preflight ends with status 4 without a guard to ask, and with --no-guard does not need one', async () => {

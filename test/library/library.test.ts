@@ -103,6 +103,7 @@ describe('the library', () => {
     const cwd = await folderWith(TEXTS);
     const say = (options: Parameters<typeof startRun>[0]) => failure(startRun({ cwd, env: {}, ...options }));
     expect(await say({})).toEqual(['usage', 'name at least one file, folder or glob, or one job file']);
+    expect(await say({ paths: 'a.csv' as never })).toEqual(['usage', 'paths: expected a list of texts']);
     expect(await say({ paths: ['a.csv'], jobFile: 'job.yaml' })).toEqual([
       'usage',
       'give either paths or jobFile: a job file names its own sources',

@@ -93,7 +93,7 @@ describe('a forecast', () => {
     expect((await forecastOf(config, true)).guard!.reuse).toMatchObject({ value: 1, items: 342 });
     expect(forecast.disk_bytes).toBeGreaterThan(summary.items * 1000);
     expect(forecastLines(forecast)[0]).toMatch(
-      /^About 344 items in 4 files, .* \(counted\); 342 to judge, 2 not judged$/,
+      /^Corpus: 344 items in 4 files, .* \(counted\); 342 to judge, 2 not judged$/,
     );
   });
 
