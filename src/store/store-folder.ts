@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { createTemporary, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders, syncDirectory } from '../files/durable-write.ts';
-import { readWholeFile } from '../files/open-file.ts';
+import { FileTooLarge, NotAnOrdinaryFile, readWholeFile } from '../files/open-file.ts';
 import { sharedWithOthers } from '../files/own-folder.ts';
 import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
-import { isOwnMarker, makeMarker, parseMarker } from './store-marker.ts';
+import { isOwnMarker, makeMarker, parseMarker, type StoreMarker } from './store-marker.ts';
 
 const MAX_MARKER_BYTES = 4096;
 
@@ -35,15 +35,23 @@ export async function lookAtFolder(dir: string, key: Buffer | null): Promise<Sto
   if (!names.every(isOurs)) {
     throw new Failure('usage', `${dir} is not a verdict store: name a new or empty folder with --store`);
   }
-  if (!names.includes(STORE_FILES.marker)) return { holds: 'nothing' };
-  const text = await readWholeFile(join(dir, STORE_FILES.marker), {
-    maxBytes: MAX_MARKER_BYTES,
-    links: 'refuse',
-  });
-  const marker = parseMarker(text.toString());
+  if (names.length === 0) return { holds: 'nothing' };
+  const marker = await readMarker(dir);
   if (marker !== null && marker.host !== hostname()) return { holds: 'another host' };
   if (marker === null || !(await isOwnMarker(dir, marker, key))) return { holds: 'untrusted data' };
   return { holds: 'data', data: marker.data };
+}
+
+/** Null for data without a marker, and for a marker that is not what a store writes. */
+async function readMarker(dir: string): Promise<StoreMarker | null> {
+  const path = join(dir, STORE_FILES.marker);
+  try {
+    const text = await readWholeFile(path, { maxBytes: MAX_MARKER_BYTES, links: 'refuse' });
+    return parseMarker(text.toString());
+  } catch (error) {
+    if (isReplaced(error)) return null;
+    throw error;
+  }
 }
 
 /** Makes a folder for new data, which the store does not use yet; returns its name. */
@@ -80,4 +88,9 @@ const TEMPORARY_MARKER = temporaryStoreFile(STORE_FILES.marker);
 
 function isOurs(name: string): boolean {
   return name === STORE_FILES.marker || name === TEMPORARY_MARKER || isStoreDataFolder(name);
+}
+
+function isReplaced(error: unknown): boolean {
+  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) return true;
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
@@ -64,6 +64,31 @@ it('is built again, or misses, whatever happened to its file', async () => {
     }),
     { numRuns: 25 },
   );
+});
+
+it('is built again when another file of it is missing, or is a pipe, a link or too large', async () => {
+  const { open, dir, said } = await keptStore([recorded]);
+  await (await open()).close();
+  const replacements = [
+    async () => undefined,
+    async (path: string) => void (await promisify(execFile)('mkfifo', [path])),
+    async (path: string) => symlink('/nonexistent', path),
+    async (path: string) => {
+      await writeFile(path, '');
+      await truncate(path, 2 ** 30);
+    },
+  ];
+  for (const replaceWith of replacements) {
+    for (const name of ['store.json', 'data.mdb-lock']) {
+      const path = join(name === 'store.json' ? dir : dirname(await dataFile(dir)), name);
+      await rm(path);
+      await replaceWith(path);
+      const store = await open();
+      if (name === 'store.json') expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+      await store.close();
+    }
+  }
+  expect(new Set(said).size).toBe(1);
 });
 
 /**

@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAsClosed } from '../closed-note.ts';
 import { STORE_FILES } from '../../files/store-files.ts';
@@ -10,6 +11,7 @@ import { checkPages, lastTransaction } from './check-pages.ts';
  * a second per million verdicts.
  */
 export async function isSound(folder: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await canBeLocked(folder))) return false;
   if (await isAsClosed(folder)) return true;
   const file = await openFile(join(folder, STORE_FILES.data), 'refuse');
   try {
@@ -21,5 +23,15 @@ export async function isSound(folder: string, signal: AbortSignal): Promise<bool
     return after !== null && after > before;
   } finally {
     await file.close();
+  }
+}
+
+/** Opening a pipe in place of the file of the locks would wait for ever. */
+async function canBeLocked(folder: string): Promise<boolean> {
+  try {
+    return (await lstat(join(folder, STORE_FILES.lock))).isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    throw error;
   }
 }
