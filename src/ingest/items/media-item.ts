@@ -5,7 +5,7 @@ import type { Draft } from '../../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from '../sources/corpus-roots.ts';
 import { fileState, isSameState, type FileState } from '../../files/file-state.ts';
-import { hashOpenFile, LARGE_BYTES } from '../../files/hash-file.ts';
+import { hashOpenFile, LARGE_BYTES } from '../../files/hash/hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from '../sources/open-source.ts';

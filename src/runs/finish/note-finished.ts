@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { hashFile } from '../../files/hash-file.ts';
+import { hashFile } from '../../files/hash/hash-file.ts';
 import { noteHead } from '../../sink/note-head.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 

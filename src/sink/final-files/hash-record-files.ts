@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
-import { hashFile } from '../../files/hash-file.ts';
+import { hashFile } from '../../files/hash/hash-file.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import type { Chain } from '../../record/log/chain.ts';
 

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { openFile } from './open-file.ts';
+import { openFile } from '../open-file.ts';
 import { hashBytes, type HashedFile, type HashTask } from './hash-bytes.ts';
 import type { HashAnswer } from './hash-thread.ts';
 
