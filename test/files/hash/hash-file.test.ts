@@ -6,7 +6,7 @@ import type * as HashFile from '../../../src/files/hash/hash-file.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
 // A thread runs the built program.
-const built = '../../dist/src/files/hash/hash-file.js';
+const built = '../../../dist/src/files/hash/hash-file.js';
 const { hashFile, LARGE_BYTES } = (await import(/* @vite-ignore */ built)) as typeof HashFile;
 
 const signal = new AbortController().signal;
