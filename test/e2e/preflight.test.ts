@@ -36,6 +36,10 @@ it('preflight writes a job file and nothing else, and enqueue then does what was
   expect(again).toMatchObject({ status: 2 });
   expect(again.stderr).toContain('exists already, and is not replaced');
   expect(await readFile(join(folder, 'job.yaml'), 'utf8')).toBe(text);
+  const inRun = [...flags.slice(0, -2), join(summary.dir, 'job.yaml')];
+  const refused = await guardsweep(['preflight', ...paths, ...inRun], { cwd: folder });
+  expect(refused).toMatchObject({ status: 2 });
+  expect(refused.stderr).toContain('is in a run directory');
   // What the comments offer is valid, too.
   const uncommented = text.replace('# text:', 'text:').replaceAll('# audit:', 'audit:');
   await writeFile(join(folder, 'edited.yaml'), uncommented);

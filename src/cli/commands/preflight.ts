@@ -32,6 +32,7 @@ import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { createFile } from '../../files/create-file.ts';
 import { isThere } from '../../files/is-there.ts';
+import { runDirectoryAround } from '../../files/outside-runs.ts';
 import { guardOpener } from '../../guard-setup/guard-session.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
@@ -133,9 +134,12 @@ async function openerOf(
   return guardOpener({ ...config, tls, startWaitMs, stampVerdicts: false }, env);
 }
 
-/** Before anything is judged. Failure('usage'). */
+/** Before anything is judged. Failure('usage'); also in a run directory, whose record would no longer hold. */
 async function assertWritable(path: string): Promise<void> {
   if (await isThere(path)) throw notReplaced(path);
+  if ((await runDirectoryAround(path)) !== null) {
+    throw new Failure('usage', `--write-job: ${shownName(path)} is in a run directory; name a place outside`);
+  }
   if (await isThere(dirname(path))) return;
   throw new Failure('usage', `--write-job: there is no folder ${shownName(dirname(path))}`);
 }
