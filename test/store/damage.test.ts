@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -73,18 +73,19 @@ it('is built again when another file of it is missing, or is a pipe, a link or t
     async () => undefined,
     async (path: string) => void (await promisify(execFile)('mkfifo', [path])),
     async (path: string) => symlink('/nonexistent', path),
+    async (path: string) => void (path.endsWith('store.json') || (await mkdir(path))),
     async (path: string) => {
       await writeFile(path, '');
       await truncate(path, 2 ** 30);
     },
   ];
   for (const replaceWith of replacements) {
-    for (const name of ['store.json', 'data.mdb-lock']) {
+    for (const name of ['store.json', 'data.mdb', 'data.mdb-lock', 'closed.json']) {
       const path = join(name === 'store.json' ? dir : dirname(await dataFile(dir)), name);
       await rm(path);
       await replaceWith(path);
       const store = await open();
-      if (name === 'store.json') expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+      expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
       await store.close();
     }
   }
