@@ -57,14 +57,18 @@ export async function reseal(
     join(dir, 'summary.json'),
     summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`),
   );
-  const { schema, run, tool, created_at, finished_at, pass, trial, counts, damage, fingerprints, previous } =
-    manifest;
-  const begin = { schema, run, tool, created_at, finished_at, pass, epoch };
   const text =
-    manifestBegin({ ...begin, trial, counts, damage, fingerprints, previous }) +
+    manifestBegin(headOf(manifest)) +
     manifestSources(sources, 0) +
     manifestEnd({ files: await entries(), chain_head: head });
   await writeFile(join(dir, 'manifest.json'), text);
   await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
   return head;
+}
+
+/** What stands before the sources, in the order of the file. */
+function headOf(manifest: Manifest): Parameters<typeof manifestBegin>[0] {
+  const after = ['sources', 'files', 'chain_head'];
+  const before = Object.entries(manifest).filter(([key]) => !after.includes(key));
+  return Object.fromEntries(before) as unknown as Parameters<typeof manifestBegin>[0];
 }
