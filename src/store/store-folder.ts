@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
@@ -12,9 +12,15 @@ import { isOwnMarker, makeMarker, parseMarker, type StoreMarker } from './store-
 
 const MAX_MARKER_BYTES = 4096;
 
-/** What a folder holds: nothing yet, a store of another host, data to be replaced, or data to be checked and used. */
+/** The longest that data is made before it is used, by far. */
+const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * What a folder holds: nothing yet, a store of another host, data without a marker (which another process may be making,
+ * or whose marker is lost), data to be replaced, or data to be checked and used.
+ */
 export type StoreFolder =
-  | { readonly holds: 'nothing' | 'another host' | 'untrusted data' }
+  | { readonly holds: 'nothing' | 'another host' | 'unmarked data' | 'untrusted data' }
   | { readonly holds: 'data'; readonly data: string };
 
 /**
@@ -38,6 +44,7 @@ export async function lookAtFolder(dir: string, key: Buffer | null): Promise<Sto
   if (names.length === 0) return { holds: 'nothing' };
   const marker = await readMarker(dir);
   if (marker !== null && marker.host !== hostname()) return { holds: 'another host' };
+  if (marker === null && !names.includes(STORE_FILES.marker)) return { holds: 'unmarked data' };
   if (marker === null || !(await isOwnMarker(dir, marker, key))) return { holds: 'untrusted data' };
   return { holds: 'data', data: marker.data };
 }
@@ -61,10 +68,18 @@ export async function makeDataFolder(dir: string): Promise<string> {
   return data;
 }
 
-/** Lets the store use this data from now on, in one step, and removes all other data. */
-export async function useData(dir: string, data: string, key: Buffer | null): Promise<void> {
+/**
+ * Lets the store use this data from now on, in one step, and removes data that it no longer uses. `isFirst`: only if the
+ * store has no marker yet; false when another process was faster.
+ */
+export async function useData(
+  dir: string,
+  data: string,
+  { key, isFirst }: { readonly key: Buffer | null; readonly isFirst: boolean },
+): Promise<boolean> {
   const path = join(dir, STORE_FILES.marker);
-  const temporary = join(dir, TEMPORARY_MARKER);
+  const old = await readMarker(dir).catch(() => null);
+  const temporary = join(dir, data, temporaryStoreFile(STORE_FILES.marker));
   const file = await createTemporary(temporary);
   try {
     await file.writeFile(`${JSON.stringify(await makeMarker(dir, data, key))}\n`);
@@ -72,22 +87,42 @@ export async function useData(dir: string, data: string, key: Buffer | null): Pr
   } finally {
     await file.close();
   }
-  await rename(temporary, path);
+  if (!isFirst) await rename(temporary, path);
+  else if (!(await linkedFirst(temporary, path))) return false;
   await syncDirectory(dir);
-  // Processes that have the old data open keep it until they close it.
   for (const name of await readdir(dir)) {
-    if (isStoreDataFolder(name) && name !== data) await removeData(dir, name);
+    if (!isStoreDataFolder(name) || name === data) continue;
+    // Processes that have the old data open keep it until they close it.
+    if (name === old?.data || (await isAbandoned(join(dir, name)))) await removeData(dir, name);
   }
+  return true;
+}
+
+/** Gives a file another name unless the name is taken, and removes the first name; whether it was free. */
+async function linkedFirst(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(from, { force: true });
+  }
+}
+
+/** Whether the process that made some data must have ended before it was used: nothing takes that long. */
+async function isAbandoned(folder: string): Promise<boolean> {
+  const { mtimeMs } = await lstat(folder);
+  return Date.now() - mtimeMs > ABANDONED_AFTER_MS;
 }
 
 export async function removeData(dir: string, data: string): Promise<void> {
   await rm(join(dir, data), { recursive: true, force: true });
 }
 
-const TEMPORARY_MARKER = temporaryStoreFile(STORE_FILES.marker);
-
 function isOurs(name: string): boolean {
-  return name === STORE_FILES.marker || name === TEMPORARY_MARKER || isStoreDataFolder(name);
+  return name === STORE_FILES.marker || isStoreDataFolder(name);
 }
 
 function isReplaced(error: unknown): boolean {

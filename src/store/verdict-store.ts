@@ -60,24 +60,34 @@ export class VerdictStore {
   static async open(dir: string, options: StoreOptions): Promise<VerdictStore | null> {
     const { key, say, signal } = options;
     try {
-      const found = await lookAtFolder(dir, key);
-      if (found.holds === 'another host') {
-        say(
-          `the verdict store ${dir} belongs to another host: nothing is reused; name another one with --store`,
-        );
-        return null;
+      for (;;) {
+        const found = await lookAtFolder(dir, key);
+        if (found.holds === 'another host') {
+          say(
+            `the verdict store ${dir} belongs to another host: nothing is reused; name another one with --store`,
+          );
+          return null;
+        }
+        if (found.holds === 'data') {
+          const folder = join(dir, found.data);
+          if (await isSound(folder, signal)) return await VerdictStore.#use(folder, say);
+        }
+        const isFirst = found.holds === 'nothing' || found.holds === 'unmarked data';
+        if (!isFirst) {
+          say(
+            `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
+          );
+        }
+        const made = await VerdictStore.#make(dir, options, {
+          isFirst,
+          fill: async (fresh) => {
+            if (found.holds === 'nothing') return;
+            for await (const judged of options.recorded(signal)) await fresh.add(judged);
+          },
+        });
+        // Null: another process made one at the same time.
+        if (made !== null) return made;
       }
-      if (found.holds === 'nothing') return await VerdictStore.#make(dir, options, () => Promise.resolve());
-      if (found.holds === 'data') {
-        const folder = join(dir, found.data);
-        if (await isSound(folder, signal)) return await VerdictStore.#use(folder, say);
-      }
-      say(
-        `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
-      );
-      return await VerdictStore.#make(dir, options, async (fresh) => {
-        for await (const judged of options.recorded(signal)) await fresh.add(judged);
-      });
     } catch (error) {
       if (signal.aborted || error instanceof Failure) throw error;
       say(`the verdict store ${dir} cannot be used (${causeOf(error)}): nothing is reused in this run`);
@@ -133,11 +143,15 @@ export class VerdictStore {
     const { signal, isUnfinished } = options;
     try {
       const before = await old.#size();
-      const kept = await VerdictStore.#make(dir, options, async (fresh) => {
-        for await (const judged of options.recorded(signal)) await fresh.add(judged);
-        await old.#verdicts.copyTo(fresh.#verdicts, isUnfinished, signal);
-        await old.#files.copyTo(fresh.#files, signal);
+      const kept = await VerdictStore.#make(dir, options, {
+        isFirst: false,
+        fill: async (fresh) => {
+          for await (const judged of options.recorded(signal)) await fresh.add(judged);
+          await old.#verdicts.copyTo(fresh.#verdicts, isUnfinished, signal);
+          await old.#files.copyTo(fresh.#files, signal);
+        },
       });
+      if (kept === null) return null;
       const after = await kept.#size();
       await kept.close();
       return { before, after };
@@ -162,24 +176,29 @@ export class VerdictStore {
     return new VerdictStore(folder, Environment.open(folder, onFailure));
   }
 
-  /** Makes a store that takes the place of the present one once it is filled. */
+  /**
+   * Makes a store, fills it, and lets it take the place of the present one. With `isFirst` there must be none; null when
+   * another process has made one meanwhile.
+   */
   static async #make(
     dir: string,
     { key, say }: StoreOptions,
-    fill: (fresh: VerdictStore) => Promise<void>,
-  ): Promise<VerdictStore> {
+    { isFirst, fill }: { readonly isFirst: boolean; readonly fill: (fresh: VerdictStore) => Promise<void> },
+  ): Promise<VerdictStore | null> {
     const data = await makeDataFolder(dir);
     let store: VerdictStore | null = null;
     try {
       store = await VerdictStore.#use(join(dir, data), say);
       await fill(store);
       if (!store.#environment.isWhole) throw new Error('the store could not be filled');
-      await useData(dir, data, key);
-      return store;
+      if (await useData(dir, data, { key, isFirst })) return store;
     } catch (error) {
       await store?.close();
       await removeData(dir, data);
       throw error;
     }
+    await store.close();
+    await removeData(dir, data);
+    return null;
   }
 }

@@ -62,6 +62,7 @@ describe('a run’s configuration', () => {
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'] },
       store: join(cwd, 'runs', '.store'),
       reuse: true,
+      rehash: false,
       canaries: { from: 'built-in' },
       trial: null,
       failIf: { flaggedRate: null, blockedRate: null, errorRate: null, uncoveredRate: null, categories: {} },

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -15,12 +15,10 @@ const contents = Array.from({ length: COUNT }, (_, index) => content(index));
 const MANY = Array.from({ length: 10_000 }, (_, index) => content(index));
 const recorded = verdictsOf('run-1', contents);
 
-const dataFile = async (dir: string): Promise<string> =>
-  join(
-    dir,
-    (await readdir(dir)).find((name) => name.startsWith('data-'))!,
-    'data.mdb',
-  );
+const dataFile = async (dir: string): Promise<string> => {
+  const { data } = JSON.parse(await readFile(join(dir, 'store.json'), 'utf8')) as { data: string };
+  return join(dir, data, 'data.mdb');
+};
 
 /** Something that happens to a file: it is cut, or a part of it is overwritten. */
 const accidents = fc.oneof(
@@ -154,4 +152,18 @@ it('goes on without storing more when the file cannot grow, and says so once', a
   const { stdout } = await promisify(execFile)('sh', limited, { maxBuffer: 2 ** 24 });
   const said = stdout.split('\n').filter((line) => !/^\d*$/.test(line));
   expect(said).toEqual([expect.stringMatching(/^the verdict store cannot be written \(E[A-Z]+\)/), 'closed']);
+});
+
+it('is made once by processes that begin at the same time, and keeps what each of them adds', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { open, said } = await keptStore();
+    const parts = [0, 1, 2, 3].map((part) => contents.slice(part * 10, part * 10 + 10));
+    const stores = await Promise.all(parts.map(() => open()));
+    await Promise.all(stores.map((store, at) => store.add(verdictsOf('run-1', parts[at]!))));
+    for (const store of stores) await store.close();
+    const store = await open();
+    for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
+    await store.close();
+    expect(said).toEqual([]);
+  }
 });

@@ -43,9 +43,10 @@ export async function isFileOfStore(path: string, relative: string): Promise<boo
 function startOf(place: 'top' | 'data', name: string): ((head: Buffer) => boolean) | null {
   const text = (start: string) => (head: Buffer) => head.toString('latin1').startsWith(start);
   const magicAt = (at: number) => (head: Buffer) => head.subarray(at, at + MAGIC.length).equals(MAGIC);
-  const isCalled = (file: string): boolean => name === file || name === temporaryStoreFile(file);
-  if (place === 'top') return isCalled(STORE_FILES.marker) ? text(MARKER_START) : null;
-  if (isCalled(STORE_FILES.closed)) return text(CLOSED_START);
+  if (place === 'top') return name === STORE_FILES.marker ? text(MARKER_START) : null;
+  if (name === temporaryStoreFile(STORE_FILES.marker)) return text(MARKER_START);
+  if (name === STORE_FILES.closed || name === temporaryStoreFile(STORE_FILES.closed))
+    return text(CLOSED_START);
   if (name === STORE_FILES.data) return magicAt(MAGIC_IN_DATA);
   return name === STORE_FILES.lock ? magicAt(MAGIC_IN_LOCK) : null;
 }
