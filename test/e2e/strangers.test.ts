@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { chmod, chown, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeCertificate } from '../../helpers/certificate.ts';
-import { guardsweep, temporaryFolder, type Finished } from '../../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
-import { onlyRun } from '../../helpers/run-directory.ts';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { guardsweep, temporaryFolder, type Finished } from '../helpers/cli.ts';
+import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
 
 closeAfterEach();
 
