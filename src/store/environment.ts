@@ -24,6 +24,9 @@ const LOCK_BYTES = 12_288;
 /** More than opening writes: some pages for each table. */
 const ROOM_BYTES = 1024 * 1024;
 
+/** How long a write may take, in milliseconds: another process that was stopped while it wrote holds the lock. */
+const WRITE_MS = 30_000;
+
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
@@ -33,7 +36,7 @@ const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
  * An LMDB environment that may fail at any time, because everything in it can be had again: after the first error
  * nothing more is read, or written, and the owner is told once.
  *
- *            write fails (disk full)
+ *            write fails (disk full, or the lock is not free for long)
  *     open ─────────────────────────► read-only
  *      │                                │
  *      └─────────── read fails ─────────┴──────► off
@@ -119,8 +122,14 @@ export class Environment {
   /** Writes what `fill` puts, in one transaction. Resolves when that is committed, or was given up. Never rejects. */
   async write(fill: () => void): Promise<void> {
     if (this.#state !== 'open') return;
+    const over = new AbortController();
     try {
-      await this.#root.batch(fill);
+      const written = this.#root.batch(fill);
+      const late = delay(WRITE_MS, true, { signal: over.signal, ref: false }).catch(() => false);
+      if ((await Promise.race([written.then(() => false), late])) && this.#state === 'open') {
+        this.#state = 'read-only';
+        this.#onFailure('write', Object.assign(new Error('the lock is held'), { code: 'EBUSY' }));
+      }
     } catch (error) {
       // The library gives the cause as a second promise.
       const { commitError = error } = error as { commitError?: unknown };
@@ -128,6 +137,8 @@ export class Environment {
       if (this.#state !== 'open') return;
       this.#state = 'read-only';
       this.#onFailure('write', cause);
+    } finally {
+      over.abort();
     }
   }
 

@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { STORE_FILES } from '../files/store-files.ts';
-import { noteClosed, removeClosedNote } from './closed-note.ts';
+import { isAsClosed, noteClosed, removeClosedNote } from './closed-note.ts';
 import { causeOf } from './cause.ts';
+import { canBeOpened } from './check/can-be-opened.ts';
 import { isSound } from './check/check-data.ts';
 import { Environment } from './environment.ts';
 import { FileHashes } from './file-hashes.ts';
@@ -70,7 +71,15 @@ export class VerdictStore {
         }
         if (found.holds === 'data') {
           const folder = join(dir, found.data);
-          if (await isSound(folder, signal)) return await VerdictStore.#use(folder, say);
+          if (await isSound(folder, signal)) {
+            if ((await isAsClosed(folder)) || (await canBeOpened(folder, signal))) {
+              return await VerdictStore.#use(folder, say);
+            }
+            say(
+              `the verdict store ${dir} is held by a process that was stopped: nothing is reused in this run`,
+            );
+            return null;
+          }
         }
         const isFirst = found.holds === 'nothing' || found.holds === 'unmarked data';
         if (!isFirst) {

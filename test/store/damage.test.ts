@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
 import { JUDGED, judgement, verdictsOf } from './verdicts.ts';
 
@@ -155,15 +157,51 @@ it('goes on without storing more when the file cannot grow, and says so once', a
 });
 
 it('is made once by processes that begin at the same time, and keeps what each of them adds', async () => {
-  for (let round = 0; round < 10; round++) {
-    const { open, said } = await keptStore();
-    const parts = [0, 1, 2, 3].map((part) => contents.slice(part * 10, part * 10 + 10));
-    const stores = await Promise.all(parts.map(() => open()));
-    await Promise.all(stores.map((store, at) => store.add(verdictsOf('run-1', parts[at]!))));
-    for (const store of stores) await store.close();
-    const store = await open();
-    for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
-    await store.close();
-    expect(said).toEqual([]);
+  const { open, dir, key, said } = await keptStore();
+  const parts = [0, 1, 2].map((part) => contents.slice(part * 10, part * 10 + 10));
+  await Promise.all(
+    parts.map(async (part, at) => {
+      const given = `${dir}-${at}.json`;
+      const recordedPart = verdictsOf('run-1', part);
+      await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded: recordedPart }));
+      const [program, ...args] = node;
+      const { stdout } = await promisify(execFile)(program, [...args, dir, BUILT, given]);
+      // Nothing is said, so it prints the number of each verdict and that it is closed.
+      expect(stdout.trim().split('\n')).toHaveLength(part.length + 1);
+    }),
+  );
+  const store = await open();
+  for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
+  await store.close();
+  expect(said).toEqual([]);
+});
+
+const HOLDER = `
+  const [library, path] = process.argv.slice(1);
+  const root = require(library).open({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
+  root.transactionSync(() => {
+    console.log('holds the lock');
+    process.kill(process.pid, 'SIGSTOP');
+  });
+`;
+
+it('is not waited for when a process was stopped while it wrote', async () => {
+  const { open, dir, said, ...options } = await keptStore();
+  const store = await open();
+  await store.close();
+  const path = await dataFile(dir);
+  await rm(join(dirname(path), 'closed.json'));
+  const library = createRequire(import.meta.url).resolve('lmdb');
+  const holder = spawn(process.execPath, ['-e', HOLDER, library, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await once(holder.stdout, 'data');
+    expect(await VerdictStore.open(dir, options)).toBeNull();
+    expect(said).toEqual([expect.stringContaining('held by a process that was stopped')]);
+  } finally {
+    holder.kill('SIGKILL');
   }
+  await (await open()).close();
+  expect(said).toHaveLength(1);
 });
