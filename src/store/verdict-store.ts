@@ -76,7 +76,7 @@ export class VerdictStore {
               return await VerdictStore.#use(folder, say);
             }
             say(
-              `the verdict store ${dir} is held by a process that was stopped: nothing is reused in this run`,
+              `the verdict store ${dir} cannot be opened, as if a stopped process held it: nothing is reused in this run`,
             );
             return null;
           }

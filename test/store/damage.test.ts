@@ -198,7 +198,7 @@ it('is not waited for when a process was stopped while it wrote', async () => {
   try {
     await once(holder.stdout, 'data');
     expect(await VerdictStore.open(dir, options)).toBeNull();
-    expect(said).toEqual([expect.stringContaining('held by a process that was stopped')]);
+    expect(said).toEqual([expect.stringContaining('as if a stopped process held it')]);
   } finally {
     holder.kill('SIGKILL');
   }

@@ -15,7 +15,7 @@ const OPEN = `
 /**
  * Whether the data in a folder can be opened without waiting for ever. Opening takes the lock of writers, and the library
  * waits for it without end and without giving way to anything else: a process that was stopped (Ctrl-Z) while it wrote
- * would stop all others. So a process of its own tries first. Rejects with the signal's reason when aborted.
+ * would stop all others. And a damaged page can end the process that maps it. So a process of its own tries first. Rejects with the signal's reason when aborted.
  */
 export async function canBeOpened(folder: string, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
@@ -31,7 +31,7 @@ export async function canBeOpened(folder: string, signal: AbortSignal): Promise<
   try {
     const opened = await new Promise<boolean>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', (_status, killedBy) => resolve(killedBy !== 'SIGKILL'));
+      child.once('close', (_status, killedBy) => resolve(killedBy === null));
     });
     signal.throwIfAborted();
     return opened;
