@@ -30,6 +30,7 @@ export const ROOMS = [
   'guard-setup',
   'preflight',
   'gateway',
+  'dashboard',
   'library',
   'cli',
 ];
@@ -52,6 +53,7 @@ const BESIDE = {
     ],
     ...['training'],
   ],
+  web: ['domain', 'dashboard/api'],
 };
 
 /**
@@ -89,6 +91,8 @@ const LIBRARIES = [
   { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
   { places: ['store'], name: /^lmdb$/ },
+  { places: ['dashboard'], name: /^@duckdb\// },
+  { places: ['report'], name: /^preact/ },
 ];
 
 const RANDOM = {
@@ -101,7 +105,7 @@ const PRINT_LINES = 'Print lines with a LineWriter: it escapes what a foreign st
 
 /** What prints past the one place that escapes. */
 const printing = {
-  files: ['src/**/*.ts', 'workers/**/*.ts', 'bench/**/*.ts', 'training/**/*.ts'],
+  files: ['src/**/*.{ts,tsx}', 'workers/**/*.ts', 'bench/**/*.ts', 'training/**/*.ts'],
   ignores: ['src/terminal/standard-streams.ts', 'src/terminal/silent-console.ts'],
   rules: {
     'no-console': 'error',
@@ -223,5 +227,5 @@ export default tseslint.config(
     },
   },
   printing,
-  { files: ['src/**/*.ts', 'workers/**/*.ts'], rules: { 'house/libraries': 'error' } },
+  { files: ['src/**/*.{ts,tsx}', 'workers/**/*.ts'], rules: { 'house/libraries': 'error' } },
 );

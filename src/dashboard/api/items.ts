@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { ITEM_CODES } from '../../domain/item-error.ts';
+import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
+import { MODALITIES } from '../../domain/request.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import type { Review } from './reviews.ts';
+
+const share = z.number().min(0).max(1);
+
+/** Which items of a run. Lists: any of these; an empty list: all. */
+export const ITEM_FILTER = z.strictObject({
+  decisions: z.array(z.enum(DECISIONS)).max(3).default([]),
+  /** Flagged for any of them; `none`: review or block without a flagged category. */
+  categories: z
+    .array(z.enum([...CATEGORY_KEYS, 'other', 'none']))
+    .max(15)
+    .default([]),
+  modalities: z.array(z.enum(MODALITIES)).max(3).default([]),
+  /** Corpora as named by `Facets`. */
+  corpora: z.array(z.string().max(4096)).max(100).default([]),
+  errorCodes: z.array(z.enum(ITEM_CODES)).max(ITEM_CODES.length).default([]),
+  minScore: share.nullable().default(null),
+  maxScore: share.nullable().default(null),
+  /** Part of an id or a path, in any case. */
+  search: z.string().max(200).default(''),
+  review: z.enum(['any', 'open', 'agreed', 'overturned']).default('any'),
+});
+
+export type ItemFilter = z.output<typeof ITEM_FILTER>;
+
+export const ITEM_SORTS = ['severity', 'uncertainty', 'score_up', 'latency', 'corpus'] as const;
+
+/** Body of `POST /api/runs/:run/items`. */
+export const ITEM_QUERY = z.strictObject({
+  filter: ITEM_FILTER.prefault({}),
+  /**
+   * `severity`: decision, then score, highest first; `uncertainty`: score nearest to 0.5 first; `score_up`: lowest score
+   * first; `latency`: slowest first; `corpus`: corpus order.
+   */
+  sort: z.enum(ITEM_SORTS).default('severity'),
+  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(500).default(100),
+});
+
+export type ItemQuery = z.input<typeof ITEM_QUERY>;
+
+/** An item as a row of the review list. */
+export interface ItemRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly path: string;
+  readonly row: number | null;
+  readonly part: string | null;
+  readonly turn: number | null;
+  readonly modality: OutcomeLine['modality'];
+  readonly request_type: OutcomeLine['request_type'];
+  readonly decision: Decision | null;
+  readonly score: number | null;
+  /** Flagged categories, most probable first. */
+  readonly categories: readonly string[];
+  readonly error_code: string | null;
+  /** Its content is never shown. */
+  readonly restricted: boolean;
+  readonly review: Pick<Review, 'decision' | 'agrees'> | null;
+}
+
+export interface ItemPage {
+  /** Items that pass the filter. */
+  readonly total: number;
+  readonly offset: number;
+  readonly rows: readonly ItemRow[];
+  /** Whether the run has gone on since it was indexed. */
+  readonly stale: boolean;
+}
+
+/** While the run is being indexed for its first query, the answer to one is 202 with this. */
+export interface Indexing {
+  /** 0 … 1. */
+  readonly indexing: number;
+}
+
+/** Items by what can be filtered, each count with all other filters applied. Body of the request: an `ItemFilter`. */
+export interface Facets {
+  readonly total: number;
+  readonly decisions: Readonly<Record<Decision | 'error', number>>;
+  readonly categories: Readonly<Record<string, number>>;
+  readonly modalities: Readonly<Record<string, number>>;
+  /** The largest 100. */
+  readonly corpora: readonly { readonly corpus: string; readonly items: number }[];
+  readonly error_codes: Readonly<Record<string, number>>;
+  readonly reviews: { readonly open: number; readonly agreed: number; readonly overturned: number };
+  /** Items by score, 50 bins of 0.02. */
+  readonly scores: readonly number[];
+}
+
+/** `GET /api/runs/:run/items/:seq`: everything the record says of an item. Holds no content. */
+export interface ItemDetail {
+  readonly line: OutcomeLine;
+  /** `decided_by` in words. */
+  readonly decided_by_in_words: string | null;
+  readonly restricted: boolean;
+  /** Category of the restriction. */
+  readonly restricted_by: CategoryKey | null;
+  readonly reviews: readonly Review[];
+  /** For a turn of a conversation: the turn that tipped it; null if none did. */
+  readonly tipped_by: { readonly turn: number; readonly seq: number } | null;
+}
+
+/** Body of `POST /api/runs/:run/items/:seq/content`; every answer with content is logged as a reveal. */
+export type ItemContent =
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly marked: MarkedSpan | null;
+      readonly cut: boolean;
+    }
+  | {
+      readonly kind: 'pair';
+      readonly prompt: string;
+      readonly response: string;
+      readonly marked: MarkedSpan | null;
+      readonly cut: boolean;
+    }
+  | {
+      readonly kind: 'conversation';
+      readonly turns: readonly { readonly role: string; readonly text: string }[];
+      /** Of the turn that the verdict is about, or that tipped the conversation; 1-based, null if it is not known. */
+      readonly tipped_at: number | null;
+      readonly cut: boolean;
+    }
+  | {
+      readonly kind: 'image';
+      readonly width: number;
+      readonly height: number;
+      readonly caption: string | null;
+    }
+  | {
+      readonly kind: 'audio';
+      readonly seconds: number;
+      /** Loudest sample of each of up to 600 equal pieces, 0 … 1. */
+      readonly peaks: readonly number[];
+      readonly transcript: string | null;
+      /** Where the window that decided begins, in seconds. */
+      readonly worst_at: number | null;
+    }
+  /** Why there is nothing to show. */
+  | { readonly kind: 'unavailable'; readonly reason: ContentProblem; readonly message: string };
+
+/** The part of a text that decided, in UTF-16 code units. Of a pair: in its response. */
+export interface MarkedSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type ContentProblem =
+  | 'restricted'
+  | 'not_your_run'
+  | 'outside_root'
+  | 'source_missing'
+  | 'source_changed'
+  | 'not_readable'
+  | 'decoding_failed';
+
+/** Body of `POST /api/runs/:run/thresholds`. Thresholds of the run's policy that are not named stay. */
+export const THRESHOLD_QUERY = z.strictObject({
+  thresholds: z.partialRecord(
+    z.enum([...CATEGORY_KEYS, 'default']),
+    z.strictObject({ review: share.nullable(), block: share.nullable() }),
+  ),
+});
+
+export type ThresholdQuery = z.input<typeof THRESHOLD_QUERY>;
+
+/** What other thresholds would decide, over all verdicts of the run. */
+export interface ThresholdEffect {
+  readonly now: Readonly<Record<Decision, number>>;
+  readonly then: Readonly<Record<Decision, number>>;
+  /** Items from one decision to another, those that stay left out. */
+  readonly changes: readonly { readonly from: Decision; readonly to: Decision; readonly items: number }[];
+  /** Verdicts without a score for a category that has a threshold: the change may be larger. */
+  readonly unknown: number;
+}
+
+/** `GET /api/runs/:run/scores`: how scores are spread, for the sliders: 100 bins of 0.01. */
+export interface ScoreHistograms {
+  readonly score: readonly number[];
+  readonly categories: Readonly<Partial<Record<CategoryKey, readonly number[]>>>;
+}

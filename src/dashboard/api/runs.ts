@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { Policy } from '../../domain/policy.ts';
+import type { Decision } from '../../domain/outcome.ts';
+import type { ItemCode } from '../../domain/item-error.ts';
+
+/** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
+export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'unreadable';
+
+/** What can be asked of a run in its state. */
+export type RunAction = 'pause' | 'continue' | 'cancel' | 'resume' | 'retry';
+
+/** A run as a row of the list of runs. */
+export interface RunRow {
+  /** Name of the run directory: its key in all paths of the API. */
+  readonly run: string;
+  /** Name that the job or the user gave it. */
+  readonly name: string;
+  /** ISO 8601, UTC; null if the directory cannot be read. */
+  readonly created_at: string | null;
+  readonly state: RunState;
+  /** Why it is stalled, or cannot be read; null when nothing is wrong. */
+  readonly problem: string | null;
+  readonly actions: readonly RunAction[];
+  readonly progress: RunProgress;
+  /** Null until the run is finished. */
+  readonly by_decision: Readonly<Record<Decision, number>> | null;
+  readonly seconds: number | null;
+}
+
+/** How far a run is. Items of the current pass. */
+export interface RunProgress {
+  readonly planned: number;
+  /** Whether `planned` is final. */
+  readonly plan_closed: boolean;
+  readonly judged: number;
+  readonly errors: number;
+  readonly copies: number;
+  readonly items_per_second: number | null;
+  readonly seconds_left: number | null;
+}
+
+/** A run as its page shows it. */
+export interface RunDetail extends RunRow {
+  /** Absolute path of the run directory. */
+  readonly dir: string;
+  readonly pass: number;
+  readonly sources: readonly string[];
+  readonly policy: Policy;
+  /** Endpoints as configured; none: the workers of a fleet judge. */
+  readonly guards: readonly string[];
+  /** From the summary: null until the run is finished. */
+  readonly summary: {
+    readonly items: number;
+    readonly verdicts: number;
+    readonly errors: number;
+    readonly restricted: number;
+    readonly by_category: Readonly<Record<string, number>>;
+    readonly without_category: number;
+    readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+    readonly by_modality: Readonly<Record<string, number>>;
+    readonly chain_head: string;
+  } | null;
+  /** Whether its content may be read: the run was created by this user, and its sources are below a --root. */
+  readonly content: { readonly readable: boolean; readonly reason: string | null };
+}
+
+/** A new run. */
+export const START_RUN = z.strictObject({
+  /** Files, folders or globs, or one job file; absolute, or relative to the first --root. */
+  paths: z.array(z.string().min(1).max(4096)).min(1).max(100),
+  name: z.string().min(1).max(64).nullable().default(null),
+  /** Path of a policy file; null: what the guard flags is blocked. */
+  policy: z.string().min(1).max(4096).nullable().default(null),
+});
+
+export type StartRun = z.input<typeof START_RUN>;
+
+export interface Started {
+  readonly run: string;
+}
+
+/** The services that runs depend on. */
+export interface Health {
+  readonly guards: readonly {
+    readonly endpoint: string;
+    readonly ready: boolean;
+    /** In words; null when it is ready. */
+    readonly problem: string | null;
+    readonly fingerprint: string | null;
+    readonly requests_in_flight: number | null;
+  }[];
+  /** Null without Redis. */
+  readonly fleet: {
+    readonly redis: string;
+    readonly connected: boolean;
+    readonly workers: number;
+    readonly sinks: number;
+    /** Jobs by queue. */
+    readonly queues: readonly { readonly queue: string; readonly waiting: number; readonly active: number }[];
+  } | null;
+}
+
+/** An event of `GET /api/events`: the SSE `event` is its kind, `data` the rest as JSON. */
+export type DashboardEvent =
+  | { readonly kind: 'runs'; readonly runs: readonly RunRow[] }
+  | { readonly kind: 'health'; readonly health: Health };
+
+/** What the page needs before anything else. */
+export interface Session {
+  readonly version: string;
+  /** Folders that may be read. */
+  readonly roots: readonly string[];
+  /** Whether runs can be started and steered here. */
+  readonly may_control: boolean;
+}
+
+/** The body of every answer that is not 2xx. */
+export interface ApiFailure {
+  readonly error: { readonly code: string; readonly message: string };
+}
