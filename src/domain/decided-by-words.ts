@@ -1,0 +1,33 @@
+import { CATEGORIES } from './taxonomy.ts';
+
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ['score', 'Overall'],
+  ...CATEGORIES.map(({ key, label }) => [key, label] as const),
+]);
+
+/** Rules that name neither a score nor a category. */
+const OTHERS: ReadonlyMap<string, string> = new Map([
+  ['flagged', 'Flagged by the guard'],
+  ['unknown category flagged', 'Flagged by the guard for a category outside the taxonomy'],
+  ['partial coverage', 'Judged only in part'],
+  ['needs_caution', 'The guard asked for caution'],
+]);
+
+const THRESHOLD = /^([a-z_]+)>=(.+)$/;
+const FLAGGED = /^([a-z_]+) flagged$/;
+
+/**
+ * The rule behind a decision (`decided_by`) in words: `hate>=0.4` is "Hate score at or above 0.4". Null, where no rule
+ * applied, is "No rule applied". A rule that `decide` does not make is returned as it is: in a record of somebody else it
+ * can be any text.
+ */
+export function decidedByInWords(rule: string | null): string {
+  if (rule === null) return 'No rule applied';
+  const [, scored = '', limit = ''] = THRESHOLD.exec(rule) ?? [];
+  const score = LABELS.get(scored);
+  if (score !== undefined) return `${score} score at or above ${limit}`;
+  const other = OTHERS.get(rule);
+  if (other !== undefined) return other;
+  const category = CATEGORIES.find(({ key }) => key === FLAGGED.exec(rule)?.[1]);
+  return category === undefined ? rule : `Flagged by the guard for ${category.label}`;
+}
