@@ -9,7 +9,11 @@ const share = z.number().min(0).max(1);
 
 /** Which items of a run. Lists: any of these; an empty list: all. */
 export const ITEM_FILTER = z.strictObject({
-  decisions: z.array(z.enum(DECISIONS)).max(3).default([]),
+  /** `error`: items that were not judged. */
+  decisions: z
+    .array(z.enum([...DECISIONS, 'error']))
+    .max(4)
+    .default([]),
   /** Flagged for any of them; `none`: review or block without a flagged category. */
   categories: z
     .array(z.enum([...CATEGORY_KEYS, 'other', 'none']))
@@ -61,7 +65,8 @@ export interface ItemRow {
   readonly error_code: string | null;
   /** Its content is never shown. */
   readonly restricted: boolean;
-  readonly review: Pick<Review, 'decision' | 'agrees'> | null;
+  /** The last review; null: none, or it was taken back. */
+  readonly review: { readonly decision: Decision; readonly agrees: boolean } | null;
 }
 
 export interface ItemPage {

@@ -4,7 +4,8 @@ import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 
 /** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
 export const NEW_REVIEW = z.strictObject({
-  decision: z.enum(DECISIONS),
+  /** Null takes back what was decided before: the item is open again. */
+  decision: z.enum(DECISIONS).nullable(),
   /** Categories that the person finds; null: not said. */
   categories: z.array(z.enum(CATEGORY_KEYS)).max(CATEGORY_KEYS.length).nullable().default(null),
   note: z.string().max(2000).default(''),
@@ -19,7 +20,8 @@ export interface Review {
   readonly at: string;
   /** Who, as the server knows: the user of its process. */
   readonly by: string;
-  readonly decision: Decision;
+  /** Null: what was decided before is taken back. Such an item counts as not reviewed and is in no label file. */
+  readonly decision: Decision | null;
   /** Whether that is the run's decision. */
   readonly agrees: boolean;
   readonly categories: readonly CategoryKey[] | null;
