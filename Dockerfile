@@ -8,7 +8,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
 COPY workers ./workers
-RUN node node_modules/typescript/bin/tsc -p . && node src/guard-server/lite-image/bundle.mjs
+COPY web ./web
+RUN node node_modules/typescript/bin/tsc -p . && node src/guard-server/lite-image/bundle.mjs && node web/build.mjs
 
 FROM node AS dependencies
 WORKDIR /build

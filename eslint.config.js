@@ -120,6 +120,43 @@ const printing = {
   },
 };
 
+/** Pages: every text in them is foreign, and what they share with the server is types, which do not reach the bundle. */
+const pages = {
+  files: ['web/**/*.ts', 'web/**/*.tsx'],
+  languageOptions: { parserOptions: { project: './web/tsconfig.json' } },
+  rules: {
+    'no-console': 'error',
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            group: ['**/src/dashboard/**', '**/src/report/**'],
+            allowTypeImports: true,
+            message: 'Import types only: the pages get none of the server.',
+          },
+        ],
+      },
+    ],
+  },
+};
+
+/** The report alone embeds markup: the SVG that its charts are rendered to. */
+const escaping = {
+  files: ['web/dashboard/**', 'web/ui/**'],
+  rules: {
+    'no-restricted-syntax': [
+      'error',
+      ...[
+        "JSXAttribute[name.name='dangerouslySetInnerHTML']",
+        "MemberExpression[property.name='innerHTML']",
+        "MemberExpression[property.name='outerHTML']",
+        "CallExpression[callee.property.name='insertAdjacentHTML']",
+      ].map((selector) => ({ selector, message: 'Render elements: markup from a string is not escaped.' })),
+    ],
+  },
+};
+
 for (const entry of readdirSync('src', { withFileTypes: true })) {
   if (entry.isDirectory() && !ROOMS.includes(entry.name)) {
     throw new Error(`src/${entry.name} has no place in the order of rooms in eslint.config.js`);
@@ -226,5 +263,7 @@ export default tseslint.config(
     },
   },
   printing,
+  pages,
+  escaping,
   { files: ['src/**/*.ts', 'workers/**/*.ts'], rules: { 'house/libraries': 'error' } },
 );

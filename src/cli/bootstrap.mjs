@@ -61,6 +61,7 @@ function buildStale() {
     newestBelow(join(root, 'workers')),
     newestBelow(join(root, 'training')),
     newestBelow(join(root, 'bench'), 'results'),
+    newestBelow(join(root, 'web')),
     mtime(join(root, 'tsconfig.json')),
     mtime(join(root, 'package-lock.json')),
   ];
@@ -204,6 +205,7 @@ function makeReady() {
       step('bundling the image model (once)', process.execPath, [
         join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'),
       ]);
+      step('building the pages (once)', process.execPath, [join(root, 'web', 'build.mjs')]);
       mkdirSync(join(root, 'dist'), { recursive: true });
       writeFileSync(join(root, 'dist', '.built'), started.toISOString());
     }

@@ -24,6 +24,11 @@ const BUNDLE = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/src/cli/bundled', '');
 `;
 
+/** Stands in for the build of the pages. */
+const PAGES = `import { writeFileSync } from 'node:fs';
+writeFileSync('dist/pages', '');
+`;
+
 /** A fresh checkout with nothing in it but the bootstrap. */
 async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => Started }> {
   const root = await temporaryFolder();
@@ -32,6 +37,8 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
   await mkdir(join(root, 'src/guard-server/lite-image'), { recursive: true });
   await writeFile(join(root, 'src/guard-server/lite-image/bundle.mjs'), BUNDLE);
+  await mkdir(join(root, 'web'));
+  await writeFile(join(root, 'web/build.mjs'), PAGES);
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
   await writeFile(join(root, 'package-lock.json'), '{}');
   await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
@@ -63,11 +70,20 @@ class Started {
   }
 }
 
-it('compiles, then bundles the image model, and does neither again', async () => {
+it('compiles, bundles the image model, builds the pages, and does none of it again', async () => {
   const { root, start } = await checkout();
-  expect((await start().done()).stderr).toMatch(/compiling[^]*bundling/);
+  expect((await start().done()).stderr).toMatch(/compiling[^]*bundling[^]*building/);
   await stat(join(root, 'dist/src/cli/bundled'));
+  await stat(join(root, 'dist/pages'));
   expect((await start().done()).stderr).toBe('');
+});
+
+it('builds again after a page changed', async () => {
+  const { root, start } = await checkout();
+  await start().done();
+  const later = new Date(Date.now() + 60_000);
+  await utimes(join(root, 'web/build.mjs'), later, later);
+  expect((await start().done()).stderr).toContain('building the pages');
 });
 
 it('installs without the scripts of packages, and shows them no secret', async () => {

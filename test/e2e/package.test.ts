@@ -85,6 +85,7 @@ describe('the packed package', () => {
       ]),
     );
     expect(files.some((file) => file.startsWith('dist/image-runtime/'))).toBe(true);
+    expect(files).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/web/LICENSES.md']));
     const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
   });
