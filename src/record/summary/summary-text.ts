@@ -1,3 +1,4 @@
+import { ITEM_ADVICE } from '../../domain/words/item-advice.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
@@ -7,7 +8,6 @@ import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
-import { ADVICE } from './advice.ts';
 import { canaryLine } from './canary-counts.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import { gateText } from './gates.ts';
@@ -76,7 +76,7 @@ function headlines(summary: Summary): string[] {
 
 function notJudged(summary: Summary): string[] {
   const lines = Object.entries(summary.by_error_code).map(([code, count]) => {
-    const advice = ADVICE[code as ItemCode];
+    const advice = ITEM_ADVICE[code as ItemCode];
     const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
     return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
   });

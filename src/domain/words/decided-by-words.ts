@@ -1,4 +1,4 @@
-import { CATEGORIES } from './taxonomy.ts';
+import { CATEGORIES } from '../taxonomy.ts';
 
 const LABELS: ReadonlyMap<string, string> = new Map([
   ['score', 'Overall'],

@@ -1,7 +1,7 @@
-import type { ItemCode } from '../../domain/item-error.ts';
+import type { ItemCode } from '../item-error.ts';
 
 /** What to do about items that were not judged, by code. */
-export const ADVICE: Readonly<Record<ItemCode, string>> = {
+export const ITEM_ADVICE: Readonly<Record<ItemCode, string>> = {
   MISSING_PAYLOAD: 'no content to judge; check the export',
   INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
   INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidedByInWords } from '../../src/domain/decided-by-words.ts';
-import { decide, type Policy, type Scored, type Thresholds } from '../../src/domain/policy.ts';
-import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
+import { decidedByInWords } from '../../../src/domain/words/decided-by-words.ts';
+import { decide, type Policy, type Scored, type Thresholds } from '../../../src/domain/policy.ts';
+import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 
 const score = fc.double({ min: 0, max: 1, noNaN: true });
 const thresholds: fc.Arbitrary<Thresholds> = fc.record({ review: score, block: score }, { requiredKeys: [] });
