@@ -23,7 +23,17 @@ export const RUN_FILES = {
   manifestSignature: 'manifest.sig',
   /** Which process feeds the run, and requests to it, such as to pause. Not part of the record. */
   control: 'control',
+  /** What people decided on items, and what they were shown, in the dashboard. Not part of the record. */
+  review: 'review',
 } as const;
+
+/** Names in `review`. Their lines begin with what `reviewLineStart` returns. */
+export const REVIEW_FILES = { reviews: 'reviews.jsonl', reveals: 'reveals.jsonl' } as const;
+
+/** How the lines of the files in `review` begin. */
+export function reviewLineStart(run: string): string {
+  return `{"schema":1,"run":${JSON.stringify(run)},"at":`;
+}
 
 /** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */
 export function flaggedCsv(part: number): string {

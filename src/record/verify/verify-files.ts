@@ -21,6 +21,9 @@ const MANIFEST_FILES: ReadonlySet<string> = new Set([
   RUN_FILES.manifestSignature,
 ]);
 
+/** `log` is listed file by file; the others are not part of the record. */
+const FOLDERS: ReadonlySet<string> = new Set([RUN_FILES.log, RUN_FILES.control, RUN_FILES.review]);
+
 const LOG_PREFIX = `${RUN_FILES.log}/`;
 
 /**
@@ -47,8 +50,8 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     }
   }
   for (const name of await listFolder(runDir)) {
-    const folder = name === RUN_FILES.log || name === RUN_FILES.control;
-    if (MANIFEST_FILES.has(name) || folder || listed.has(name) || isLeftBehind(name, '', listed)) continue;
+    if (MANIFEST_FILES.has(name) || FOLDERS.has(name) || listed.has(name) || isLeftBehind(name, '', listed))
+      continue;
     throw broken(`${name} is not part of the record: ${RUN_FILES.manifest} does not list it`);
   }
   for (const name of logs) {

@@ -6,7 +6,8 @@ import { RUN_FILES } from '../../files/run-files.ts';
 
 /** The first folder of a run directory that other users could change, and why; null when there is none. */
 async function sharedFolder(runDir: string): Promise<{ path: string; why: SharedFolder } | null> {
-  for (const path of [runDir, join(runDir, RUN_FILES.log), join(runDir, RUN_FILES.control)]) {
+  const { log, control, review } = RUN_FILES;
+  for (const path of [runDir, join(runDir, log), join(runDir, control), join(runDir, review)]) {
     try {
       const why = await sharedWithOthers(path);
       if (why !== null) return { path, why };

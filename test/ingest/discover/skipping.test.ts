@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
@@ -128,6 +129,8 @@ describe('earlier runs', () => {
     const options = ['--out', runs, '--audit', 'every-turn', '--format', 'csv,parquet', '--quiet'];
     execFileSync(process.execPath, [MAIN, 'enqueue', folder, ...options], { stdio: 'ignore' });
     run = basename(await onlyRun(runs));
+    const reviews = await ReviewFile.open({ dir: join(runs, run), run }, 'reviews', () => undefined);
+    await reviews.append({ seq: 0, decision: 'allow' });
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -145,6 +148,7 @@ describe('earlier runs', () => {
     expect(names).toContain('conversations.jsonl');
     expect(names).toContain('verdicts.parquet');
     expect(names).toContain('log/0001-000001.jsonl');
+    expect(names).toContain('review/reviews.jsonl');
   });
 
   test('the list is part of their record', async () => {
@@ -173,6 +177,8 @@ describe('earlier runs', () => {
       'log/notes.txt',
       'log/0001-000009.jsonl',
       'control/cancelled',
+      'review/reviews.jsonl',
+      'review/notes.txt',
       'flagged-2.csv',
       'verdicts.jsonl',
       'verdicts.csv',

@@ -1,4 +1,4 @@
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
@@ -76,6 +76,13 @@ describe('verify', () => {
     const left = ['.DS_Store', '._.DS_Store', '._verdicts.csv', 'Thumbs.db', 'desktop.ini', '.directory'];
     for (const name of [...left, '.nfs00000000018f4a9b00000001', '.0001-verdicts.jsonl.tmp', 'log/.DS_Store'])
       await writeFile(join(dir, name), '');
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+
+  it('passes over what people decided in the dashboard: it is no part of the record', async () => {
+    const { dir } = await smallRun();
+    await mkdir(join(dir, 'review'));
+    await writeFile(join(dir, 'review', 'reviews.jsonl'), '{}\n');
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 

@@ -10,6 +10,8 @@ import {
   finalNameOf,
   isFlaggedCsv,
   passOfManifest,
+  REVIEW_FILES,
+  reviewLineStart,
   RUN_FILES,
 } from '../../../files/run-files.ts';
 import { isNestedTooDeeply } from '../../../formats/json/nesting.ts';
@@ -90,6 +92,9 @@ function startOf(relative: string, run: string): RegExp | null {
     if (name === 'paused' || name === 'cancelled') return EMPTY;
     if (name === 'seal') return /^[0-9a-f]{64}\n$/;
     return /^feed-\d{4,}\.json$/.test(name!) ? literally('{"host":') : null;
+  }
+  if (folder === RUN_FILES.review) {
+    return Object.values<string>(REVIEW_FILES).includes(name!) ? literally(reviewLineStart(run)) : null;
   }
   if (folder !== '') return null;
   // A temporary name stands for the final file that was being written.

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ChainedFile } from '../../files/chained-file.ts';
+import { DIRECTORY_MODE } from '../../files/create-file.ts';
+import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
+
+/** What every line of a file in `review` says. */
+export interface ReviewFileEntry extends Readonly<Record<string, unknown>> {
+  readonly schema: 1;
+  readonly run: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** The user of the process that appended the line. */
+  readonly by: string;
+}
+
+/**
+ * A file in the folder `review` of a run directory, to which the dashboard only appends: a chain that begins with the hash
+ * of run.json. Several processes may append. Made with the first entry: folder 0700, file 0600.
+ */
+export class ReviewFile {
+  readonly #runDir: string;
+  readonly #run: string;
+  readonly #path: string;
+  readonly #file: ChainedFile;
+
+  private constructor(runDir: string, run: string, path: string, file: ChainedFile) {
+    this.#runDir = runDir;
+    this.#run = run;
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /**
+   * `run` is the name in run.json. `take` takes every entry once, in order: those found by `read`, and those appended. Its
+   * keys are not validated.
+   */
+  static async open(
+    { dir, run }: { readonly dir: string; readonly run: string },
+    name: keyof typeof REVIEW_FILES,
+    take: (entry: Readonly<Record<string, unknown>>) => void,
+  ): Promise<ReviewFile> {
+    const within = `${RUN_FILES.review}/${REVIEW_FILES[name]}`;
+    const path = join(dir, within);
+    const genesis = hash('sha256', await readRunFile(dir, RUN_FILES.run));
+    return new ReviewFile(dir, run, path, new ChainedFile({ path, name: within, genesis, take }));
+  }
+
+  /** Takes what was appended since the last call. Failure('internal') when a line was changed, removed or moved. */
+  read(signal: AbortSignal): Promise<void> {
+    return this.#file.read(signal);
+  }
+
+  /**
+   * Appends what a person did now; it is on disk when this resolves. Failure('usage') for a run directory in which others can
+   * write, Failure('service') when the disk is full, Failure('internal') as `read`.
+   */
+  async append(what: Readonly<Record<string, unknown>>): Promise<void> {
+    await assertOwnRun(this.#runDir);
+    await makeFolder(dirname(this.#path));
+    const entry: ReviewFileEntry = {
+      schema: 1,
+      run: this.#run,
+      at: new Date().toISOString(),
+      by: userOfProcess(),
+      ...what,
+    };
+    await this.#file.append(entry);
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, DIRECTORY_MODE);
+  } catch (error) {
+    // `assertOwnRun` refuses anything but a folder in its place.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Name of the user; the number of one without a name. */
+function userOfProcess(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

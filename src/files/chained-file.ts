@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import { lstat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure } from '../domain/failure.ts';
+import { openForAppending } from './create-file.ts';
+import { isDiskFull } from './disk-full.ts';
+import { syncDirectory, writeAt } from './durable-write.ts';
+import { withCheck, withoutCheck } from './line-check.ts';
+import { readFully } from './read-fully.ts';
+import { readRecordLines } from './record-lines.ts';
+
+/** How many of the last lines a new one may follow: processes that append at the same time follow the same line. */
+const WINDOW = 64;
+
+interface ChainedFileOptions {
+  /** Absolute path. Its folder exists before the first `append`. */
+  readonly path: string;
+  /** How messages name the file. */
+  readonly name: string;
+  /** What the first line follows: a hash that only this file begins with. */
+  readonly genesis: string;
+  /** Takes every entry of the file once, in order: those of other processes, and those appended here. */
+  readonly take: (entry: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * A file of JSON lines to which several processes append. Each line names the hash of one before it (`prev`) and has a check
+ * of its own, so that a line that was changed, removed or moved is found, unless it was the last. A line that a crash tore
+ * is skipped: no other line names it.
+ */
+export class ChainedFile {
+  readonly #options: ChainedFileOptions;
+  /** Hashes of the last lines, oldest first. */
+  #window: string[];
+  /** Bytes and lines that were read. */
+  #position = 0;
+  #lines = 0;
+  /** Reads and appends, one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ChainedFileOptions) {
+    this.#options = options;
+    this.#window = [options.genesis];
+  }
+
+  /** Takes what was appended since the last call. Failure('internal') when the chain does not hold. */
+  read(signal: AbortSignal): Promise<void> {
+    return this.#next(() => this.#readOn(signal));
+  }
+
+  /**
+   * Appends an entry; it is on disk, and was taken, when this resolves. Failure('service') when the disk is full: then the
+   * file is as it was. The keys `prev` and `check` belong to the file.
+   */
+  append(entry: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#next(async () => {
+      const { signal } = new AbortController();
+      await this.#readOn(signal);
+      const { path } = this.#options;
+      const handle = await openForAppending(path);
+      try {
+        const before = (await handle.stat()).size;
+        const line = withCheck(JSON.stringify({ ...entry, prev: this.#window.at(-1) }));
+        // Ends a line that was torn by a crash.
+        const bytes = Buffer.from(`${before === this.#position ? '' : '\n'}${line}\n`);
+        await this.#write(handle, bytes, before);
+        if (before === 0) await syncDirectory(dirname(path));
+      } finally {
+        await handle.close();
+      }
+      await this.#readOn(signal);
+    });
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #write(handle: FileHandle, bytes: Buffer, before: number): Promise<void> {
+    try {
+      // The position is without effect on a file that is opened for appending.
+      await writeAt(handle, bytes, before);
+      await handle.datasync();
+    } catch (cause) {
+      await takeBack(handle, bytes, before).catch(() => undefined);
+      if (!isDiskFull(cause)) throw cause;
+      throw new Failure('service', `the disk is full: nothing was added to ${this.#options.name}`, { cause });
+    }
+  }
+
+  async #readOn(signal: AbortSignal): Promise<void> {
+    const { path, name, take } = this.#options;
+    const size = await sizeOf(path);
+    if (size < this.#position) throw new Failure('internal', `${name} has become shorter`);
+    if (size === this.#position) return;
+    for await (const lines of readRecordLines(path, { signal, from: this.#position })) {
+      for (const bytes of lines) {
+        const entry = parsed(bytes);
+        if (entry !== null && !this.#window.includes(entry['prev'] as string)) {
+          throw new Failure(
+            'internal',
+            `${name} line ${this.#lines + 1} does not follow the lines before it`,
+          );
+        }
+        this.#position += bytes.length + 1;
+        this.#lines++;
+        if (entry === null) continue;
+        this.#window.push(hash('sha256', bytes));
+        if (this.#window.length > WINDOW) this.#window.shift();
+        take(entry);
+      }
+    }
+  }
+}
+
+/** The entry of a line; null for one that is torn or changed. */
+function parsed(bytes: Buffer): Record<string, unknown> | null {
+  const text = bytes.toString();
+  const json = withoutCheck(text);
+  // A line without a check is not of this file.
+  if (json === null || json === text) return null;
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await lstat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** Removes the bytes of a failed append, unless another process has appended since. */
+async function takeBack(handle: FileHandle, bytes: Buffer, before: number): Promise<void> {
+  const written = (await handle.stat()).size - before;
+  if (written <= 0 || written > bytes.length) return;
+  const found = await readFully(handle, Buffer.alloc(written), before);
+  if (found.equals(bytes.subarray(0, written))) await handle.truncate(before);
+}
