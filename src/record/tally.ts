@@ -1,5 +1,5 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
-import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
+import type { Decision, OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
@@ -25,6 +25,8 @@ export interface WholeConversations {
   readonly earlier_turns: number;
 }
 
+export type DecisionCounts = Readonly<Record<Decision, number>>;
+
 /** Sums over the outcomes of a run. */
 export interface Counts {
   readonly items: number;
@@ -34,13 +36,17 @@ export interface Counts {
   readonly flagged: number;
   /** Verdicts that the guard itself flagged (FLAGGED), whatever the policy decided. */
   readonly guard_flagged: number;
-  readonly by_decision: Readonly<Record<Decision, number>>;
+  readonly by_decision: DecisionCounts;
   /** Verdicts by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
   /** Verdicts that are listed in restricted.csv. */
   readonly restricted: number;
+  /** The same by decision. */
+  readonly decisions_by_category: Readonly<Record<string, DecisionCounts>>;
   /** Verdicts that were flagged, by the guard or by the decision, without a flagged category: not in `by_category`. */
   readonly without_category: number;
+  /** The same by decision. */
+  readonly decisions_without_category: DecisionCounts;
   /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
   readonly category_unknown: Readonly<Partial<Record<CategoryKey, number>>>;
   /** Verdicts on a part of their item only. */
@@ -83,7 +89,6 @@ export class Tally {
   #errors = 0;
   #reused = 0;
   #guardFlagged = 0;
-  #withoutCategory = 0;
   #restricted = 0;
   #partial = 0;
   #wholeConversations = 0;
@@ -97,8 +102,9 @@ export class Tally {
   readonly #streams = new StreamTally();
   readonly #conversations = new ConversationTally();
   #unknownCategories = 0;
-  readonly #decisions = new Map<string, number>();
-  readonly #categories = new Map<string, number>();
+  readonly #decisions = noDecisions();
+  readonly #withoutCategory = noDecisions();
+  readonly #categories = new Map<string, Record<Decision, number>>();
   readonly #codes = new Map<string, number>();
   readonly #modalities = new Map<string, number>();
   readonly #unsupportedFiles = new Map<string, number>();
@@ -125,9 +131,9 @@ export class Tally {
     }
     const decided = replayDecision(this.#policy, line);
     if (decided === null || line.decision === null) return decided === null && line.decision === null;
-    increment(this.#decisions, line.decision);
-    for (const key of line.subcategory_flags ?? []) this.#countCategory(key);
-    this.#countFlags(line);
+    this.#decisions[line.decision]++;
+    for (const key of line.subcategory_flags ?? []) this.#countCategory(key, line.decision);
+    this.#countFlags(line, line.decision);
     if (restrictedBy(line) !== null) this.#restricted++;
     this.#countCoverage(line);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
@@ -142,19 +148,22 @@ export class Tally {
   }
 
   counts(): Counts {
-    const decided = ordered(this.#decisions, DECISIONS);
+    const decided = this.#decisions;
+    const categories = ordered(this.#categories, CATEGORY_KEYS);
     const streams = this.#streams.counts();
     const conversations = this.#conversations.counts();
     return {
       items: this.#items,
       verdicts: this.#items - this.#errors,
       errors: this.#errors,
-      flagged: (decided.review ?? 0) + (decided.block ?? 0),
+      flagged: decided.review + decided.block,
       guard_flagged: this.#guardFlagged,
-      by_decision: { allow: decided.allow ?? 0, review: decided.review ?? 0, block: decided.block ?? 0 },
-      by_category: ordered(this.#categories, CATEGORY_KEYS),
+      by_decision: { ...decided },
+      by_category: Object.fromEntries(Object.entries(categories).map(([key, by]) => [key, sumOf(by)])),
+      decisions_by_category: categories,
       restricted: this.#restricted,
-      without_category: this.#withoutCategory,
+      without_category: sumOf(this.#withoutCategory),
+      decisions_without_category: { ...this.#withoutCategory },
       category_unknown: ordered(this.#categoryUnknown, CATEGORY_KEYS),
       partial: this.#partial,
       judged_as_whole: { conversations: this.#wholeConversations, earlier_turns: this.#earlierTurns },
@@ -187,9 +196,9 @@ export class Tally {
     return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
   }
 
-  #countFlags({ flagged, decision, subcategory_flags, subcategory_scores }: OutcomeLine): void {
+  #countFlags({ flagged, subcategory_flags, subcategory_scores }: OutcomeLine, decision: Decision): void {
     const flags = subcategory_flags ?? [];
-    if (flags.length === 0 && (flagged === true || decision !== 'allow')) this.#withoutCategory++;
+    if (flags.length === 0 && (flagged === true || decision !== 'allow')) this.#withoutCategory[decision]++;
     if (flagged !== true) return;
     this.#guardFlagged++;
     for (const key of CATEGORY_KEYS) {
@@ -207,14 +216,14 @@ export class Tally {
     this.#earlierTurns += coverage.total - 1;
   }
 
-  #countCategory(key: string): void {
+  #countCategory(key: string, decision: Decision): void {
     const isCounted = isCategoryKey(key) || this.#categories.has(key);
-    if (!isCounted && this.#unknownCategories === MAX_UNKNOWN_CATEGORIES) {
-      increment(this.#categories, OTHER_CATEGORIES);
-      return;
-    }
-    if (!isCounted) this.#unknownCategories++;
-    increment(this.#categories, key);
+    const isOther = !isCounted && this.#unknownCategories === MAX_UNKNOWN_CATEGORIES;
+    if (!isCounted && !isOther) this.#unknownCategories++;
+    const name = isOther ? OTHER_CATEGORIES : key;
+    let counts = this.#categories.get(name);
+    if (counts === undefined) this.#categories.set(name, (counts = noDecisions()));
+    counts[decision]++;
   }
 
   #countExtension(extension: string): void {
@@ -239,8 +248,16 @@ function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
+function noDecisions(): Record<Decision, number> {
+  return { allow: 0, review: 0, block: 0 };
+}
+
+function sumOf({ allow, review, block }: DecisionCounts): number {
+  return allow + review + block;
+}
+
 /** Counts as an object: `keys` in their order, then the others by name. */
-function ordered(counts: ReadonlyMap<string, number>, keys: readonly string[]): Record<string, number> {
+function ordered<T>(counts: ReadonlyMap<string, T>, keys: readonly string[]): Record<string, T> {
   const others = [...counts.keys()].filter((key) => !keys.includes(key)).sort();
   return Object.fromEntries(
     [...keys, ...others].filter((key) => counts.has(key)).map((key) => [key, counts.get(key)!]),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { OutcomeLine } from '../../src/domain/outcome.ts';
+import type { Decision, OutcomeLine } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { REFUSALS } from '../../src/normalize/audio/refusals.ts';
 import { Tally } from '../../src/record/tally.ts';
@@ -110,4 +110,27 @@ it('counts the turns of conversations that have no verdict of their own', () => 
   tally.add(outcomeLine({ seq: 2, request_type: 'multiturn', coverage: turns(3), turn: 3 }));
   tally.add(outcomeLine({ seq: 3 }));
   expect(tally.counts().judged_as_whole).toEqual({ conversations: 1, earlier_turns: 4 });
+});
+
+it('has every review and every block in a category or in none, apart', () => {
+  const tally = new Tally(DEFAULT_POLICY);
+  const add = (decision: Decision, flagged: boolean, subcategory_flags: string[] | null): void => {
+    tally.add(outcomeLine({ decision, flagged, subcategory_flags }));
+  };
+  add('block', true, ['hate']);
+  add('block', true, ['hate', 'made up']);
+  add('block', true, null);
+  add('review', false, []);
+  add('review', false, ['hate']);
+  add('allow', true, []);
+  add('allow', false, null);
+  expect(tally.counts()).toMatchObject({
+    by_category: { hate: 3, 'made up': 1 },
+    decisions_by_category: {
+      hate: { allow: 0, review: 1, block: 2 },
+      'made up': { allow: 0, review: 0, block: 1 },
+    },
+    without_category: 3,
+    decisions_without_category: { allow: 1, review: 1, block: 1 },
+  });
 });

@@ -120,8 +120,12 @@ export const SUMMARY = z
     guard_flagged: count.default(0).describe('Verdicts that the guard itself flagged.'),
     by_decision: byDecision,
     by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
+    decisions_by_category: z.record(z.string(), byDecision).default({}).describe('The same by decision.'),
     restricted: count.default(0).describe('Verdicts that are listed in restricted.csv.'),
     without_category: count.default(0).describe('Verdicts that were flagged without a flagged category.'),
+    decisions_without_category: byDecision
+      .default({ allow: 0, review: 0, block: 0 })
+      .describe('The same by decision.'),
     category_unknown: z
       .partialRecord(z.enum(CATEGORY_KEYS), count)
       .default({})
