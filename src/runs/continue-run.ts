@@ -13,10 +13,13 @@ import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
+import { LiveView } from './live-view.ts';
 import { Passes, summaryIfDone } from './next-pass.ts';
 import { RunReuse } from './reuse/run-reuse.ts';
-import { RunProgress, type RunView } from './progress.ts';
+import { RunProgress } from './progress.ts';
+import type { NotedView } from './run-events.ts';
 import { runPass } from './run-pass.ts';
+import { StageCounts } from './stage-counts.ts';
 
 /** The guards of a run. */
 export interface RunGuards extends Judge {
@@ -38,7 +41,7 @@ export interface ContinueOptions {
   /** One line for people. */
   readonly say: (message: string) => void;
   /** Called once, when judging begins, with a function that returns how far the run has got. */
-  readonly watch: (view: () => RunView) => void;
+  readonly watch: (view: () => NotedView) => void;
 }
 
 export interface Continued {
@@ -81,7 +84,8 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
   const { stop } = options;
   const planPath = join(run.dir, RUN_FILES.plan);
   const reuse = new RunReuse(run.record, options.store ?? null);
-  const log = await claimLog(run.dir, run.record, { signal: stop, report: options.say });
+  const live = new LiveView(options.say);
+  const log = await claimLog(run.dir, run.record, { signal: stop, report: live.report });
   try {
     const plan = await PlanWriter.open(planPath, {
       epoch: log.epoch,
@@ -91,14 +95,16 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
     try {
       const passes = await Passes.of(run, options.retry, (shard) => log.isCommitted(shard), stop);
       let judge = connected;
-      let view: (() => RunView) | null = null;
+      let isWatched = false;
       for await (const due of passes.due(stop)) {
         const progress = new RunProgress(run.sources);
-        const isFirst = view === null;
-        view = () => progress.view(log.counts(due.pass));
-        if (isFirst) options.watch(() => view!());
+        const stages = new StageCounts();
+        live.begin({ progress, stages, counts: () => log.counts(due.pass) });
+        if (!isWatched) options.watch(live.read);
+        isWatched = true;
         const guards = (judge ??= await options.connect());
         const control = await RunControl.open(run.dir, options.say);
+        live.controlledBy(control);
         try {
           await runPass({
             ...due,
@@ -107,6 +113,7 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
             planned: () => readPlan(planPath, { signal: stop }),
             plan,
             progress,
+            stages,
             readBefore: reuse.readBefore,
             log,
             judge: guards,
@@ -121,12 +128,14 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
             stop,
           });
         } finally {
+          live.controlledBy(null);
           control.close();
         }
       }
     } finally {
       await plan.close();
     }
+    live.finishing();
     const summary = await finishRun(log, stop, { signingKey: options.signingKey ?? null });
     if (summary.status === 'finished') await reuse.finished(summary.pass);
     return summary;

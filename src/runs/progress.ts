@@ -1,5 +1,6 @@
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import type { ShardCounts } from '../record/log/chain-line.ts';
+import type { StageCounts } from './stage-counts.ts';
 
 /** How far planning has got. */
 export interface PlanProgress {
@@ -12,14 +13,27 @@ export interface PlanProgress {
   close(): void;
 }
 
-/** How far a run in progress has got. */
+/** How far a run in progress has got. Items of its current pass; those that are committed have an outcome in the log. */
 export interface RunView {
   /** Items planned so far, and whether that is all. */
   readonly planned: number;
   readonly planClosed: boolean;
+  /**
+   * Items handed to the guards so far, and those of them that have an outcome, committed or not. Null where another
+   * process has the items judged.
+   */
+  readonly sent: number | null;
+  readonly answered: number | null;
+  /** Verdicts that are committed. */
   readonly judged: number;
+  /** Of them, those to review and to block. */
+  readonly review: number;
+  readonly block: number;
+  /** Of them, those of earlier runs that this process committed; null where another process commits. */
+  readonly reused: number | null;
+  /** Errors that are committed. */
   readonly errors: number;
-  /** Items whose outcome is that of another item. */
+  /** Items whose outcome is that of another item; committed. */
   readonly copies: number;
   /** Share of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
@@ -54,16 +68,31 @@ export class RunProgress implements PlanProgress {
     this.#closed = true;
   }
 
-  /** How far the run has got, with what is committed of its pass. */
-  view({ items, errors, copies }: ShardCounts): RunView {
+  /** How far the run has got, with what is committed of its pass. `stages`: of the process that judges, if it is this one. */
+  view({ items, errors, copies, review, block }: ShardCounts, stages: StageCounts | null): RunView {
     const read = Math.min(this.#doneBytes + this.#currentBytes, this.#totalBytes);
     return {
       planned: this.#planned,
       planClosed: this.#closed,
+      ...stagesAfter(items, this.#planned, stages),
       judged: items - errors - copies,
+      review,
+      block,
+      reused: stages?.reused ?? null,
       errors,
       copies,
       readShare: this.#closed || this.#totalBytes === 0 ? 1 : read / this.#totalBytes,
     };
   }
+}
+
+/** A commit counts a moment before its shard leaves the stage, so no stage may exceed the one before it. */
+function stagesAfter(
+  committed: number,
+  planned: number,
+  stages: StageCounts | null,
+): Pick<RunView, 'sent' | 'answered'> {
+  if (stages === null) return { sent: null, answered: null };
+  const answered = Math.min(committed + stages.waitingForCommit, planned);
+  return { sent: Math.min(answered + stages.beingJudged, planned), answered };
 }

@@ -4,7 +4,7 @@ import type { Run } from './create-run.ts';
 import type { RunView } from './progress.ts';
 import type { UnheardClips } from './unheard-clips.ts';
 
-/** Progress of a run, and on a fleet what holds it up, in a few words. */
+/** Progress of a run, and what holds it up, in a few words. */
 export interface NotedView extends RunView {
   readonly note: string | null;
 }

@@ -10,6 +10,7 @@ import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
+import type { StageCounts } from './stage-counts.ts';
 
 /**
  * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being judged
@@ -29,6 +30,7 @@ interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> 
   readonly judge: Judge;
   /** Settles the items of a shard that need not be judged. */
   readonly settle: (shard: Shard) => Promise<Shard>;
+  readonly stages: StageCounts;
   /** Takes a result that is committed. */
   readonly committed: (result: ShardResult) => Promise<void>;
   /** Aborted when no new shard may begin; what is in flight is judged and committed. */
@@ -79,8 +81,15 @@ export async function runPass(input: PassInput): Promise<void> {
     await budget.enter(shardBytes(settled.items), aborted);
     await shards.add(settled, aborted);
   };
+  const judge = async (shard: Shard): Promise<void> => {
+    input.stages.sent(shard);
+    const result = await moderator.moderate(shard, { judging, session, signal });
+    input.stages.judged(result);
+    await results.add(result, signal);
+  };
   const commit = async (result: ShardResult): Promise<void> => {
     await input.log.commit(result);
+    input.stages.committed(result);
     budget.leave(shardBytes(result.shard.items));
     await input.committed(result);
   };
@@ -97,11 +106,7 @@ export async function runPass(input: PassInput): Promise<void> {
       () => shards.close(),
     ),
     stage(
-      () =>
-        shards.consume(
-          async (shard) => results.add(await moderator.moderate(shard, { judging, session, signal }), signal),
-          { concurrency: SHARDS_IN_FLIGHT, signal: draining },
-        ),
+      () => shards.consume(judge, { concurrency: SHARDS_IN_FLIGHT, signal: draining }),
       () => results.close(),
     ),
     stage(

@@ -100,7 +100,7 @@ async function judgeRun(
     drain,
     stop: AbortSignal.any([stop, failed.signal]),
     say: (line) => report({ kind: 'notice', line }),
-    watch: (view) => report({ kind: 'judging', view: () => ({ ...view(), note: null }) }),
+    watch: (view) => report({ kind: 'judging', view }),
   });
   return resultOf(run, continued);
 }

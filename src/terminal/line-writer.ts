@@ -1,16 +1,20 @@
 import { escaped, shownJson } from '../domain/text/shown.ts';
+import { columnsIn, fitted } from '../domain/text/width.ts';
 
 /** Where text is written: stdout or stderr of a process. */
 interface TextTarget {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
-/** Moves the cursor to the first column and erases the line. */
-const CLEAR_LINE = '\r\u001b[2K';
+/** Moves the cursor to the first column of a line above it, and erases everything from there on. */
+const clearFrom = (linesAbove: number): string =>
+  `\r${linesAbove > 0 ? `\u001b[${linesAbove}A` : ''}\u001b[J`;
 
 const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 
 /** Longer lines are cut, in UTF-16 code units. Our own are far shorter; untrusted text in one may not be. */
 const MAX_LINE = 16_384;
@@ -22,6 +26,8 @@ const MAX_LINE = 16_384;
  */
 export class LineWriter {
   readonly #target: TextTarget;
+  /** Widths of the lines that `redraw` drew; none after `erase` or `keep`. */
+  #drawn: readonly number[] = [];
 
   constructor(target: TextTarget) {
     this.#target = target;
@@ -50,16 +56,47 @@ export class LineWriter {
     this.#target.write(`${shownJson(value, indent)}\n`);
   }
 
-  /** Replaces the line that the cursor is on; cut to the width of the terminal. For terminals only. */
-  redraw(text: string): void {
-    // A line that wraps cannot be erased.
-    const width = (this.#target.columns ?? DEFAULT_COLUMNS) - 1;
-    this.#target.write(`${CLEAR_LINE}${escaped(text).slice(0, width)}`);
+  /** Columns of a line that `redraw` shows whole: one that fills the last column of a terminal would wrap. */
+  get lineColumns(): number {
+    return this.#width - 1;
   }
 
-  /** Erases the line that the cursor is on. For terminals only. */
+  /**
+   * Replaces the lines that were drawn last, from the cursor's line on; each is cut to the width of the terminal, and
+   * those that do not fit its height are left out. For terminals only. Call `erase` or `keep` before any other output.
+   */
+  redraw(texts: readonly string[]): void {
+    // More lines than the terminal has cannot be erased.
+    const shown = texts.slice(0, this.#target.rows || DEFAULT_ROWS);
+    const lines = shown.map((text) => fitted(escaped(text), this.lineColumns));
+    this.#target.write(`${this.#clear()}${lines.join('\n')}`);
+    this.#drawn = lines.map(columnsIn);
+  }
+
+  /** Erases the lines that were drawn last, if there are any. */
   erase(): void {
-    this.#target.write(CLEAR_LINE);
+    if (this.#drawn.length === 0) return;
+    this.#target.write(this.#clear());
+    this.#drawn = [];
+  }
+
+  /** Leaves the lines that were drawn last where they are, if there are any. */
+  keep(): void {
+    if (this.#drawn.length > 0) this.#target.write('\n');
+    this.#drawn = [];
+  }
+
+  get #width(): number {
+    return this.#target.columns || DEFAULT_COLUMNS;
+  }
+
+  /** If the terminal became narrower meanwhile, each line that was drawn may take several now. */
+  #clear(): string {
+    const lines = this.#drawn.reduce(
+      (sum, columns) => sum + Math.max(1, Math.ceil(columns / this.#width)),
+      0,
+    );
+    return clearFrom(Math.max(0, lines - 1));
   }
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
 
 function written(write: (writer: LineWriter) => void, columns?: number): string {
@@ -54,8 +54,44 @@ test('several lines are written at once, and none as nothing', () => {
   expect(writes).toEqual(['a\nb\\x0ac\n']);
 });
 
-test('a redrawn line fits the terminal', () => {
-  expect(written((writer) => writer.redraw('\u001b12345678901234567890'), 12)).toBe(
-    '\r\u001b[2K\\x1b1234567',
-  );
+describe('lines that are redrawn', () => {
+  const drawn = (columns: number, rows: number) => {
+    const writes: string[] = [];
+    const target = { write: (more: string) => writes.push(more), isTTY: true, columns, rows };
+    return { writes, target, writer: new LineWriter(target) };
+  };
+
+  it('fit the terminal, whatever is in them', () => {
+    const { writes, writer } = drawn(12, 2);
+    writer.redraw([
+      '\u001b12345678901234567890',
+      '\u{1f600}\u6f22\u5b57 \u6f22\u5b57 \u6f22\u5b57',
+      'no room',
+    ]);
+    expect(writes).toEqual(['\r\u001b[J\\x1b123456…\n\u{1f600}\u6f22\u5b57 \u6f22…']);
+  });
+
+  it('replace those before them, also when the terminal became narrower', () => {
+    const { writes, target, writer } = drawn(80, 24);
+    writer.redraw(['a'.repeat(40), 'b']);
+    writer.redraw(['c', 'd']);
+    expect(writes.at(-1)).toBe('\r\u001b[1A\u001b[Jc\nd');
+    writer.redraw(['a'.repeat(40), 'b']);
+    target.columns = 20;
+    writer.redraw(['c']);
+    expect(writes.at(-1)).toBe('\r\u001b[2A\u001b[Jc');
+  });
+
+  it('are erased or kept before other lines', () => {
+    const { writes, writer } = drawn(80, 24);
+    writer.erase();
+    writer.keep();
+    writer.redraw(['a', 'b']);
+    writer.erase();
+    writer.line('notice');
+    writer.redraw(['c']);
+    writer.keep();
+    writer.erase();
+    expect(writes.join('')).toBe('\r\u001b[Ja\nb\r\u001b[1A\u001b[Jnotice\n\r\u001b[Jc\n');
+  });
 });

@@ -13,7 +13,7 @@ import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { progressLine } from '../progress/progress-line.ts';
+import { progressLines } from '../progress/progress-lines.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
 /** One of many runs of which nothing else can be told. */
@@ -32,6 +32,7 @@ const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unr
 /** Runs that are listed, newest first. */
 const MAX_LISTED = 20;
 const WATCH_EVERY_MS = 2000;
+const INDENT = '  ';
 /** How long to wait for Redis, in milliseconds. */
 const REDIS_WITHIN_MS = 1000;
 
@@ -87,9 +88,8 @@ export function statusCommand(context: CommandContext): Command {
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));
-          if (json) context.stdout.json(statuses);
-          else context.stdout.lines(statuses.flatMap(linesOf));
           const over = statuses.every(({ state }) => OVER.has(state));
+          show(statuses, { json, isLast: !watch || over }, context);
           if (!watch || over) return;
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });
         }
@@ -97,6 +97,7 @@ export function statusCommand(context: CommandContext): Command {
         // An interrupt is the normal end of --watch.
         if (!drain.aborted || !watch || error instanceof Failure) throw error;
       } finally {
+        context.stdout.keep();
         link?.close();
       }
     });
@@ -105,7 +106,10 @@ export function statusCommand(context: CommandContext): Command {
 /** The directory tells most, so an unreachable Redis is only a notice. */
 async function linkIfThere(address: RedisAddress | null, context: CommandContext): Promise<RedisLink | null> {
   if (address === null) return null;
-  const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
+  const say = (line: string): void => {
+    context.stdout.erase();
+    context.stderr.line(`guardsweep: ${line}`);
+  };
   const signal = context.interrupts.drain;
   const { RedisLink } = await import('../../queue/redis/link.ts');
   try {
@@ -123,18 +127,38 @@ function problemOf(error: unknown): string {
   return `its files cannot be read${code}`;
 }
 
-function linesOf(status: Shown): string[] {
+/** Between two looks at a terminal, the lines are rewritten in place. */
+function show(
+  statuses: readonly Shown[],
+  { json, isLast }: { readonly json: boolean; readonly isLast: boolean },
+  { stdout, env }: CommandContext,
+): void {
+  if (json) return stdout.json(statuses);
+  const inPlace = stdout.isTerminal && env['TERM'] !== 'dumb';
+  const lines = statuses.flatMap((status) => linesOf(status, inPlace ? stdout.lineColumns : undefined));
+  if (inPlace && !isLast) return stdout.redraw(lines);
+  stdout.erase();
+  stdout.lines(lines);
+}
+
+function linesOf(status: Shown, columns: number | undefined): string[] {
   const run = shownName(status.run);
   if (status.state === 'unreadable') return [`${run}: ${status.state}; ${status.problem}`];
-  const { planned, plan_closed: planClosed, judged, errors, copies, oldest_open_shard: oldest } = status;
-  const progress = progressLine(
-    { planned, planClosed, judged, errors, copies, fraction: null, note: null },
-    status.items_per_second,
-  );
+  const { plan_closed: planClosed, oldest_open_shard: oldest } = status;
+  const snapshot = {
+    ...status,
+    planClosed,
+    sent: null,
+    answered: null,
+    reused: null,
+    fraction: null,
+    note: null,
+  };
+  const progress = progressLines(snapshot, status.items_per_second, columns && columns - INDENT.length);
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
-  const lines = [`${run}: ${status.state}${pass}; ${progress}`];
+  const lines = [`${run}: ${status.state}${pass}`, ...progress.map((line) => `${INDENT}${line}`)];
   if (status.stuck !== null) {
-    lines.push(`  ${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
+    lines.push(`${INDENT}${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
   }
   return lines;
 }

@@ -1,5 +1,5 @@
 import type { RunUi } from '../context.ts';
-import { doneItems, progressLine, type ProgressSnapshot } from './progress-line.ts';
+import { doneItems, progressLine, progressLines, type ProgressSnapshot } from './progress-lines.ts';
 import { RateWindow } from './rate-window.ts';
 
 const TERMINAL_EVERY_MS = 200;
@@ -7,14 +7,14 @@ const PLAIN_EVERY_MS = 10_000;
 const RATE_WINDOW_MS = 10_000;
 
 export interface Progress {
-  /** Writes a line to stderr without garbling the progress line; nothing when quiet. */
+  /** Writes a line to stderr without garbling the progress lines; nothing when quiet. */
   say(line: string): void;
-  /** Ends the progress line. Idempotent. */
+  /** Ends the progress lines. Idempotent. */
   stop(): void;
 }
 
 /**
- * Shows the progress of a run on stderr: on a terminal one line rewritten in place five times a second, elsewhere a line
+ * Shows the progress of a run on stderr: on a terminal two lines rewritten in place five times a second, elsewhere a line
  * every 10 s, nothing when quiet. Writes no colours.
  */
 export function startProgress(
@@ -24,14 +24,15 @@ export function startProgress(
   if (ui.quiet) return { say: () => {}, stop: () => {} };
   const terminal = ui.stderr.isTerminal && ui.env['TERM'] !== 'dumb';
   const rate = new RateWindow(RATE_WINDOW_MS);
-  const read = (): string => {
+  const read = (): ProgressSnapshot => {
     const current = snapshot();
     rate.add(performance.now(), doneItems(current));
-    return progressLine(current, rate.perSecond());
+    return current;
   };
   const draw = (): void => {
-    if (terminal) ui.stderr.redraw(read());
-    else ui.stderr.line(read());
+    const current = read();
+    if (terminal) ui.stderr.redraw(progressLines(current, rate.perSecond(), ui.stderr.lineColumns));
+    else ui.stderr.line(progressLine(current, rate.perSecond()));
   };
   read();
   const timer = setInterval(draw, terminal ? TERMINAL_EVERY_MS : PLAIN_EVERY_MS);

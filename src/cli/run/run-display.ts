@@ -3,13 +3,13 @@ import type { Run } from '../../runs/create-run.ts';
 import type { NotedView, RunEvent } from '../../runs/run-events.ts';
 import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
-import { doneItems, type ProgressSnapshot } from '../progress/progress-line.ts';
+import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { startProgress, type Progress } from '../progress/progress.ts';
 import { columnNotes } from './column-notes.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
-/** Shows on stderr what a run reports: lines, and the progress line once judging has begun. */
+/** Shows on stderr what a run reports: lines, and the progress once judging has begun. */
 export class RunDisplay {
   readonly #ui: FeedUi;
   #run: Run | null = null;
@@ -32,7 +32,7 @@ export class RunDisplay {
     return this.#notes;
   }
 
-  /** Ends the progress line. */
+  /** Ends the progress. */
   stop(): void {
     this.#progress?.stop();
   }
@@ -85,13 +85,14 @@ export class RunDisplay {
   }
 
   #snapshot({ readShare, note, ...view }: NotedView): ProgressSnapshot {
-    if (note !== null && note !== this.#lastNote) this.#say(note);
+    // In this process, whatever holds the run up reports it itself.
+    if (this.#ui.fleet !== null && note !== null && note !== this.#lastNote) this.#say(note);
     this.#lastNote = note;
     return {
       ...view,
       // What was read but not judged yet is the same share of what was read as of the bytes.
       fraction: view.planned === 0 ? null : (readShare * doneItems(view)) / view.planned,
-      note: this.#isGuardReady ? note : 'waiting for a guard',
+      note: note ?? (this.#isGuardReady ? null : 'waiting for a guard'),
     };
   }
 }

@@ -138,7 +138,7 @@ async function feedDuePasses(
     const passes = await Passes.of(run, retry, isCommitted, signal);
     let progress = new RunProgress(run.sources);
     let pass = passes.last;
-    watch(() => ({ ...progress.view(tail.counts(pass)), note: feeder.note }));
+    watch(() => ({ ...progress.view(tail.counts(pass), null), note: feeder.note }));
     if (passes.items !== null) {
       progress.planned(passes.items);
       progress.close();

@@ -29,6 +29,9 @@ export interface RunStatus {
   readonly planned: number;
   readonly plan_closed: boolean;
   readonly judged: number;
+  /** Of them, those to review and to block. */
+  readonly review: number;
+  readonly block: number;
   readonly errors: number;
   /** Items whose outcome is that of another item; not among the others. */
   readonly copies: number;
@@ -89,6 +92,8 @@ export class RunWatch {
       planned: plan.items,
       plan_closed: plan.isClosed,
       judged: counts.items - counts.errors - counts.copies,
+      review: counts.review,
+      block: counts.block,
       errors: counts.errors,
       copies: counts.copies,
       shards: { planned: plan.shards, committed: this.#chain.shards },

@@ -1,5 +1,11 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressLine, timeLeft, type ProgressSnapshot } from '../../../src/cli/progress/progress-line.ts';
+import {
+  progressLine,
+  progressLines,
+  timeLeft,
+  type ProgressSnapshot,
+} from '../../../src/cli/progress/progress-lines.ts';
 import { startProgress } from '../../../src/cli/progress/progress.ts';
 import { RateWindow } from '../../../src/cli/progress/rate-window.ts';
 import { output } from '../terminal.ts';
@@ -7,28 +13,106 @@ import { output } from '../terminal.ts';
 const START: ProgressSnapshot = {
   planned: 1000,
   planClosed: true,
+  sent: 0,
+  answered: 0,
   judged: 0,
+  review: 0,
+  block: 0,
+  reused: 0,
   errors: 0,
   copies: 0,
   fraction: null,
   note: null,
 };
 
-describe('the progress line', () => {
-  it.each<[Partial<ProgressSnapshot>, number | null, string]>([
-    [{}, null, '0 of 1,000 items'],
-    [{ judged: 400 }, 100, '400 of 1,000 items, 100/s, about 6 s left'],
-    [{ judged: 390, errors: 10 }, 2.55, '400 of 1,000 items, 2.5/s, about 3 min 55 s left, 10 not judged'],
-    [{ judged: 390, copies: 10 }, 100, '400 of 1,000 items, 100/s, about 6 s left, 10 copies'],
-    [{ planClosed: false, judged: 400 }, 1234.5, '400 of 1,000+ items, 1,235/s'],
+const FLEET = { sent: null, answered: null, reused: null };
+
+describe('the progress lines', () => {
+  it.each<[Partial<ProgressSnapshot>, number | null, string, string]>([
+    [{}, null, '0%; 0 block, 0 review', 'read 1,000 > sent 0 > judged 0 > committed 0'],
     [
-      { planClosed: false, judged: 400, fraction: 0.1 },
-      10,
-      '400 of 1,000+ items, 10/s, about 6 min 0 s left',
+      { sent: 500, answered: 420, judged: 400, block: 3, review: 12 },
+      100,
+      '40%, 100 items/s, about 6 s left; 3 block, 12 review',
+      'read 1,000 > sent 500 > judged 420 > committed 400',
     ],
-    [{ judged: 400, note: 'waiting for a guard' }, 0, '400 of 1,000 items, 0.0/s, waiting for a guard'],
-  ])('of %j at %d/s', (snapshot, rate, line) => {
-    expect(progressLine({ ...START, ...snapshot }, rate)).toBe(line);
+    [
+      { sent: 400, answered: 400, judged: 350, errors: 10, copies: 40, reused: 30 },
+      2.55,
+      '40%, 2.5 items/s, about 3 min 55 s left; 0 block, 0 review, 10 not judged',
+      'read 1,000 > sent 400 > judged 400 > committed 400 (40 copies, 30 reused)',
+    ],
+    [
+      { ...FLEET, planClosed: false, judged: 400, fraction: 0.1 },
+      10,
+      'about 10%, 10 items/s, about 6 min 0 s left; 0 block, 0 review',
+      'read 1,000+ > committed 400',
+    ],
+    [
+      { ...FLEET, judged: 400, note: 'waiting for a worker (guardsweep worker)' },
+      0,
+      '40%, waiting for a worker (guardsweep worker); 0 block, 0 review',
+      'read 1,000 > committed 400',
+    ],
+    [
+      { ...FLEET, planned: 0, planClosed: false },
+      0,
+      '0.0 items/s; 0 block, 0 review',
+      'read 0+ > committed 0',
+    ],
+    [{ ...FLEET, judged: 999 }, null, '99%; 0 block, 0 review', 'read 1,000 > committed 999'],
+    [{ ...FLEET, planned: 0 }, null, '100%; 0 block, 0 review', 'read 0 > committed 0'],
+  ])('of %j at %d/s', (snapshot, rate, pace, stages) => {
+    const complete = { ...START, ...snapshot };
+    expect(progressLines(complete, rate)).toEqual([pace, stages]);
+    expect(progressLine(complete, rate)).toBe(`${pace}; ${stages}`);
+  });
+
+  const LARGE: ProgressSnapshot = {
+    ...START,
+    ...{ planned: 10_000_000, sent: 9_999_999, answered: 9_999_998, judged: 9_899_900 },
+    ...{ review: 104_455, block: 12_031, errors: 97, copies: 100_000, reused: 12 },
+  };
+
+  it('fit 80 columns in a large run, and say less where there is less room', () => {
+    expect(progressLines(LARGE, 1500, 79)).toEqual([
+      '99%, 1,500 items/s, about 0 s left; 12,031 block, 104,455 review, 97 not judged',
+      'read 10,000,000 > sent 9,999,999 > judged 9,999,998 > committed 9,999,997',
+    ]);
+    expect(progressLines(LARGE, 1500, 60)).toEqual([
+      '99%, about 0 s left; 12K block, 104.5K review, 97 not judged',
+      'read 10M > sent 10M > judged 10M > committed 10M',
+    ]);
+    expect(progressLines(LARGE, 1500, 39)).toEqual([
+      '99%; 12K block, 104.5K review',
+      '9,999,997 of 10,000,000 items',
+    ]);
+    expect(progressLines(LARGE, 1500, 20)).toEqual(['99%, about 0 s left', '10M of 10M']);
+  });
+
+  it('fit any terminal of 40 columns or more', () => {
+    const count = fc.nat({ max: 100_000_000 });
+    const snapshot = fc.record({
+      ...{ planned: count, planClosed: fc.boolean(), sent: fc.option(count), answered: fc.option(count) },
+      ...{
+        judged: count,
+        review: count,
+        block: count,
+        reused: fc.option(count),
+        errors: count,
+        copies: count,
+      },
+      fraction: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+      note: fc.option(fc.constantFrom('paused', 'waiting for a guard', 'waiting for disk space')),
+    });
+    const rate = fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }));
+    fc.assert(
+      fc.property(snapshot, rate, fc.integer({ min: 40, max: 200 }), (of, perSecond, columns) => {
+        for (const line of progressLines(of, perSecond, columns)) {
+          expect(line.length).toBeLessThanOrEqual(columns);
+        }
+      }),
+    );
   });
 
   it.each([
@@ -37,7 +121,7 @@ describe('the progress line', () => {
     [200, '3 min 20 s'],
     [7500, '2 h 5 min'],
     [86_400 * 3 + 3600 * 4, '3 d 4 h'],
-  ])('shows %d s as %s', (seconds, shown) => {
+  ])('show %d s as %s', (seconds, shown) => {
     expect(timeLeft(seconds)).toBe(shown);
   });
 });
@@ -71,17 +155,23 @@ describe('progress', () => {
     return () => ({ ...START, judged: (judged += 10) });
   };
 
-  it('rewrites one line of a terminal at most five times a second, and takes it away at the end', () => {
+  it('rewrites two lines of a terminal at most five times a second, and takes them away at the end', () => {
     const stderr = output({ columns: 24 });
     const progress = startProgress({ stderr, env: {}, quiet: false }, counting());
     vi.advanceTimersByTime(1000);
-    const drawn = stderr.text().split('\r\u001b[2K').slice(1);
+    const drawn = stderr.text().split('\u001b[J').slice(1);
     expect(drawn.length).toBe(5);
-    for (const line of drawn) expect(line.length).toBeLessThan(24);
+    for (const text of drawn) {
+      const [pace, stages, ...more] = text.split(/\r/)[0]!.split('\n');
+      expect(more).toEqual([]);
+      for (const line of [pace!, stages!]) expect(line.length).toBeLessThan(24);
+    }
     progress.say('a notice');
     progress.stop();
     progress.stop();
-    expect(stderr.text()).toMatch(/\r\u001b\[2Ka notice\n\r\u001b\[2K70 of [^\n]*\r\u001b\[2K$/);
+    expect(stderr.text()).toMatch(
+      /\r\u001b\[1A\u001b\[Ja notice\n\r\u001b\[J7%[^\n]*\n70 of [^\n]*\r\u001b\[1A\u001b\[J$/,
+    );
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -94,9 +184,12 @@ describe('progress', () => {
     vi.advanceTimersByTime(25_000);
     progress.say('a notice');
     progress.stop();
-    expect(stderr.text()).toBe(
-      '20 of 1,000 items, 1.0/s, about 16 min 20 s left\n30 of 1,000 items, 1.0/s, about 16 min 10 s left\na notice\n',
-    );
+    expect(stderr.text().split('\n')).toEqual([
+      '2%, 1.0 items/s, about 16 min 20 s left; 0 block, 0 review; read 1,000 > sent 0 > judged 0 > committed 20',
+      '3%, 1.0 items/s, about 16 min 10 s left; 0 block, 0 review; read 1,000 > sent 0 > judged 0 > committed 30',
+      'a notice',
+      '',
+    ]);
   });
 
   it('is nothing when quiet', () => {

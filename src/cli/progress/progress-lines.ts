@@ -1,0 +1,156 @@
+import { columnsIn } from '../../domain/text/width.ts';
+
+/** Progress of a run, for display. */
+export interface ProgressSnapshot {
+  /** Items found so far. */
+  readonly planned: number;
+  /** Whether `planned` is final. */
+  readonly planClosed: boolean;
+  /** Items handed to the guards, and those of them with an outcome; null where another process judges. */
+  readonly sent: number | null;
+  readonly answered: number | null;
+  /** Items with a committed verdict. */
+  readonly judged: number;
+  /** Of them, those to review and to block. */
+  readonly review: number;
+  readonly block: number;
+  /** Of them, those with a verdict of an earlier run; null when that is not known. */
+  readonly reused: number | null;
+  /** Items that ended in an error; not among `judged`. */
+  readonly errors: number;
+  /** Items whose outcome is that of another item; not among the others. */
+  readonly copies: number;
+  /** Share of the whole run that is done, 0 … 1, for an estimate while the plan is open; null when unknown. */
+  readonly fraction: number | null;
+  /** What holds the run up, if anything: `waiting for a guard`. */
+  readonly note: string | null;
+}
+
+/** Items that need no more work: those that are committed. */
+export function doneItems({
+  judged,
+  errors,
+  copies,
+}: Pick<ProgressSnapshot, 'judged' | 'errors' | 'copies'>): number {
+  return judged + errors + copies;
+}
+
+type Counted = (count: number) => string;
+
+const inFull: Counted = (count) => Math.round(count).toLocaleString('en-US');
+
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const inShort: Counted = (count) => COMPACT.format(count);
+
+/** A duration in the two units that matter: `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+export function timeLeft(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  const minutes = Math.round(s / 60);
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const hours = Math.round(s / 3600);
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `42%`, or `about 42%` while items may still be found; null when nothing can be said. Never 100% before everything is done. */
+function percentage(snapshot: ProgressSnapshot): string | null {
+  const done = doneItems(snapshot);
+  if (!snapshot.planClosed) {
+    return snapshot.fraction === null ? null : `about ${Math.min(99, Math.floor(snapshot.fraction * 100))}%`;
+  }
+  return `${snapshot.planned === 0 ? 100 : Math.floor((done * 100) / snapshot.planned)}%`;
+}
+
+function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | null {
+  const done = doneItems(snapshot);
+  if (perSecond <= 0) return null;
+  if (snapshot.planClosed) return (snapshot.planned - done) / perSecond;
+  if (snapshot.fraction === null || snapshot.fraction <= 0) return null;
+  return (done / snapshot.fraction - done) / perSecond;
+}
+
+/** What is known, in this order: percentage, rate, time left. */
+function paceOf(snapshot: ProgressSnapshot, perSecond: number | null): readonly (string | null)[] {
+  const left = perSecond === null ? null : secondsLeft(snapshot, perSecond);
+  const rate =
+    perSecond === null ? null : `${perSecond < 10 ? perSecond.toFixed(1) : inFull(perSecond)} items/s`;
+  return [percentage(snapshot), rate, left === null ? null : `about ${timeLeft(left)} left`];
+}
+
+const joined = (parts: readonly (string | null)[], separator: string): string =>
+  parts.filter((part) => part !== null && part !== '').join(separator);
+
+/** The first text that fits, else the last. */
+function firstThatFits(texts: readonly string[], columns: number): string {
+  return texts.find((text) => columnsIn(text) <= columns) ?? texts.at(-1)!;
+}
+
+/** Pace or what the run waits for, then what was found: the first text is complete, each further one shorter. */
+function paceTexts(snapshot: ProgressSnapshot, perSecond: number | null): readonly string[] {
+  const { block, review, errors, note } = snapshot;
+  const flags = (count: Counted): string => `${count(block)} block, ${count(review)} review`;
+  const found = (count: Counted): string =>
+    errors > 0 ? `${flags(count)}, ${count(errors)} not judged` : flags(count);
+  const [share, rate, left] = paceOf(snapshot, perSecond);
+  const pace = note === null ? joined([share!, rate!, left!], ', ') : joined([share!, note], ', ');
+  const brief = joined([share!, note ?? left!], ', ');
+  return [
+    joined([pace, found(inFull)], '; '),
+    joined([brief, found(inFull)], '; '),
+    joined([brief, found(inShort)], '; '),
+    joined([share!, flags(inShort)], '; '),
+    brief,
+  ];
+}
+
+/** The stages of the items: the first text is complete, each further one shorter. */
+function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
+  const { planned, planClosed, sent, answered, copies, reused } = snapshot;
+  const done = doneItems(snapshot);
+  const more = planClosed ? '' : '+';
+  const stages = (count: Counted): string =>
+    joined(
+      [
+        `read ${count(planned)}${more}`,
+        sent === null ? null : `sent ${count(sent)}`,
+        answered === null ? null : `judged ${count(answered)}`,
+        `committed ${count(done)}`,
+      ],
+      ' > ',
+    );
+  const without = joined(
+    [copies > 0 ? `${inFull(copies)} copies` : null, (reused ?? 0) > 0 ? `${inFull(reused!)} reused` : null],
+    ', ',
+  );
+  return [
+    without === '' ? stages(inFull) : `${stages(inFull)} (${without})`,
+    stages(inFull),
+    stages(inShort),
+    `${inFull(done)} of ${inFull(planned)}${more} items`,
+    `${inShort(done)} of ${inShort(planned)}${more}`,
+  ];
+}
+
+/**
+ * Two lines of progress that fit `columns` as far as possible. `perSecond` is the recent rate of done items, null when
+ * it is not known yet. Items in the stages add up: what was read is what is committed and what is on its way there.
+ *
+ *     42%, 523 items/s, about 14 s left; 3 block, 12 review, 2 not judged
+ *     read 12,345 > sent 6,100 > judged 5,400 > committed 5,230 (40 copies)
+ */
+export function progressLines(
+  snapshot: ProgressSnapshot,
+  perSecond: number | null,
+  columns = Number.POSITIVE_INFINITY,
+): [pace: string, stages: string] {
+  return [
+    firstThatFits(paceTexts(snapshot, perSecond), columns),
+    firstThatFits(stageTexts(snapshot), columns),
+  ];
+}
+
+/** The same as one line, for logs. */
+export function progressLine(snapshot: ProgressSnapshot, perSecond: number | null): string {
+  return progressLines(snapshot, perSecond).join('; ');
+}

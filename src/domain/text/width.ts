@@ -1,0 +1,41 @@
+/** Characters that take no column of a terminal: combining marks, joiners, variation selectors. */
+const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+
+/** Characters that take two: East Asian wide and fullwidth ones (Unicode Standard Annex 11), and emoji shown as pictures. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+
+/** Below this every character takes one column. */
+const FIRST_UNUSUAL = 0x300;
+
+function columnsOf(character: string): number {
+  if (character.codePointAt(0)! < FIRST_UNUSUAL) return 1;
+  if (ZERO.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** Columns that a line takes on a terminal. Terminals differ in rare characters; control characters must be escaped before. */
+export function columnsIn(line: string): number {
+  let columns = 0;
+  for (const character of line) columns += columnsOf(character);
+  return columns;
+}
+
+/** The line, cut so that it takes at most `columns` columns; a line that is cut ends with `…`. */
+export function fitted(line: string, columns: number): string {
+  // No character takes more than two.
+  if (line.length * 2 <= columns || columnsIn(line) <= columns) return line;
+  let left = columns - 1;
+  let end = 0;
+  for (const character of line) {
+    left -= columnsOf(character);
+    if (left < 0) break;
+    end += character.length;
+  }
+  return columns > 0 ? `${line.slice(0, end)}…` : '';
+}
+
+/** The text with spaces behind it, up to `columns` columns. */
+export function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsIn(text)));
+}

@@ -1,0 +1,60 @@
+import type { ShardCounts } from '../record/log/chain-line.ts';
+import type { RunControl } from './control/run-control.ts';
+import type { RunProgress } from './progress.ts';
+import type { NotedView } from './run-events.ts';
+import type { StageCounts } from './stage-counts.ts';
+
+/** A pass that this process judges. */
+interface LivePass {
+  readonly progress: RunProgress;
+  readonly stages: StageCounts;
+  /** What is committed of it. */
+  readonly counts: () => ShardCounts;
+}
+
+/** How far a run has got that this process judges, and what it waits for. */
+export class LiveView {
+  readonly #say: (line: string) => void;
+  #pass: LivePass | null = null;
+  #control: Pick<RunControl, 'paused'> | null = null;
+  #isDiskFull = false;
+  #isFinishing = false;
+
+  /** `say`: takes one line for people. */
+  constructor(say: (line: string) => void) {
+    this.#say = say;
+  }
+
+  /** Passes a line on, and notes whether it is about a disk that is full now. */
+  readonly report = (line: string, full: boolean): void => {
+    this.#isDiskFull = full;
+    this.#say(line);
+  };
+
+  /** A pass begins. */
+  begin(pass: LivePass): void {
+    this.#pass = pass;
+  }
+
+  /** The pass can be paused; null: no longer. */
+  controlledBy(control: Pick<RunControl, 'paused'> | null): void {
+    this.#control = control;
+  }
+
+  /** Everything is committed; the final files are written next. */
+  finishing(): void {
+    this.#isFinishing = true;
+  }
+
+  /** Not before the first pass begins. */
+  readonly read = (): NotedView => {
+    const { progress, stages, counts } = this.#pass!;
+    return { ...progress.view(counts(), stages), note: this.#note() };
+  };
+
+  #note(): string | null {
+    if (this.#isDiskFull) return 'waiting for disk space';
+    if (this.#isFinishing) return 'writing the final files';
+    return this.#control?.paused === true ? 'paused' : null;
+  }
+}
