@@ -1,13 +1,18 @@
-import { signal } from '@preact/signals';
 import { render } from 'preact';
+import { openSession } from './api/session.ts';
+import { App } from './app/app.tsx';
+import { followHistory } from './app/router.ts';
+import { followKeys } from './app/shortcuts.ts';
+import { followTheme } from './app/theme.ts';
 import '../ui/tokens.css';
-import { DECISIONS } from '../../src/domain/outcome.ts';
-import type { Session } from '../../src/dashboard/api/runs.ts';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/controls.css';
+import './styles/parts.css';
+import './styles/runs.css';
 
-const session = signal<Session | null>(null);
-const App = () => (
-  <main>
-    {session.value?.version} {DECISIONS.join()}
-  </main>
-);
+followTheme();
+followHistory();
+followKeys();
 render(<App />, document.getElementById('app')!);
+void openSession();

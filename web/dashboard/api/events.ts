@@ -1,0 +1,84 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { DashboardEvent, Health, RunRow } from '../../../src/dashboard/api/runs.ts';
+import { ApiError, requestJson } from './http.ts';
+
+/**
+ * The events of the server, as long as somebody looks:
+ *
+ *   closed ── open ──► connecting ── first event ──► live
+ *     ▲                    ▲                          │
+ *     └── close, hidden    └── after a pause ── lost ◄┘ connection lost, or refused
+ *
+ * A hidden page closes its stream, because a browser allows a server few connections at a time.
+ */
+export type Connection = 'closed' | 'connecting' | 'live' | 'lost';
+
+const connectionNow = signal<Connection>('closed');
+const runsNow = signal<readonly RunRow[] | null>(null);
+const healthNow = signal<Health | null>(null);
+
+export const connection: ReadonlySignal<Connection> = connectionNow;
+/** All runs, newest first; null until the server has said. */
+export const liveRuns: ReadonlySignal<readonly RunRow[] | null> = runsNow;
+export const health: ReadonlySignal<Health | null> = healthNow;
+
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+
+type DataOf<Kind extends DashboardEvent['kind']> = Omit<Extract<DashboardEvent, { kind: Kind }>, 'kind'>;
+
+/** Follows the server's events until the returned function is called. */
+export function followEvents(): () => void {
+  let source: EventSource | null = null;
+  let timer = 0;
+  let pause = FIRST_PAUSE_MS;
+
+  const close = (): void => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  const received = (): void => {
+    pause = FIRST_PAUSE_MS;
+    connectionNow.value = 'live';
+  };
+  const open = (): void => {
+    close();
+    connectionNow.value = 'connecting';
+    source = new EventSource('/api/events');
+    source.addEventListener('open', received);
+    source.addEventListener('runs', ({ data }: MessageEvent<string>) => {
+      received();
+      runsNow.value = (JSON.parse(data) as DataOf<'runs'>).runs;
+    });
+    source.addEventListener('health', ({ data }: MessageEvent<string>) => {
+      received();
+      healthNow.value = (JSON.parse(data) as DataOf<'health'>).health;
+    });
+    source.addEventListener('error', () => void lost());
+  };
+  const lost = async (): Promise<void> => {
+    close();
+    connectionNow.value = 'lost';
+    timer = window.setTimeout(open, pause);
+    pause = Math.min(2 * pause, MAX_PAUSE_MS);
+    // An event stream does not tell why it failed: a session that is gone shows here, as a 401.
+    await requestJson('/api/session').catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+    });
+  };
+  const whenVisible = (): void => {
+    if (document.hidden) close();
+    else open();
+  };
+
+  document.addEventListener('visibilitychange', whenVisible);
+  whenVisible();
+  return () => {
+    document.removeEventListener('visibilitychange', whenVisible);
+    close();
+    connectionNow.value = 'closed';
+    runsNow.value = null;
+    healthNow.value = null;
+  };
+}

@@ -1,0 +1,73 @@
+import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
+
+/** Longest wait for an answer. */
+const TIMEOUT_MS = 60_000;
+
+/** An answer that is not 2xx, or none at all (`UNREACHABLE`). Message: for people, of our own words. */
+export class ApiError extends Error {
+  readonly code: string;
+  /** HTTP status; 0 if there was no answer. */
+  readonly status: number;
+
+  constructor(code: string, message: string, status: number) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+interface Options {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const loggedOut = new EventTarget();
+
+/** Calls back when the server no longer knows the session. */
+export function onLoggedOut(listener: () => void): void {
+  loggedOut.addEventListener('logged-out', listener);
+}
+
+/** The answer to a request of the API. Throws an ApiError, or what `signal` was aborted with. */
+export async function request(
+  path: string,
+  { method = 'GET', body, signal }: Options = {},
+): Promise<Response> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    });
+  } catch {
+    signal?.throwIfAborted();
+    throw timeout.aborted
+      ? new ApiError('TIMEOUT', 'The server did not answer in time.', 0)
+      : new ApiError('UNREACHABLE', 'The server cannot be reached. Is guardsweep serve still running?', 0);
+  }
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  if (response.status === 401) loggedOut.dispatchEvent(new Event('logged-out'));
+  throw new ApiError(failure.code, failure.message, response.status);
+}
+
+/** The JSON of an answer. The server is of the same build, so that its types are taken for granted. */
+export async function requestJson<T>(path: string, options?: Options): Promise<T> {
+  const response = await request(path, options);
+  return (await response.json()) as T;
+}
+
+async function failureOf(response: Response): Promise<ApiFailure['error']> {
+  try {
+    return ((await response.json()) as ApiFailure).error;
+  } catch {
+    return { code: 'INTERNAL', message: `The server answered with status ${response.status}.` };
+  }
+}

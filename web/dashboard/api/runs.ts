@@ -1,0 +1,18 @@
+import type { RunAction, RunDetail, Started, StartRun } from '../../../src/dashboard/api/runs.ts';
+import { request, requestJson } from './http.ts';
+
+/** The path of a run in the API; `rest` begins with a slash. */
+export const runApi = (run: string, rest = ''): string => `/api/runs/${encodeURIComponent(run)}${rest}`;
+
+/** Of the page that shows a run's report. */
+export const reportPath = (run: string): string => `/runs/${encodeURIComponent(run)}/report.html`;
+
+export const runDetail = (run: string, signal: AbortSignal): Promise<RunDetail> =>
+  requestJson(runApi(run), { signal });
+
+export const startRun = (body: StartRun): Promise<Started> =>
+  requestJson('/api/runs', { method: 'POST', body });
+
+export const actOnRun = async (run: string, action: RunAction): Promise<void> => {
+  await request(runApi(run, `/actions/${action}`), { method: 'POST', body: {} });
+};

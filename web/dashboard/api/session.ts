@@ -1,0 +1,48 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { Session } from '../../../src/dashboard/api/runs.ts';
+import { ApiError, onLoggedOut, request, requestJson } from './http.ts';
+
+/** `unknown`: not yet asked for. */
+export type SessionState =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'failed'; readonly error: ApiError }
+  | { readonly state: 'logged-out' }
+  | { readonly state: 'open'; readonly session: Session };
+
+const current = signal<SessionState>({ state: 'unknown' });
+
+export const session: ReadonlySignal<SessionState> = current;
+
+onLoggedOut(() => {
+  current.value = { state: 'logged-out' };
+});
+
+/** Takes a token out of the address bar, `#token=…`, so that it is neither shown nor kept in the history. */
+function tokenInAddress(): string | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (location.hash !== '') history.replaceState(null, '', location.pathname);
+  return token;
+}
+
+/** Opens the session that the browser has, or one with the token in the address. */
+export async function openSession(): Promise<void> {
+  const token = tokenInAddress();
+  try {
+    if (token !== null) await request('/api/session', { method: 'POST', body: { token } });
+    current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    current.value = error.status === 401 ? { state: 'logged-out' } : { state: 'failed', error };
+  }
+}
+
+/** Throws an ApiError when the token is not that of the server. */
+export async function logIn(token: string): Promise<void> {
+  await request('/api/session', { method: 'POST', body: { token } });
+  current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
+}
+
+export async function logOut(): Promise<void> {
+  await request('/api/session', { method: 'DELETE' });
+  current.value = { state: 'logged-out' };
+}

@@ -1,0 +1,19 @@
+/** Choices of the user that stay in the browser: never content, ids or tokens. */
+type Choice = 'theme' | 'shortcuts';
+
+/** A choice made before; null if there is none, or the browser keeps nothing. */
+export function kept(choice: Choice): string | null {
+  try {
+    return localStorage.getItem(`guardsweep.${choice}`);
+  } catch {
+    return null;
+  }
+}
+
+export function keep(choice: Choice, value: string): void {
+  try {
+    localStorage.setItem(`guardsweep.${choice}`, value);
+  } catch {
+    // A browser that keeps nothing: the choice lasts as long as the page.
+  }
+}

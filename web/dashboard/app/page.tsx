@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { shown } from '../../../src/domain/text/shown.ts';
+
+interface Props {
+  /** Also of the window. A foreign name is escaped. */
+  readonly title: string;
+  /** Beside the heading: what can be done on the page. */
+  readonly actions?: ComponentChildren;
+  /** Above the heading: where the page belongs. */
+  readonly above?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Whether a page was shown before, so that this one was navigated to. */
+let navigated = false;
+
+/** A page with its heading. Whoever comes from another page finds the focus on the heading, as after a load. */
+export function Page({ title, actions, above, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const name = shown(title, 80);
+  useEffect(() => {
+    document.title = `${name} · guardsweep`;
+  }, [name]);
+  useEffect(() => {
+    if (navigated) heading.current?.focus({ preventScroll: true });
+    if (navigated) scrollTo(0, 0);
+    navigated = true;
+  }, []);
+  return (
+    <>
+      {above}
+      <div class="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {name}
+        </h1>
+        {actions !== undefined && <div class="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** The pages and their paths. A path holds the name of a run and the seq of an item, never an id or content. */
+export const RUN_TABS = ['overview', 'report', 'review', 'thresholds'] as const;
+
+export type RunTab = (typeof RUN_TABS)[number];
+
+export type Route =
+  | { readonly page: 'login' }
+  | { readonly page: 'runs' }
+  | { readonly page: 'run'; readonly run: string; readonly tab: RunTab }
+  | { readonly page: 'item'; readonly run: string; readonly seq: number }
+  | { readonly page: 'unknown' };
+
+const UNKNOWN: Route = { page: 'unknown' };
+
+/** The page of a path; `unknown` for any path that no page has. */
+export function routeOf(path: string): Route {
+  if (path === '/') return { page: 'runs' };
+  if (path === '/login') return { page: 'login' };
+  const [, runs, encoded = '', tab = 'overview', item, ...rest] = path.split('/');
+  const run = decoded(encoded);
+  if (runs !== 'runs' || run === null || run === '' || rest.length > 0) return UNKNOWN;
+  if (tab === 'items') {
+    return item !== undefined && /^(0|[1-9][0-9]{0,14})$/.test(item)
+      ? { page: 'item', run, seq: Number(item) }
+      : UNKNOWN;
+  }
+  const known = RUN_TABS.find((name) => name === tab);
+  return known === undefined || item !== undefined ? UNKNOWN : { page: 'run', run, tab: known };
+}
+
+/** The path of a page. */
+export function pathOf(route: Route): string {
+  switch (route.page) {
+    case 'login':
+      return '/login';
+    case 'run':
+      return runPath(route.run) + (route.tab === 'overview' ? '' : `/${route.tab}`);
+    case 'item':
+      return `${runPath(route.run)}/items/${route.seq}`;
+    case 'runs':
+    case 'unknown':
+      return '/';
+  }
+}
+
+const runPath = (run: string): string => `/runs/${encodeURIComponent(run)}`;
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { keep, kept } from './kept.ts';
+
+/** What a key does on the page that is shown. Keys as in `KeyboardEvent.key`. */
+export interface Shortcut {
+  readonly keys: readonly string[];
+  /** In words, for the help. */
+  readonly does: string;
+  readonly run: () => void;
+}
+
+interface Group {
+  readonly title: string;
+  readonly shortcuts: readonly Shortcut[];
+}
+
+const registered = signal<readonly Group[]>([]);
+
+/** Those of the pages that are shown, for the help. */
+export const shortcutGroups: ReadonlySignal<readonly Group[]> = registered;
+
+/** Whether single keys act at all: they get in the way of speech input. */
+export const shortcutsOn = signal(kept('shortcuts') !== 'off');
+
+/** Lets keys act as long as the component is there. `title` heads them in the help. */
+export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  const words = shortcuts.map(({ keys, does }) => `${keys.join()} ${does}`).join('\n');
+  useEffect(() => {
+    const group: Group = {
+      title,
+      shortcuts: latest.current.map((shortcut, index) => ({
+        ...shortcut,
+        run: () => latest.current[index]?.run(),
+      })),
+    };
+    registered.value = [...registered.peek(), group];
+    return () => {
+      registered.value = registered.peek().filter((other) => other !== group);
+    };
+  }, [title, words]);
+}
+
+const TYPED_INTO =
+  'input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]';
+
+/** Lets the keys of the page that is shown act. */
+export function followKeys(): void {
+  effect(() => keep('shortcuts', shortcutsOn.value ? 'on' : 'off'));
+  addEventListener('keydown', pressed);
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (!shortcutsOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target instanceof Element && event.target.closest(TYPED_INTO) !== null) return;
+  if (document.querySelector('dialog[open]') !== null) return;
+  const shortcuts = registered.value.toReversed().flatMap((group) => group.shortcuts);
+  const found = shortcuts.find(({ keys }) => keys.includes(event.key));
+  if (found === undefined) return;
+  event.preventDefault();
+  found.run();
+}

@@ -1,0 +1,23 @@
+interface Props {
+  /** What progresses, for screen readers. */
+  readonly label: string;
+  /** 0 … 1; null: not known. */
+  readonly share: number | null;
+  readonly paused?: boolean;
+}
+
+export function Progress({ label, share, paused = false }: Props) {
+  const percent = share === null ? null : Math.floor(100 * share);
+  return (
+    <div
+      class={`progress ${paused ? 'is-paused' : ''} ${share === null ? 'is-unknown' : ''}`}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      {...(percent !== null && { 'aria-valuenow': percent })}
+    >
+      <div style={{ width: percent === null ? '100%' : `${100 * (share ?? 0)}%` }} />
+    </div>
+  );
+}
