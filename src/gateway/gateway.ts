@@ -1,7 +1,7 @@
 import type { Judging } from '../config/run-config.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
-import { startHttpServer } from '../http/http-server.ts';
+import { type SecondSite, startHttpServer } from '../http/http-server.ts';
 import { ModerationStreams } from '../http/streams/moderation-streams.ts';
 import { responseStreams } from '../http/streams/response-stream.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
@@ -35,6 +35,8 @@ export interface GatewayOptions {
   readonly guardGraceMs?: number;
   /** Limits of moderation streams that differ from STREAM_LIMITS, and from MAX_STREAMS. */
   readonly streamLimits?: Partial<StreamLimits>;
+  /** What is served on all paths but those of the API. Default: nothing. */
+  readonly beside?: Omit<SecondSite, 'takes'> | null;
   /** Takes a failure after which no request can succeed any more. */
   readonly onFailure: (failure: Failure) => void;
 }
@@ -51,7 +53,7 @@ export interface Gateway {
 
 /** Serves the REST API of the guard's contract in front of a pool. Failure('usage') when the port cannot be bound. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { pool, host, port, token, judging, maxConcurrency, timeoutMs, onFailure } = options;
+  const { pool, host, port, token, judging, maxConcurrency, timeoutMs, onFailure, beside = null } = options;
   const uploads = await Uploads.create();
   const normalizer = Normalizer.open();
   const openRequests = new OpenRequests(timeoutMs);
@@ -94,6 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       errorBody: (status, text) => refusedByHeaders(status, text).body,
       handle: async (request, response) => app.routing(request, response),
       upgrade: responseStreams(streams),
+      beside: beside && { ...beside, takes: (url) => !isOfGateway(url) },
     });
     return {
       origin: server.origin,
@@ -112,4 +115,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await closeParts();
     throw error;
   }
+}
+
+/** Whether a URL, as in the first line of a request, is one of the gateway's paths. */
+function isOfGateway(url: string): boolean {
+  return /^\/(?:v1\/|(?:healthz|readyz|metrics|openapi\.json)(?:\?|$))/.test(url);
 }

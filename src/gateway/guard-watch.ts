@@ -74,7 +74,9 @@ function anyReady(endpoints: readonly EndpointStatus[]): boolean {
 }
 
 function answerOf(endpoints: readonly EndpointStatus[]): ApiError {
-  const limited = endpoints.every(({ state }) => state.name === 'out' && state.reason === 'rate limited');
+  const limited =
+    endpoints.length > 0 &&
+    endpoints.every(({ state }) => state.name === 'out' && state.reason === 'rate limited');
   return limited
     ? new ApiError('GUARD_OVERLOADED', 'every guard limits the rate of requests')
     : new ApiError('GUARD_UNAVAILABLE', 'no guard is ready');

@@ -5,11 +5,11 @@ import { bearsToken } from './bearer-token.ts';
 /** Makes the JSON body of an error response. */
 export type ErrorBody = (status: number, text: string) => object;
 
-interface AdmissionRules {
+export interface AdmissionRules {
   /** Required of every request; null: no token is required. */
   readonly token: string | null;
-  /** Whether the server listens on a loopback address. */
-  readonly onLoopback: boolean;
+  /** Whether Host must name this machine. */
+  readonly ownHostOnly: boolean;
   readonly maxBodyBytes: number;
   /** Whether bodies without a declared length are admitted. */
   readonly chunkedBodies: boolean;
@@ -27,8 +27,8 @@ export interface Refusal {
 /**
  * Checks a request by its headers, before a byte of its body is read; null: it is admitted.
  *
- * A web page in a browser on this machine can reach a loopback server that requires no token. There, Host must name this
- * machine, which it does not after DNS rebinding. An Origin, which browsers send with cross-origin requests, must always
+ * A web page in a browser on this machine can reach a loopback server that requires no token. There, `ownHostOnly` is set:
+ * after DNS rebinding, Host does not name this machine. An Origin, which browsers send with cross-origin requests, must always
  * be the server's own.
  */
 export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): Refusal | null {
@@ -48,7 +48,7 @@ function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [n
     return [401, 'this server needs a bearer token'];
   }
   const host = parseUrl(`http://${headers.host ?? ''}`);
-  if (rules.token === null && rules.onLoopback && !isLoopback(host?.hostname ?? '')) {
+  if (rules.ownHostOnly && !isLoopback(host?.hostname ?? '')) {
     return [403, 'the Host header does not name this machine'];
   }
   if (headers.origin !== undefined && parseUrl(headers.origin)?.host !== (host?.host ?? '')) {

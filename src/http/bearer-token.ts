@@ -1,13 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/**
- * Whether the value of an `authorization` header is `Bearer <token>`, the scheme in any case (RFC 9110, 11.1).
- * The comparison takes the same time for every token.
- */
-export function bearsToken(authorization: string | undefined, token: string): boolean {
+/** The token in the value of an `authorization` header, `Bearer <token>`, the scheme in any case (RFC 9110, 11.1). */
+export function bearerIn(authorization: string | undefined): string | null {
   const credentials = authorization ?? '';
   const [scheme] = /^bearer +/i.exec(credentials) ?? [];
-  return scheme !== undefined && timingSafeEqual(sha256(credentials.slice(scheme.length)), sha256(token));
+  return scheme === undefined ? null : credentials.slice(scheme.length);
+}
+
+/** Whether a header carries the token. */
+export function bearsToken(authorization: string | undefined, token: string): boolean {
+  const given = bearerIn(authorization);
+  return given !== null && isSameToken(given, token);
+}
+
+/** Compares two tokens, in the same time for all. */
+export function isSameToken(given: string, token: string): boolean {
+  return timingSafeEqual(sha256(given), sha256(token));
 }
 
 function sha256(text: string): Buffer {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
-import { type ErrorBody, type Refusal, refusalOf } from './admission.ts';
+import { type AdmissionRules, type ErrorBody, type Refusal, refusalOf } from './admission.ts';
 import { refuse } from './refuse.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
@@ -25,23 +25,41 @@ export interface HttpLimits {
   readonly closeGraceMs: number;
 }
 
-export interface HttpServerOptions {
+/** What a server serves, and which requests it admits. */
+export interface HttpSite {
+  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  readonly token: string | null;
+  readonly handle: Handler;
+  /** Whether bodies without a declared length are admitted, which `handle` must then bound. Default: 411. */
+  readonly chunkedBodies?: boolean;
+  /** Makes the JSON body of a refusal. Default: a line of text. */
+  readonly errorBody?: ErrorBody;
+}
+
+/** A second site on a server, which has some of its paths. */
+export interface SecondSite extends HttpSite {
+  /** Whether a request for this URL, as in its first line, is for this site. */
+  readonly takes: (url: string) => boolean;
+  readonly maxBodyBytes: number;
+  /**
+   * Whether Host may be any name, because the site is behind a proxy. Default: while the server listens on a loopback
+   * address, it must name this machine.
+   */
+  readonly anyHost?: boolean;
+}
+
+export interface HttpServerOptions extends HttpSite {
   /** What is served, for the message of a failure: `metrics`. */
   readonly what: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** 0: a free port. */
   readonly port: number;
-  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
-  readonly token: string | null;
   readonly limits: HttpLimits;
-  readonly handle: Handler;
-  /** Whether bodies without a declared length are admitted, which `handle` must then bound. Default: 411. */
-  readonly chunkedBodies?: boolean;
-  /** Makes the JSON body of a refusal. Default: a line of text. */
-  readonly errorBody?: ErrorBody;
   /** Takes WebSocket handshakes, after the same checks. Default: handled as ordinary requests. */
   readonly upgrade?: UpgradeHandler;
+  /** Another site on some of the paths. */
+  readonly beside?: SecondSite | null;
 }
 
 export interface HttpServer {
@@ -60,13 +78,14 @@ const TIMEOUT_CHECK_MS = 1000;
 
 /** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { what, host = LOOPBACK_HOST, port, token, limits, handle } = options;
-  const rules = {
-    token,
-    onLoopback: isLoopback(host),
-    maxBodyBytes: limits.maxBodyBytes,
-    chunkedBodies: options.chunkedBodies ?? false,
-    errorBody: options.errorBody ?? null,
+  const { what, host = LOOPBACK_HOST, port, token, limits, beside = null } = options;
+  const main = {
+    site: options,
+    rules: rulesOf(options, limits.maxBodyBytes, token === null && isLoopback(host)),
+  };
+  const second = beside && {
+    site: beside,
+    rules: rulesOf(beside, beside.maxBodyBytes, beside.anyHost !== true && isLoopback(host)),
   };
   const serverOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -81,13 +100,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     response.once('close', () => {
       if (closing) server.closeIdleConnections();
     });
+    const { site, rules } = second?.site.takes(request.url ?? '') === true ? second : main;
     const refusal = refusalOf(request.headers, rules);
     if (refusal !== null) {
       refuse(request, response, refusal);
       return;
     }
     if (awaitsContinue) response.writeContinue();
-    handle(request, response).catch(() => {
+    site.handle(request, response).catch(() => {
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
@@ -97,7 +117,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('checkContinue', (request, response) => respond(request, response, true));
   const upgraded = new UpgradedSockets();
   if (options.upgrade !== undefined) {
-    const refusalOfUpgrade = (request: IncomingMessage): Refusal | null => refusalOf(request.headers, rules);
+    const refusalOfUpgrade = (request: IncomingMessage): Refusal | null =>
+      refusalOf(request.headers, main.rules);
     upgraded.serve(server, { refusalOf: refusalOfUpgrade, handle: options.upgrade });
   }
   server.maxConnections = limits.maxConnections;
@@ -127,4 +148,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     },
     drop,
   };
+}
+
+function rulesOf(site: HttpSite, maxBodyBytes: number, ownHostOnly: boolean): AdmissionRules {
+  const { token, chunkedBodies = false, errorBody = null } = site;
+  return { token, ownHostOnly, maxBodyBytes, chunkedBodies, errorBody };
 }

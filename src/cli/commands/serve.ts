@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import {
+  CONTENT_ROOT,
+  DASHBOARD,
   GATEWAY_HOST,
   GATEWAY_PORT,
   MAX_CONCURRENT_REQUESTS,
@@ -8,18 +10,25 @@ import {
 } from '../../config/settings/entries/gateway.ts';
 import { GATEWAY_GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/entries/judging.ts';
+import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
 import { guardOpener } from '../../guard-setup/guard-session.ts';
+import { LateGuards } from '../../guard-setup/late-guards.ts';
+import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import type { CommandContext } from '../context.ts';
 import { gatewayTokenOf } from '../flags/gateway-token.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
+  out: DASHBOARD_RUNS,
+  root: CONTENT_ROOT,
   guard: GATEWAY_GUARD,
   ...GUARD_TLS_SETTINGS,
   port: GATEWAY_PORT,
   host: GATEWAY_HOST,
+  noDashboard: DASHBOARD,
   maxConcurrency: MAX_CONCURRENT_REQUESTS,
   timeout: REQUEST_TIMEOUT,
   frames: FRAMES,
@@ -28,18 +37,20 @@ const SETTINGS = {
   startWait: START_WAIT,
 };
 
-/** `serve`: the REST API of the guard's contract, in front of any guards. */
+/** `serve`: the dashboard, and the REST API of the guard's contract in front of any guards. */
 export function serveCommand(context: CommandContext): Command {
   return newCommand('serve', context, SETTINGS)
-    .summary('serve the REST API of a guard in front of any guards')
+    .summary('serve the dashboard, and the REST API of a guard in front of any guards')
     .description(
-      'Serve POST /v1/moderations/text, /image and /audio over HTTP in front of any guards until interrupted. ' +
-        'The API is described under /openapi.json. An interrupt lets open requests finish, for at most 10 s.',
+      'Serve the dashboard under /, and POST /v1/moderations/text, /image and /audio in front of any guards, over HTTP ' +
+        'until interrupted. Prints a link to log in with. The API is described under /openapi.json. ' +
+        'An interrupt lets open requests finish, for at most 10 s.',
     )
     .addHelpText(
       'after',
       examples([
-        ['guardsweep serve --guard grpc://gpu-1:8001', 'listen on 127.0.0.1:9000'],
+        ['guardsweep serve', 'look at the runs in ./runs'],
+        ['guardsweep serve --guard grpc://gpu-1:8001', 'the API too, both on 127.0.0.1:9000'],
         ['guardsweep serve --guard embedded: --port 0', 'to try it out, on a free port'],
       ]),
     )
@@ -47,23 +58,31 @@ export function serveCommand(context: CommandContext): Command {
       const { env, interrupts, stdout, stderr } = context;
       const from = { flags, ...context };
       const settings = await valuesOf(SETTINGS, from);
-      const { guard: guards, host, port, maxConcurrency, frames, longAudio, longText } = settings;
+      const { guard: named, host, port, maxConcurrency, frames, longAudio, longText } = settings;
+      const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
       const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
-      const opening = { guards, tls, startWaitMs, ...forServer };
-      const { serveGateway } = await import('../../gateway/serve.ts');
-      await serveGateway(
+      const open = guardOpener({ guards, tls, startWaitMs, ...forServer }, env);
+      const { out, root: roots, noDashboard: withDashboard } = settings;
+      if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
+      // Runs can be looked at while no guard is ready.
+      const openLate: OpenGuards = async (_signal, say) => new LateGuards({ urls: guards, open, say });
+      const { serve } = await import('../../dashboard/serve.ts');
+      await serve(
         {
           ...{ host, port, token, maxConcurrency, stdout },
           timeoutMs: settings.timeout,
           judging: { frames, longAudio, longText },
-          openGuards: guardOpener(opening, env),
+          openGuards: withDashboard ? openLate : open,
+          dashboard: withDashboard ? { out, roots } : null,
           say: (line) => stderr.line(`guardsweep: ${line}`),
         },
         interrupts,
       );
     });
 }
+
+const NEEDS_GUARD = 'the gateway needs a guard: name it with --guard or GUARD_URL (embedded: is one)';

@@ -1,4 +1,5 @@
-import { anyText, duration, PORT, wholeNumber } from '../kinds.ts';
+import { parseFolders } from '../../values/folders.ts';
+import { anyText, duration, list, PORT, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const MAX_CONCURRENCY = 4096;
@@ -33,4 +34,21 @@ export const REQUEST_TIMEOUT = setting({
   kind: duration({ min: '1s', max: '10m' }),
   default: '50s',
   example: '2m',
+});
+
+export const CONTENT_ROOT = setting({
+  flag: '--root',
+  help: 'folder that the dashboard may read content from; corpora elsewhere are neither shown nor judged for it',
+  kind: list('dir', 'a folder', (texts, { folder }) => parseFolders(texts, folder)),
+  default: '.',
+  shown: 'the current folder',
+  example: '/data/uploads',
+});
+
+export const DASHBOARD = setting({
+  flag: '--no-dashboard',
+  help: 'serve the API alone; a guard must then be named',
+  kind: SWITCH,
+  default: 'true',
+  shown: 'the dashboard is served under /',
 });

@@ -28,10 +28,10 @@ export const WORKER_GUARD = setting({
   example: 'grpc://127.0.0.1:8001',
 });
 
-/** The guard of the gateway, for which the same holds. */
+/** The guard of the gateway, for which the same holds. The dashboard works without. */
 export const GATEWAY_GUARD = setting({
   ...guard,
-  required: 'the gateway needs a guard: name it with --guard or GUARD_URL (embedded: is one)',
+  unset: 'none: the API answers 503, and runs that the dashboard starts use `embedded:`',
   example: 'grpc://127.0.0.1:8001',
 });
 

@@ -53,6 +53,15 @@ export const RUNS_FOLDER = setting({
   example: '/data/runs',
 });
 
+/** Whose runs the dashboard shows, and where it creates new ones. */
+export const DASHBOARD_RUNS = setting({
+  flag: '--out',
+  help: 'folder whose runs the dashboard shows, and in which it creates new ones',
+  kind: path('dir'),
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
+});
+
 /** Where a sink may write. */
 export const RUNS_ROOT = setting({
   flag: '--root',

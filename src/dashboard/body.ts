@@ -1,0 +1,28 @@
+import { isUtf8 } from 'node:buffer';
+import type { z } from 'zod';
+import { isNestedTooDeeply } from '../formats/json/nesting.ts';
+import { DashboardError } from './errors.ts';
+
+/** The value of a JSON body; undefined for an empty one. */
+export function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes) || isNestedTooDeeply(bytes)) throw notJson();
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    throw notJson();
+  }
+}
+
+/** The body of a request as its schema says. INVALID_REQUEST names the first key that does not fit. */
+export function bodyOf<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const path = parsed.error.issues[0]?.path.join('.') ?? '';
+  const where = /^[\w.]{1,64}$/.test(path) ? `${path} in the body` : 'the body';
+  throw new DashboardError('INVALID_REQUEST', `${where} is not as this request needs it`);
+}
+
+function notJson(): DashboardError {
+  return new DashboardError('INVALID_REQUEST', 'the body is not JSON');
+}

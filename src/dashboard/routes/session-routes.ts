@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { toolVersion } from '../../config/tool-version.ts';
+import type { Session } from '../api/runs.ts';
+import { bodyOf } from '../body.ts';
+import type { Roots } from '../runs/roots.ts';
+import type { RunFolder } from '../runs/run-folder.ts';
+import { type AccessParts, assertToken } from '../session/access.ts';
+import { beginning, ending, sessionIdOf } from '../session/session-cookie.ts';
+
+const MAX_TOKEN = 4096;
+
+const LOGIN = z.strictObject({ token: z.string().max(MAX_TOKEN) });
+
+export interface SessionParts extends AccessParts {
+  readonly runs: RunFolder;
+  readonly roots: Roots;
+}
+
+/** `/api/session`: logging in and out, and what the pages need before anything else. */
+export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): void {
+  const { sessions, roots, runs } = parts;
+  const version = toolVersion();
+
+  app.post('/api/session', { config: { isPublic: true } }, async (request, reply) => {
+    const { token } = bodyOf(LOGIN, request.body);
+    assertToken(token, request, parts);
+    const id = sessions.begin();
+    reply.header('set-cookie', beginning(request.raw, id, sessions.lifetimeSeconds));
+    return reply.code(204).send();
+  });
+
+  app.delete('/api/session', async (request, reply) => {
+    const id = sessionIdOf(request.raw);
+    if (id !== null) sessions.end(id);
+    reply.header('set-cookie', ending(request.raw));
+    return reply.code(204).send();
+  });
+
+  app.get('/api/session', async (): Promise<Session> => {
+    return { version, roots: roots.folders, may_control: await runs.isWritable() };
+  });
+}

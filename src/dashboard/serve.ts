@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { Failure } from '../domain/failure.ts';
+import { type GatewayOptions, startGateway } from '../gateway/gateway.ts';
+import type { OpenGuards } from '../guard/pool/guard-session.ts';
+import type { Interrupts } from '../terminal/interrupt.ts';
+import type { LineWriter } from '../terminal/line-writer.ts';
+import { type DashboardOptions, openDashboard } from './dashboard.ts';
+
+export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' | 'beside'> {
+  /** Connects to the guards before anything is served. */
+  readonly openGuards: OpenGuards;
+  /** Null: the gateway alone is served. */
+  readonly dashboard: Omit<DashboardOptions, 'say' | 'token'> | null;
+  readonly stdout: Pick<LineWriter, 'line'>;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Serves the gateway and the dashboard until asked to end, then finishes open requests. Prints their addresses. Rejects
+ * with a Failure when the guards cannot be opened, when the port cannot be bound, and when the embedded guard dies.
+ */
+export async function serve(
+  { openGuards, stdout, say, ...options }: ServeOptions,
+  { drain, stop }: Interrupts,
+): Promise<void> {
+  const { token } = options;
+  const guards = await openGuards(drain, say);
+  try {
+    const dashboard = options.dashboard && (await openDashboard({ ...options.dashboard, token, say }));
+    const failed = new AbortController();
+    const onFailure = (failure: Failure): void => failed.abort(failure);
+    const gateway = await startGateway({
+      ...options,
+      ...{ pool: guards.pool, onFailure, beside: dashboard?.site ?? null },
+    }).catch(async (error: unknown) => {
+      await dashboard?.close();
+      throw error;
+    });
+    const ended = AbortSignal.any([failed.signal, guards.died]);
+    try {
+      stdout.line(`gateway listening on ${gateway.origin}`);
+      if (dashboard !== null) stdout.line(`dashboard: ${linkTo(gateway.origin, dashboard.token, token)}`);
+      const ending = AbortSignal.any([drain, ended]);
+      if (!ending.aborted) await once(ending, 'abort');
+    } finally {
+      await Promise.all([dashboard?.close(), gateway.close(AbortSignal.any([stop, ended]))]);
+    }
+    ended.throwIfAborted();
+  } finally {
+    await guards.close();
+  }
+}
+
+/**
+ * Where to log in. A token that was made for this process is in the fragment, which browsers send nowhere; one that the
+ * user chose is not printed.
+ */
+function linkTo(origin: string, token: string, chosen: string | null): string {
+  return chosen === null ? `${origin}/login#token=${token}` : `${origin}/login`;
+}

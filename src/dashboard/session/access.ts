@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { bearerIn, isSameToken } from '../../http/bearer-token.ts';
+import { DashboardError } from '../errors.ts';
+import type { FailedLogins } from './failed-logins.ts';
+import { sessionIdOf } from './session-cookie.ts';
+import type { Session, Sessions } from './sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route needs no session. */
+    isPublic?: boolean;
+  }
+  interface FastifyRequest {
+    /** Null on public routes, and for programs that send the token with each request. */
+    session: Session | null;
+  }
+}
+
+export interface AccessParts {
+  /** Opens the dashboard. */
+  readonly token: string;
+  readonly sessions: Sessions;
+  readonly failedLogins: FailedLogins;
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
+
+/**
+ * Refuses what is not public without a session or the token, and requests that change something unless they come from a
+ * page of our own or carry the token. The HTTP server has checked Host, and that an Origin is ours.
+ */
+export function addAccessRules(app: FastifyInstance, parts: AccessParts): void {
+  app.decorateRequest('session', null);
+  app.addHook('onRequest', async (request) => {
+    const bearer = bearerIn(request.headers.authorization);
+    if (!READING.has(request.method)) assertFromPage(request, bearer);
+    if (request.routeOptions.config?.isPublic === true) return;
+    if (bearer !== null) assertToken(bearer, request, parts);
+    else request.session = sessionOf(request, parts);
+  });
+}
+
+/** Throws unless this is the token, and if the client has tried too many. */
+export function assertToken(
+  given: string,
+  { socket }: Pick<FastifyRequest, 'socket'>,
+  { token, failedLogins }: AccessParts,
+): void {
+  const address = socket.remoteAddress ?? '';
+  if (!failedLogins.mayTry(address)) {
+    throw new DashboardError('TOO_MANY_REQUESTS', 'too many wrong tokens: wait a minute');
+  }
+  if (isSameToken(given, token)) return;
+  failedLogins.note(address);
+  throw new DashboardError('UNAUTHORIZED', 'the token is wrong');
+}
+
+/**
+ * Browsers send Origin with every such request, and a page of another site can send this content type only after asking.
+ * A program with the token in a header is no browser that was tricked.
+ */
+function assertFromPage({ headers }: FastifyRequest, bearer: string | null): void {
+  if (headers.origin === undefined && bearer === null) {
+    throw new DashboardError('FORBIDDEN', 'the request has no Origin');
+  }
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== 'application/json') {
+    throw new DashboardError('UNSUPPORTED_TYPE', 'the content type must be application/json');
+  }
+}
+
+function sessionOf({ raw }: FastifyRequest, { sessions }: AccessParts): Session {
+  const id = sessionIdOf(raw);
+  const session = id === null ? null : sessions.find(id);
+  if (session === null) throw LOG_IN;
+  return session;
+}
