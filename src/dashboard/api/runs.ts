@@ -102,7 +102,15 @@ export interface Health {
 
 /** An event of `GET /api/events`: the SSE `event` is its kind, `data` the rest as JSON. */
 export type DashboardEvent =
-  | { readonly kind: 'runs'; readonly runs: readonly RunRow[] }
+  | {
+      readonly kind: 'runs';
+      /** All runs, the newest 1000 at most; or those that are new or have changed since the last event. */
+      readonly runs: readonly RunRow[];
+      /** Whether these are all. */
+      readonly complete: boolean;
+      /** Number of older runs in the folder, which are not listed. */
+      readonly older: number;
+    }
   | { readonly kind: 'health'; readonly health: Health };
 
 /** What the page needs before anything else. */

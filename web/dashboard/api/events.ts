@@ -49,7 +49,8 @@ export function followEvents(): () => void {
     source.addEventListener('open', received);
     source.addEventListener('runs', ({ data }: MessageEvent<string>) => {
       received();
-      runsNow.value = (JSON.parse(data) as DataOf<'runs'>).runs;
+      const { runs, complete } = JSON.parse(data) as DataOf<'runs'>;
+      runsNow.value = complete ? runs : updated(runsNow.value ?? [], runs);
     });
     source.addEventListener('health', ({ data }: MessageEvent<string>) => {
       received();
@@ -81,4 +82,10 @@ export function followEvents(): () => void {
     runsNow.value = null;
     healthNow.value = null;
   };
+}
+
+/** A list of runs with some of them new or changed, newest first. */
+function updated(before: readonly RunRow[], changed: readonly RunRow[]): readonly RunRow[] {
+  const rows = new Map([...before, ...changed].map((row) => [row.run, row]));
+  return [...rows.values()].sort((a, b) => (a.run < b.run ? 1 : -1));
 }
