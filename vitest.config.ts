@@ -5,11 +5,15 @@ import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/e2e/**', 'test/e2e-fleet/**', FORGED, 'test/faults/**', 'test/adversarial/**'],
+    exclude: [
+      ...['test/e2e/**', 'test/e2e-fleet/**', 'test/browser/**'],
+      ...[FORGED, 'test/faults/**', 'test/adversarial/**'],
+    ],
     globalSetup: [
       'test/helpers/setup/build.ts',
       'test/helpers/redis/install-redis.ts',
       'test/helpers/setup/install-ffmpeg.ts',
+      'test/helpers/browser/install-chromium.ts',
     ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
