@@ -24,6 +24,8 @@ export interface RunRow {
   readonly progress: RunProgress;
   /** Null until the run is finished. */
   readonly by_decision: Readonly<Record<Decision, number>> | null;
+  /** Items of all passes without a verdict; null until the run is finished. */
+  readonly not_judged: number | null;
   readonly seconds: number | null;
 }
 
@@ -124,5 +126,10 @@ export interface Session {
 
 /** The body of every answer that is not 2xx. */
 export interface ApiFailure {
-  readonly error: { readonly code: string; readonly message: string };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    /** Key of the body that is wrong, where that is known: the page shows the message there. */
+    readonly field?: string | undefined;
+  };
 }
