@@ -10,6 +10,9 @@ import './styles/layout.css';
 import './styles/controls.css';
 import './styles/parts.css';
 import './styles/runs.css';
+import './styles/review.css';
+import './styles/item.css';
+import './styles/thresholds.css';
 
 followTheme();
 followHistory();

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { followEvents } from '../api/events.ts';
 import { session } from '../api/session.ts';
+import { ItemPage } from '../item/item-page.tsx';
 import { LoginPage } from '../login/login-page.tsx';
 import { Unreachable } from '../login/unreachable.tsx';
 import { RunPage } from '../runs/run-page.tsx';
@@ -21,7 +22,7 @@ export function App() {
       </a>
       <Header />
       <main id="content" tabIndex={-1}>
-        <ErrorBoundary key={pathOf(route.value)}>
+        <ErrorBoundary key={boundaryOf(route.value)}>
           <Content />
         </ErrorBoundary>
       </main>
@@ -29,6 +30,9 @@ export function App() {
     </>
   );
 }
+
+/** A page that failed is gone when another one is shown. From item to item of a run, it is the same page. */
+const boundaryOf = (route: Route): string => (route.page === 'item' ? `item of ${route.run}` : pathOf(route));
 
 function Content() {
   const current = session.value;
@@ -61,7 +65,7 @@ function PageOf({ route }: { readonly route: Route }) {
     case 'run':
       return <RunPage key={route.run} run={route.run} tab={route.tab} />;
     case 'item':
-      return <UnknownPage />;
+      return <ItemPage key={route.run} run={route.run} seq={route.seq} />;
     case 'unknown':
       return <UnknownPage />;
   }

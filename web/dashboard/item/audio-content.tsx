@@ -1,0 +1,142 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import { shownText } from './text-content.tsx';
+import { useMedia } from './use-media.ts';
+
+interface AudioContentProps {
+  readonly run: string;
+  readonly seq: number;
+  readonly content: Extract<ItemContent, { kind: 'audio' }>;
+}
+
+/** Of full: nobody is startled. */
+const FIRST_VOLUME = 0.4;
+
+const HEIGHT = 60;
+
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** The outline of a clip's loudness, mirrored at the middle. */
+function outline(peaks: readonly number[]): string {
+  const half = HEIGHT / 2;
+  const top = peaks.map((peak, index) => `L${index} ${half - Math.max(peak, 0.02) * half}`);
+  const bottom = peaks.map((peak, index) => `L${index} ${half + Math.max(peak, 0.02) * half}`).reverse();
+  return `M0 ${half}${top.join('')}${bottom.join('')}Z`;
+}
+
+/** A clip: its waveform at once; its sound only when it is asked for, and muted until that is asked for too. */
+export function AudioContent({ run, seq, content }: AudioContentProps) {
+  const wanted = useSignal(false);
+  const playing = useSignal(false);
+  const muted = useSignal(true);
+  const volume = useSignal(FIRST_VOLUME);
+  const at = useSignal(content.worst_at ?? 0);
+  const player = useRef<HTMLAudioElement>(null);
+  const media = useMedia(run, seq, wanted.value);
+
+  useEffect(() => {
+    const audio = player.current;
+    if (media.kind !== 'ready' || audio === null) return;
+    audio.volume = volume.value;
+    audio.currentTime = at.value;
+    void audio.play().catch(() => (playing.value = false));
+  }, [media.kind]);
+
+  const toggle = (): void => {
+    const audio = player.current;
+    if (audio === null) wanted.value = true;
+    else if (audio.paused) void audio.play().catch(() => (playing.value = false));
+    else audio.pause();
+  };
+  const seek = (seconds: number): void => {
+    at.value = seconds;
+    if (player.current !== null) player.current.currentTime = seconds;
+  };
+  const pieces = Math.max(content.peaks.length, 1);
+  const toX = (seconds: number): number => (seconds / Math.max(content.seconds, 0.001)) * pieces;
+
+  return (
+    <div class="audio-content">
+      <svg viewBox={`0 0 ${pieces} ${HEIGHT}`} preserveAspectRatio="none" class="waveform" aria-hidden="true">
+        {content.worst_at !== null && (
+          <rect
+            class="decided"
+            x={toX(content.worst_at)}
+            y="0"
+            width={pieces - toX(content.worst_at)}
+            height={HEIGHT}
+          />
+        )}
+        <path d={outline(content.peaks)} />
+        <line class="now" x1={toX(at.value)} x2={toX(at.value)} y1="0" y2={HEIGHT} />
+      </svg>
+      <input
+        type="range"
+        min={0}
+        max={content.seconds}
+        step={0.1}
+        value={at.value}
+        aria-label="Position"
+        aria-valuetext={`${clock(at.value)} of ${clock(content.seconds)}`}
+        onInput={(event) => seek(event.currentTarget.valueAsNumber)}
+      />
+      <div class="player">
+        <button type="button" onClick={toggle} disabled={media.kind === 'loading'}>
+          {playing.value ? 'Pause' : 'Play'}
+        </button>
+        <label>
+          <input
+            type="checkbox"
+            checked={!muted.value}
+            onChange={(event) => (muted.value = !event.currentTarget.checked)}
+          />{' '}
+          Sound
+        </label>
+        <label class="volume">
+          Volume
+          <input
+            type="range"
+            min={0}
+            max={1}
+            step={0.05}
+            value={volume.value}
+            disabled={muted.value}
+            aria-valuetext={`${Math.round(volume.value * 100)} %`}
+            onInput={(event) => {
+              volume.value = event.currentTarget.valueAsNumber;
+              if (player.current !== null) player.current.volume = volume.value;
+            }}
+          />
+        </label>
+        <span>
+          {clock(at.value)} of {clock(content.seconds)}
+        </span>
+      </div>
+      {content.worst_at !== null && (
+        <p class="hint">
+          The part that decided begins at {clock(content.worst_at)}, where playing begins as well.
+        </p>
+      )}
+      {media.kind === 'failed' && <p role="alert">The clip could not be loaded: {media.message}</p>}
+      {media.kind === 'ready' && (
+        <audio
+          ref={player}
+          src={media.url}
+          muted={muted.value}
+          onPlay={() => (playing.value = true)}
+          onPause={() => (playing.value = false)}
+          onTimeUpdate={(event) => (at.value = event.currentTarget.currentTime)}
+        />
+      )}
+      {content.transcript !== null && (
+        <div class="text-box" role="region" aria-label="Transcript" tabIndex={0} data-scrolls>
+          {shownText(content.transcript)}
+        </div>
+      )}
+    </div>
+  );
+}

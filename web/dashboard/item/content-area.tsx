@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ItemContent, ItemDetail } from '../../../src/dashboard/api/items.ts';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { messageOf, revealContent } from '../review/review-api.ts';
+import { Button } from '../ui/button.tsx';
+import { Shown } from './content.tsx';
+import { Restricted } from './restricted.tsx';
+import { countReveal, maskTexts, showTexts } from './reveals.ts';
+
+/** Whoever moves on before that sees, and is logged to have seen, nothing. */
+const SETTLE_MS = 250;
+
+/**
+ * hidden ── asked for ──► reading ──► shown
+ *   ▲                        │
+ *   └────── hide ◄───────────┴─► failed
+ */
+type State =
+  | { readonly kind: 'hidden' }
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'shown'; readonly content: ItemContent };
+
+interface ContentAreaProps {
+  readonly run: RunDetail;
+  readonly detail: ItemDetail;
+}
+
+/** The content of an item, read from its source when somebody asks for it. Give it the seq as its key. */
+export function ContentArea({ run, detail }: ContentAreaProps) {
+  const { line, restricted } = detail;
+  const state = useSignal<State>({ kind: 'hidden' });
+  const reading = useRef<AbortController | null>(null);
+
+  const show = async (): Promise<void> => {
+    if (restricted || !run.content.readable || state.value.kind === 'reading') return;
+    const controller = new AbortController();
+    reading.current = controller;
+    state.value = { kind: 'reading' };
+    try {
+      const content = await revealContent(run.run, line.seq, controller.signal);
+      if (content.kind !== 'unavailable') countReveal();
+      state.value = { kind: 'shown', content };
+    } catch (error) {
+      if (!controller.signal.aborted) state.value = { kind: 'failed', message: messageOf(error) };
+    }
+  };
+  const hide = (): void => {
+    reading.current?.abort();
+    state.value = { kind: 'hidden' };
+  };
+  const toggle = (): void => {
+    if (state.value.kind === 'hidden' || state.value.kind === 'failed') void show();
+    else hide();
+  };
+  useShortcuts('Content', [
+    { keys: ['s'], does: 'show the content, which is logged, or hide it', run: toggle },
+    { keys: ['m'], does: 'mask texts, or unmask them', run: () => maskTexts.set(!maskTexts.value.value) },
+  ]);
+
+  const byItself = showTexts.value.value && line.modality === 'text';
+  useEffect(() => {
+    if (!byItself || state.value.kind !== 'hidden') return;
+    const timer = setTimeout(() => void show(), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [byItself]);
+  useEffect(() => () => reading.current?.abort(), []);
+
+  return (
+    <section class="content-area" aria-labelledby="content-title">
+      <header>
+        <h3 id="content-title">Content</h3>
+        {state.value.kind === 'shown' && (
+          <Button onClick={hide}>
+            Hide <kbd>s</kbd>
+          </Button>
+        )}
+      </header>
+      {restricted ? (
+        <Restricted detail={detail} />
+      ) : run.content.readable ? (
+        <Asked state={state.value} show={() => void show()} run={run} detail={detail} />
+      ) : (
+        <p class="unavailable">{run.content.reason ?? 'The content of this run cannot be read here.'}</p>
+      )}
+    </section>
+  );
+}
+
+interface AskedProps extends ContentAreaProps {
+  readonly state: State;
+  readonly show: () => void;
+}
+
+function Asked({ state, show, run, detail }: AskedProps) {
+  if (state.kind === 'shown') return <Shown run={run.run} detail={detail} content={state.content} />;
+  return (
+    <div class="concealed">
+      {state.kind === 'failed' && <p role="alert">It could not be read: {state.message}</p>}
+      <Button onClick={show} disabled={state.kind === 'reading'}>
+        {state.kind === 'reading' ? 'Reading …' : 'Show content'} <kbd>s</kbd>
+      </Button>
+      <p class="hint">
+        It is read from its source now, and kept nowhere. The log of the run says who looked at it, and when.
+      </p>
+    </div>
+  );
+}

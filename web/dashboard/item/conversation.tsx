@@ -1,0 +1,50 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import { Foreign } from '../ui/foreign.tsx';
+import { shownText } from './text-content.tsx';
+
+type ConversationContent = Extract<ItemContent, { kind: 'conversation' }>;
+
+const SIDES: Readonly<Record<string, string>> = { user: 'user', assistant: 'assistant' };
+
+/** The turns of a conversation as bubbles, scrolled to the one that counts. */
+export function Conversation({
+  content,
+  tipped,
+}: {
+  readonly content: ConversationContent;
+  /** Whether that turn tipped the conversation, rather than that the verdict is about it. */
+  readonly tipped: boolean;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const counting = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => {
+    if (box.current === null || counting.current === null) return;
+    box.current.scrollTop = counting.current.offsetTop - box.current.offsetTop - box.current.clientHeight / 4;
+  }, [content]);
+
+  return (
+    <div ref={box} class="turns-box" role="region" aria-label="Conversation" tabIndex={0} data-scrolls>
+      <ol class="turns">
+        {content.turns.map(({ role, text }, index) => {
+          const counts = index + 1 === content.tipped_at;
+          return (
+            <li
+              key={index}
+              ref={counts ? counting : null}
+              class={`turn ${Object.hasOwn(SIDES, role) ? SIDES[role] : 'other'} ${counts ? 'counts' : ''}`}
+            >
+              <p class="role">
+                {index + 1}. <Foreign text={role} max={40} />
+                {counts && (
+                  <strong> · {tipped ? 'this turn tipped it' : 'the verdict is about this turn'}</strong>
+                )}
+              </p>
+              <div class="bubble">{shownText(text)}</div>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import { signal } from '@preact/signals';
+import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
+import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import { fetchDetail, indexed, messageOf } from '../review/review-api.ts';
+
+/** Details that are kept; the one that was fetched longest ago goes first. */
+const MAX_DETAILS = 20;
+
+export type Detail =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ready'; readonly detail: ItemDetail };
+
+/** What the record says of the items that somebody looked at lately, and of the next one. */
+export class Details {
+  readonly #run: string;
+  readonly #fetching = new Map<number, AbortController>();
+  readonly #kept = signal<ReadonlyMap<number, Detail>>(new Map());
+
+  constructor(run: string) {
+    this.#run = run;
+  }
+
+  /** What is known of an item. Fetch it with `want`. */
+  of(seq: number): Detail {
+    return this.#kept.value.get(seq) ?? { kind: 'loading' };
+  }
+
+  /** Fetches some items, and no longer those that were wanted before. */
+  want(seqs: readonly number[]): void {
+    for (const [seq, controller] of this.#fetching) {
+      if (!seqs.includes(seq)) {
+        controller.abort();
+        this.#fetching.delete(seq);
+      }
+    }
+    for (const seq of seqs) {
+      if (this.#kept.peek().get(seq)?.kind !== 'ready' && !this.#fetching.has(seq)) void this.#fetch(seq);
+    }
+  }
+
+  /** Adds a review that was saved. */
+  enter(review: Review): void {
+    const known = this.#kept.peek().get(review.seq);
+    if (known?.kind !== 'ready') return;
+    const reviews = [...known.detail.reviews, review];
+    this.#keep(review.seq, { kind: 'ready', detail: { ...known.detail, reviews } });
+  }
+
+  clear(): void {
+    this.want([]);
+    this.#kept.value = new Map();
+  }
+
+  async #fetch(seq: number): Promise<void> {
+    const controller = new AbortController();
+    this.#fetching.set(seq, controller);
+    try {
+      const { signal } = controller;
+      const ask = (): ReturnType<typeof fetchDetail> => fetchDetail(this.#run, seq, signal);
+      const detail = await indexed(ask, signal, () => undefined);
+      this.#keep(seq, { kind: 'ready', detail });
+    } catch (error) {
+      if (!controller.signal.aborted) this.#keep(seq, { kind: 'failed', message: messageOf(error) });
+    } finally {
+      if (this.#fetching.get(seq) === controller) this.#fetching.delete(seq);
+    }
+  }
+
+  #keep(seq: number, detail: Detail): void {
+    const kept = new Map(this.#kept.peek());
+    kept.delete(seq);
+    kept.set(seq, detail);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= MAX_DETAILS) break;
+      kept.delete(oldest);
+    }
+    this.#kept.value = kept;
+  }
+}

@@ -1,0 +1,108 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { runDetail } from '../api/runs.ts';
+import { useLoad } from '../api/use-load.ts';
+import { Link } from '../app/link.tsx';
+import { Page } from '../app/page.tsx';
+import { navigate } from '../app/router.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Announced } from '../review/announced.tsx';
+import { Deciding } from '../review/deciding.tsx';
+import { reviewingOf, type Reviewing } from '../review/reviewing.ts';
+import { SessionBar } from '../review/session-bar.tsx';
+import { UnsavedNotice } from '../review/unsaved-notice.tsx';
+import { Button } from '../ui/button.tsx';
+import { Foreign } from '../ui/foreign.tsx';
+import { count } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ItemView } from './item-view.tsx';
+
+/** An item by itself. */
+export function ItemPage({ run: name, seq }: { readonly run: string; readonly seq: number }) {
+  const run = useLoad(name, (signal) => runDetail(name, signal));
+  return (
+    <Page
+      title={`Item ${seq}`}
+      above={
+        <nav class="breadcrumb" aria-label="Where you are">
+          <Link to={{ page: 'run', run: name, tab: 'review' }}>
+            <Icon name="left" /> Review list of <Foreign text={name} max={60} />
+          </Link>
+        </nav>
+      }
+    >
+      {run.error !== null && <Notice tone="block" role="alert" title={run.error.message} />}
+      {run.value === null ? run.error === null && <Skeleton /> : <Known run={run.value} seq={seq} />}
+    </Page>
+  );
+}
+
+function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) {
+  const reviewing = useMemo(() => reviewingOf(run.run), [run.run]);
+  const { list, details } = reviewing;
+  const listed = list.row.value?.seq === seq;
+  useFollowing(reviewing, seq);
+  const next = listed ? list.nextRow.value?.seq : undefined;
+  useEffect(() => details.want(next === undefined ? [seq] : [seq, next]), [seq, next]);
+  const move = (by: number): void => {
+    if (listed) reviewing.move(by);
+    else reviewing.announced.value = 'This item is not selected in the list.';
+  };
+  useShortcuts('Item', [
+    { keys: ['j', 'ArrowRight'], does: 'Next item of the list', run: () => move(1) },
+    { keys: ['k', 'ArrowLeft'], does: 'Previous item of the list', run: () => move(-1) },
+    {
+      keys: ['Escape'],
+      does: 'Back to the list',
+      run: () => navigate({ page: 'run', run: run.run, tab: 'review' }),
+    },
+  ]);
+  const known = details.of(seq);
+  const line = known.kind === 'ready' ? known.detail.line : null;
+  const last = known.kind === 'ready' ? known.detail.reviews.at(-1) : undefined;
+  const saved =
+    last === undefined || last.decision === null ? null : { decision: last.decision, agrees: last.agrees };
+
+  return (
+    <div class="item-page">
+      <UnsavedNotice queue={reviewing.queue} />
+      {listed && (
+        <nav class="item-nav" aria-label="Items of the list">
+          <Button icon="left" onClick={() => move(-1)} disabled={list.position.value === 0}>
+            <span class="hidden">Previous</span>
+          </Button>
+          <span>
+            {count(list.position.value + 1)} of {count(list.total.value ?? 0)}
+          </span>
+          <Button
+            icon="right"
+            onClick={() => move(1)}
+            disabled={list.position.value + 1 >= (list.total.value ?? 0)}
+          >
+            <span class="hidden">Next</span>
+          </Button>
+        </nav>
+      )}
+      <ItemView run={run} seq={seq} detail={known} />
+      {line !== null && (
+        <Deciding reviewing={reviewing} item={line} review={reviewing.shownReview({ seq, review: saved })} />
+      )}
+      <SessionBar reviewing={reviewing} />
+      <Announced reviewing={reviewing} />
+    </div>
+  );
+}
+
+/** Goes to the item that the list selects, once the list had selected this one. */
+function useFollowing({ list }: Reviewing, seq: number): void {
+  const followed = useRef(false);
+  useSignalEffect(() => {
+    const row = list.row.value;
+    if (row === undefined) return;
+    if (row.seq === seq) followed.current = true;
+    else if (followed.current) navigate({ page: 'item', run: list.run, seq: row.seq }, { replace: true });
+  });
+}

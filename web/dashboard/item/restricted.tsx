@@ -1,0 +1,34 @@
+import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
+import { categoryLabel } from './words.ts';
+
+/** In place of content that is never shown: why, and what to do. */
+export function Restricted({ detail }: { readonly detail: ItemDetail }) {
+  const { line, restricted_by: category } = detail;
+  const hash = line.source.sha256 ?? line.content_sha256;
+  return (
+    <div class="restricted">
+      <h4>This content is never shown</h4>
+      <p>
+        It is flagged for {category === null ? 'a restricted category' : categoryLabel(category)}. Nothing of
+        it is read or sent to this page, and no setting changes that.
+      </p>
+      <ol>
+        <li>Do not open, copy or send the file yourself.</li>
+        <li>
+          Follow the procedure of your organisation, and tell the person who is responsible for such reports.
+        </li>
+        <li>
+          Where there is none, the police or the hotline of your country takes the report: NCMEC in the United
+          States, the IWF in the United Kingdom, a member of INHOPE elsewhere.
+        </li>
+        <li>Report the path in the record below{hash === null ? '.' : ', with this hash:'}</li>
+      </ol>
+      {hash !== null && (
+        <p>
+          SHA-256 <code class="hash">{hash}</code>
+        </p>
+      )}
+      <p class="hint">You can decide on the item without seeing it, and leave a note on what was done.</p>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { useEffect, useState } from 'preact/hooks';
+import { fetchMedia, messageOf } from '../review/review-api.ts';
+
+export type Media =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ready'; readonly url: string };
+
+/** The bytes of an image or a clip under an address of this page, which ends with its component. */
+export function useMedia(run: string, seq: number, wanted: boolean): Media {
+  const [media, setMedia] = useState<Media>({ kind: 'idle' });
+  useEffect(() => {
+    if (!wanted) return;
+    const controller = new AbortController();
+    let url: string | null = null;
+    setMedia({ kind: 'loading' });
+    fetchMedia(run, seq, controller.signal).then(
+      (bytes) => {
+        if (controller.signal.aborted) return;
+        url = URL.createObjectURL(bytes);
+        setMedia({ kind: 'ready', url });
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted) setMedia({ kind: 'failed', message: messageOf(error) });
+      },
+    );
+    return () => {
+      controller.abort();
+      if (url !== null) URL.revokeObjectURL(url);
+    };
+  }, [run, seq, wanted]);
+  return media;
+}

@@ -1,0 +1,21 @@
+/** Control characters but tab and line feed, marks and controls of direction, and line and paragraph separators. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/**
+ * A text with what could hide or reorder its characters written out, such as `[U+202E]`. Letters of other scripts keep
+ * the direction that is theirs.
+ */
+export function visibleText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(
+      HIDDEN,
+      (hidden) => `[U+${hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
+}
+
+/** A text with its letters and digits replaced, of which only the shape is left. */
+export function maskedText(text: string): string {
+  return text.replaceAll(/[\p{L}\p{N}\p{M}\p{Emoji_Presentation}]/gu, '•');
+}

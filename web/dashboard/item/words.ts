@@ -1,0 +1,49 @@
+import type { ContentProblem } from '../../../src/dashboard/api/items.ts';
+import type { Coverage } from '../../../src/domain/coverage.ts';
+import { count } from '../ui/format.ts';
+import { CATEGORIES, isCategoryKey } from '../../../src/domain/taxonomy.ts';
+
+const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
+
+/** A category as people read it. A guard may name others than those of the taxonomy: these stay as they are. */
+export function categoryLabel(key: string): string {
+  if (isCategoryKey(key)) return LABELS.get(key)!;
+  if (key === 'none') return 'No category';
+  return key === 'other' ? 'Outside the taxonomy' : key;
+}
+
+/** A probability with two digits, never rounded up to a certainty. */
+export function probability(score: number): string {
+  if (score > 0.99 && score < 1) return Math.min(score, 0.9999).toFixed(4);
+  if (score > 0 && score < 0.01) return Math.max(score, 0.0001).toFixed(4);
+  return score.toFixed(2);
+}
+
+const UNITS: Readonly<Record<Coverage['unit'], string>> = {
+  chars: 'characters',
+  turns: 'turns',
+  frames: 'frames',
+  seconds: 'seconds',
+};
+
+/** How much of an item was judged, and where the part that decided begins. */
+export function coverageInWords({ unit, judged, total, worst_at }: Coverage): string {
+  const amount = (value: number): string => count(Math.round(value * 10) / 10);
+  const all = judged >= total;
+  const share = all
+    ? `all ${amount(total)} ${UNITS[unit]}`
+    : `${amount(judged)} of ${amount(total)} ${UNITS[unit]}`;
+  const where = worst_at === null ? '' : `; the part that decided begins at ${amount(worst_at)}`;
+  return `${share}${where}`;
+}
+
+/** What somebody can do when content cannot be shown. */
+export const ADVICE: Readonly<Record<Exclude<ContentProblem, 'restricted'>, string>> = {
+  not_your_run: 'Ask the person who made this run, or have them start the dashboard themselves.',
+  outside_root: 'Start the dashboard with --root and the folder that holds these files.',
+  source_missing: 'The file was moved or deleted after the run. Put it back where it was, and try again.',
+  source_changed: 'The file is not the one that was judged. Judge it again in a new run.',
+  not_readable: 'Check that you may read the file, and that its disk is connected.',
+  decoding_failed:
+    'The file is damaged, or of a kind that cannot be decoded here. The verdict is about what could be read during the run.',
+};

@@ -1,0 +1,55 @@
+import type { ItemRow } from '../../../src/dashboard/api/items.ts';
+
+/** Rows of a page of the review list. */
+export const PAGE_ROWS = 100;
+
+/** Pages that are kept; the one that was used longest ago goes first. */
+const MAX_PAGES = 8;
+
+/** The pages of a list that were fetched lately. */
+export class ItemPages {
+  readonly #pages = new Map<number, readonly ItemRow[]>();
+
+  /** Rows of a page; undefined if they have to be fetched. */
+  rows(page: number): readonly ItemRow[] | undefined {
+    const rows = this.#pages.get(page);
+    if (rows !== undefined) {
+      this.#pages.delete(page);
+      this.#pages.set(page, rows);
+    }
+    return rows;
+  }
+
+  has(page: number): boolean {
+    return this.#pages.has(page);
+  }
+
+  /** The row at a position of the list. */
+  at(position: number): ItemRow | undefined {
+    return this.#pages.get(Math.floor(position / PAGE_ROWS))?.[position % PAGE_ROWS];
+  }
+
+  keep(page: number, rows: readonly ItemRow[]): void {
+    this.#pages.delete(page);
+    this.#pages.set(page, rows);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size <= MAX_PAGES) return;
+      this.#pages.delete(oldest);
+    }
+  }
+
+  /** Enters a review into the row of its item, if that is kept. */
+  enter(seq: number, review: ItemRow['review']): void {
+    for (const [page, rows] of this.#pages) {
+      if (!rows.some((row) => row.seq === seq)) continue;
+      this.#pages.set(
+        page,
+        rows.map((row) => (row.seq === seq ? { ...row, review } : row)),
+      );
+    }
+  }
+
+  clear(): void {
+    this.#pages.clear();
+  }
+}

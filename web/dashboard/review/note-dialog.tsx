@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import type { ItemRow } from '../../../src/dashboard/api/items.ts';
+import type { NewReview } from '../../../src/dashboard/api/reviews.ts';
+import { DECISIONS, type Decision } from '../../../src/domain/outcome.ts';
+import { CATEGORIES, type CategoryKey } from '../../../src/domain/taxonomy.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { ENDING_WORDS } from '../ui/badge.tsx';
+import type { Judged } from './reviewing.ts';
+
+/** As the API takes it. */
+const MAX_NOTE = 2000;
+
+interface NoteDialogProps {
+  readonly item: Judged;
+  readonly review: ItemRow['review'];
+  readonly save: (review: NewReview & { readonly decision: Decision }) => void;
+  readonly close: () => void;
+}
+
+/** A decision with a note, and with the categories that somebody finds. */
+export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
+  const decision = useSignal<Decision | null>(review?.decision ?? item.decision);
+  const note = useSignal('');
+  const said = useSignal(false);
+  const categories = useSignal<ReadonlySet<CategoryKey>>(new Set());
+
+  const submit = (): void => {
+    if (decision.value === null) return;
+    save({
+      decision: decision.value,
+      categories: said.value ? [...categories.value] : null,
+      note: note.value,
+    });
+    close();
+  };
+  const choose = (key: CategoryKey, chosen: boolean): void => {
+    const next = new Set(categories.value);
+    if (chosen) next.add(key);
+    else next.delete(key);
+    categories.value = next;
+    said.value = true;
+  };
+
+  return (
+    <Dialog
+      title={`Decide on item ${item.seq}`}
+      onClose={close}
+      footer={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" onClick={submit} disabled={decision.value === null}>
+            Save <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+          </Button>
+        </>
+      }
+    >
+      <form
+        class="note-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+        }}
+      >
+        <fieldset class="choices">
+          <legend>Decision</legend>
+          {DECISIONS.map((name) => (
+            <label key={name}>
+              <input
+                type="radio"
+                name="decision"
+                checked={decision.value === name}
+                onChange={() => (decision.value = name)}
+              />{' '}
+              {ENDING_WORDS[name]}
+              {name === item.decision && <span class="hint"> (the run)</span>}
+            </label>
+          ))}
+        </fieldset>
+        <Field
+          label="Note"
+          hint="Kept beside the run, and exported with the labels. Do not quote what must not be kept."
+          control={(attributes) => (
+            <textarea
+              {...attributes}
+              autofocus
+              rows={4}
+              maxLength={MAX_NOTE}
+              value={note.value}
+              onInput={(event) => (note.value = event.currentTarget.value)}
+            />
+          )}
+        />
+        <fieldset class="choices columns">
+          <legend>Categories you find</legend>
+          <label>
+            <input
+              type="checkbox"
+              checked={!said.value}
+              onChange={(event) => (said.value = !event.currentTarget.checked)}
+            />{' '}
+            Not said
+          </label>
+          {CATEGORIES.map(({ key, label }) => (
+            <label key={key}>
+              <input
+                type="checkbox"
+                checked={said.value && categories.value.has(key)}
+                onChange={(event) => choose(key, event.currentTarget.checked)}
+              />{' '}
+              {label}
+            </label>
+          ))}
+          {said.value && categories.value.size === 0 && <p class="hint">In no category.</p>}
+        </fieldset>
+      </form>
+    </Dialog>
+  );
+}

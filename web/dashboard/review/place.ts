@@ -1,0 +1,59 @@
+import type { ItemFilter, ItemQuery } from '../../../src/dashboard/api/items.ts';
+
+export type ItemSort = NonNullable<ItemQuery['sort']>;
+
+/** Where somebody is in the review list of a run. */
+export interface Place {
+  readonly filter: ItemFilter;
+  readonly sort: ItemSort;
+  /** Of the selected row, from 0. */
+  readonly position: number;
+}
+
+export const NO_FILTER: ItemFilter = {
+  decisions: [],
+  categories: [],
+  modalities: [],
+  corpora: [],
+  errorCodes: [],
+  minScore: null,
+  maxScore: null,
+  search: '',
+  review: 'any',
+};
+
+export const FIRST_PLACE: Place = { filter: NO_FILTER, sort: 'severity', position: 0 };
+
+/** Kept for this tab only, and out of the address: a search may be content. */
+const keyOf = (run: string): string => `guardsweep.review.${run}`;
+
+export function savePlace(run: string, place: Place): void {
+  sessionStorage.setItem(keyOf(run), JSON.stringify(place));
+}
+
+/** The place that was saved last; the first one if there is none that this build can read. */
+export function savedPlace(run: string): Place {
+  try {
+    const saved = JSON.parse(sessionStorage.getItem(keyOf(run)) ?? 'null') as Place | null;
+    if (saved === null || !Number.isSafeInteger(saved.position) || typeof saved.sort !== 'string') {
+      return FIRST_PLACE;
+    }
+    // What is in a filter of another build is for the server to refuse.
+    return { ...saved, filter: { ...NO_FILTER, ...saved.filter } };
+  } catch {
+    return FIRST_PLACE;
+  }
+}
+
+/** How many parts of a filter are set. */
+export function filtersSet(filter: ItemFilter): number {
+  const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search, review } =
+    filter;
+  const lists = [decisions, categories, modalities, corpora, errorCodes];
+  return [
+    ...lists.map((list) => list.length > 0),
+    minScore !== null || maxScore !== null,
+    search !== '',
+    review !== 'any',
+  ].filter(Boolean).length;
+}

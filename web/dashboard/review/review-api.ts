@@ -1,0 +1,82 @@
+import type {
+  Facets,
+  Indexing,
+  ItemContent,
+  ItemDetail,
+  ItemFilter,
+  ItemPage,
+  ItemQuery,
+  ScoreHistograms,
+  ThresholdEffect,
+  ThresholdQuery,
+} from '../../../src/dashboard/api/items.ts';
+import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
+import { ApiError, request, requestJson } from '../api/http.ts';
+import { runApi } from '../api/runs.ts';
+
+/** What the review pages ask of the server. What somebody searches for travels in bodies, never in addresses. */
+
+const post = <T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> =>
+  requestJson<T>(path, { method: 'POST', body, signal });
+
+export const fetchItems = (
+  run: string,
+  query: ItemQuery,
+  signal: AbortSignal,
+): Promise<ItemPage | Indexing> => post(runApi(run, '/items'), query, signal);
+
+export const fetchFacets = (
+  run: string,
+  filter: ItemFilter,
+  signal: AbortSignal,
+): Promise<Facets | Indexing> => post(runApi(run, '/facets'), filter, signal);
+
+export const fetchScores = (run: string, signal: AbortSignal): Promise<ScoreHistograms | Indexing> =>
+  requestJson(runApi(run, '/scores'), { signal });
+
+export const fetchEffect = (
+  run: string,
+  query: ThresholdQuery,
+  signal: AbortSignal,
+): Promise<ThresholdEffect | Indexing> => post(runApi(run, '/thresholds'), query, signal);
+
+export const fetchDetail = (run: string, seq: number, signal: AbortSignal): Promise<ItemDetail | Indexing> =>
+  requestJson(runApi(run, `/items/${seq}`), { signal });
+
+export const postReview = (run: string, seq: number, review: NewReview): Promise<Review> =>
+  post(runApi(run, `/items/${seq}/reviews`), review);
+
+/** Reads the content of an item; the server logs that it was revealed. */
+export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>
+  post(runApi(run, `/items/${seq}/content`), {}, signal);
+
+/** The image or the clip of an item. */
+export async function fetchMedia(run: string, seq: number, signal: AbortSignal): Promise<Blob> {
+  const response = await request(runApi(run, `/items/${seq}/media`), { method: 'POST', body: {}, signal });
+  return response.blob();
+}
+
+/** From one question to the next while a run is indexed. */
+const INDEXING_POLL_MS = 400;
+
+/** Asks until the run is indexed. `onIndexing` is told how much of it is done, 0 … 1. */
+export async function indexed<T extends object>(
+  ask: () => Promise<T | Indexing>,
+  signal: AbortSignal,
+  onIndexing: (share: number) => void,
+): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    signal.throwIfAborted();
+    if (!('indexing' in answer)) return answer;
+    onIndexing(answer.indexing);
+    await new Promise((resolve) => setTimeout(resolve, INDEXING_POLL_MS));
+    signal.throwIfAborted();
+  }
+}
+
+/** What to tell of a request that failed; throws what is no failure of the server. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  throw error;
+}

@@ -1,0 +1,170 @@
+import { batch, computed, signal } from '@preact/signals';
+import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/items.ts';
+import { ItemPages, PAGE_ROWS } from './item-pages.ts';
+import { NO_FILTER, savedPlace, savePlace, type ItemSort } from './place.ts';
+import { fetchItems, indexed, messageOf } from './review-api.ts';
+
+/** `loading` is also the state while a page is fetched that was not kept. */
+export type ListState =
+  | { readonly kind: 'loading' }
+  /** The run is being indexed for its first query; `share` of it is done. */
+  | { readonly kind: 'indexing'; readonly share: number }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ready' };
+
+const LOADING: ListState = { kind: 'loading' };
+const READY: ListState = { kind: 'ready' };
+
+/** The page after the selected one is fetched when so few rows of this one are left. */
+const AHEAD_ROWS = 20;
+
+/** The items of a run under a filter, in an order, page by page, with one of them selected. */
+export class ReviewList {
+  readonly run: string;
+  readonly #pages = new ItemPages();
+  /** Counts what was done to `#pages`. */
+  readonly #changes = signal(0);
+  readonly #fetching = new Map<number, AbortController>();
+
+  readonly filter = signal<ItemFilter>(NO_FILTER);
+  readonly sort = signal<ItemSort>('severity');
+  /** Of the selected row, from 0. */
+  readonly position = signal(0);
+  /** Null until the first page is there. */
+  readonly total = signal<number | null>(null);
+  readonly stale = signal(false);
+  readonly state = signal<ListState>(LOADING);
+
+  readonly page = computed(() => Math.floor(this.position.value / PAGE_ROWS));
+
+  /** Rows of the selected page; undefined until they are there. */
+  readonly rows = computed<readonly ItemRow[] | undefined>(() => {
+    void this.#changes.value;
+    return this.#pages.rows(this.page.value);
+  });
+
+  /** The selected row. */
+  readonly row = computed<ItemRow | undefined>(() => this.rows.value?.[this.position.value % PAGE_ROWS]);
+
+  /** The row after the selected one, if it is known. */
+  readonly nextRow = computed<ItemRow | undefined>(() => {
+    void this.#changes.value;
+    return this.#pages.at(this.position.value + 1);
+  });
+
+  constructor(run: string) {
+    this.run = run;
+    const place = savedPlace(run);
+    batch(() => {
+      this.filter.value = place.filter;
+      this.sort.value = place.sort;
+      this.position.value = place.position;
+    });
+    this.#fetch(this.page.value);
+  }
+
+  /** Asks for other items, or in another order, from the first one on. */
+  ask(change: { readonly filter?: ItemFilter; readonly sort?: ItemSort }): void {
+    batch(() => {
+      if (change.filter !== undefined) this.filter.value = change.filter;
+      if (change.sort !== undefined) this.sort.value = change.sort;
+      this.position.value = 0;
+    });
+    this.refresh();
+  }
+
+  /** Asks again. */
+  refresh(): void {
+    this.#abort();
+    this.#pages.clear();
+    batch(() => {
+      this.#changes.value++;
+      this.total.value = null;
+      this.state.value = LOADING;
+    });
+    this.#save();
+    this.#fetch(this.page.value);
+  }
+
+  /** Selects the row at a position, or the nearest there is. Returns whether that is another one than before. */
+  select(position: number): boolean {
+    const last = (this.total.value ?? 0) - 1;
+    const next = Math.max(0, Math.min(position, last));
+    if (next === this.position.value) return false;
+    this.position.value = next;
+    this.#save();
+    this.#fetchAround();
+    return true;
+  }
+
+  enter(seq: number, review: ItemRow['review']): void {
+    this.#pages.enter(seq, review);
+    this.#changes.value++;
+  }
+
+  /** Aborts what is being fetched. */
+  stop(): void {
+    this.#abort();
+  }
+
+  #save(): void {
+    const { filter, sort, position } = this;
+    savePlace(this.run, { filter: filter.value, sort: sort.value, position: position.value });
+  }
+
+  #abort(): void {
+    for (const controller of this.#fetching.values()) controller.abort();
+    this.#fetching.clear();
+  }
+
+  #fetchAround(): void {
+    const page = this.page.value;
+    if (!this.#pages.has(page)) this.#fetch(page);
+    const next = Math.floor((this.position.value + AHEAD_ROWS) / PAGE_ROWS);
+    if (next > page && next * PAGE_ROWS < (this.total.value ?? 0) && !this.#pages.has(next))
+      this.#fetch(next);
+  }
+
+  #fetch(page: number): void {
+    if (this.#fetching.has(page)) return;
+    // Only pages around the selected row are worth an answer.
+    for (const [other, controller] of this.#fetching) {
+      if (Math.abs(other - this.page.value) > 1) {
+        controller.abort();
+        this.#fetching.delete(other);
+      }
+    }
+    const controller = new AbortController();
+    this.#fetching.set(page, controller);
+    if (page === this.page.value) this.state.value = LOADING;
+    void this.#load(page, controller);
+  }
+
+  async #load(page: number, controller: AbortController): Promise<void> {
+    const { signal } = controller;
+    try {
+      const range = { offset: page * PAGE_ROWS, limit: PAGE_ROWS };
+      const query = { filter: this.filter.value, sort: this.sort.value, ...range };
+      const ask = (): ReturnType<typeof fetchItems> => fetchItems(this.run, query, signal);
+      const answer = await indexed(ask, signal, (share) => (this.state.value = { kind: 'indexing', share }));
+      this.#arrived(page, answer);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (page === this.page.value) this.state.value = { kind: 'failed', message: messageOf(error) };
+    } finally {
+      if (this.#fetching.get(page) === controller) this.#fetching.delete(page);
+    }
+  }
+
+  #arrived(page: number, { rows, total, stale }: ItemPage): void {
+    this.#pages.keep(page, rows);
+    batch(() => {
+      this.#changes.value++;
+      this.total.value = total;
+      this.stale.value = stale;
+      if (page === this.page.value) this.state.value = READY;
+    });
+    // The saved place may be beyond the end of what the filter finds by now.
+    if (this.position.value >= total && total > 0) this.select(total - 1);
+  }
+}

@@ -1,0 +1,80 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { navigate } from '../app/router.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { ItemView } from '../item/item-view.tsx';
+import { Announced } from './announced.tsx';
+import { Deciding } from './deciding.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { FilterPanel } from './filter-panel.tsx';
+import { ListBody } from './list-body.tsx';
+import { PageBar } from './page-bar.tsx';
+import { PAGE_ROWS } from './item-pages.ts';
+import { reviewingOf, type Reviewing } from './reviewing.ts';
+import { SessionBar } from './session-bar.tsx';
+import { UnsavedNotice } from './unsaved-notice.tsx';
+import { useWide } from './use-wide.ts';
+
+/** The items of a run to be reviewed; where there is room, the selected one beside the list. */
+export function ReviewPage({ run }: { readonly run: RunDetail }) {
+  const reviewing = useMemo(() => reviewingOf(run.run), [run.run]);
+  const { list } = reviewing;
+  const wide = useWide();
+  const filtering = useSignal(false);
+  const search = useRef<HTMLInputElement>(null);
+  const toggleFilters = (): void => {
+    filtering.value = !filtering.value;
+  };
+  const open = (): void => {
+    if (list.row.value !== undefined) navigate({ page: 'item', run: run.run, seq: list.row.value.seq });
+  };
+  useShortcuts('Review list', [
+    { keys: ['j'], does: 'Next item', run: () => reviewing.move(1) },
+    { keys: ['k'], does: 'Previous item', run: () => reviewing.move(-1) },
+    { keys: [']'], does: 'Next 100 items', run: () => reviewing.move(PAGE_ROWS) },
+    { keys: ['['], does: 'Previous 100 items', run: () => reviewing.move(-PAGE_ROWS) },
+    { keys: ['o'], does: 'Open the item; so does Enter in the list', run: open },
+    { keys: ['f'], does: 'Filters', run: toggleFilters },
+    { keys: ['/'], does: 'Search ids and paths', run: () => search.current?.focus() },
+    { keys: ['r'], does: 'Ask for the list again', run: () => list.refresh() },
+  ]);
+
+  return (
+    <div class={`review-page ${filtering.value ? 'filtering' : ''}`}>
+      <FilterBar list={list} search={search} open={filtering.value} toggle={toggleFilters} />
+      <UnsavedNotice queue={reviewing.queue} />
+      <div class="review-columns">
+        {filtering.value && <FilterPanel list={list} close={toggleFilters} />}
+        <div class="list-column">
+          <ListBody reviewing={reviewing} open={open} pressOpens={!wide} />
+          <PageBar list={list} />
+        </div>
+        {wide && <Beside reviewing={reviewing} run={run} />}
+      </div>
+      <SessionBar reviewing={reviewing} />
+      <Announced reviewing={reviewing} />
+    </div>
+  );
+}
+
+/** The selected item beside the list. */
+function Beside({ reviewing, run }: { readonly reviewing: Reviewing; readonly run: RunDetail }) {
+  const { list, details } = reviewing;
+  const scrolled = useRef<HTMLDivElement>(null);
+  const row = list.row.value;
+  const next = list.nextRow.value;
+  useEffect(() => {
+    details.want([row?.seq, next?.seq].filter((seq) => seq !== undefined));
+  }, [row?.seq, next?.seq]);
+  useEffect(() => scrolled.current?.scrollTo(0, 0), [row?.seq]);
+  if (row === undefined) return <div class="item-column" />;
+  return (
+    <div class="item-column">
+      <div class="item-scroll" ref={scrolled}>
+        <ItemView run={run} seq={row.seq} detail={details.of(row.seq)} />
+      </div>
+      <Deciding reviewing={reviewing} item={row} review={reviewing.shownReview(row)} />
+    </div>
+  );
+}

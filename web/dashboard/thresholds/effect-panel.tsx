@@ -1,0 +1,88 @@
+import type { ThresholdEffect } from '../../../src/dashboard/api/items.ts';
+import { DECISIONS, type Decision } from '../../../src/domain/outcome.ts';
+import { DecisionBadge } from '../ui/badge.tsx';
+import { count, counted } from '../ui/format.ts';
+import { Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import type { KnownEffect } from './use-effect-of.ts';
+
+/** `+12`, `−3`, `0`. */
+function signed(difference: number): string {
+  if (difference === 0) return '0';
+  return difference > 0 ? `+${count(difference)}` : `−${count(-difference)}`;
+}
+
+/** How many items the thresholds would decide differently. */
+export function EffectPanel({ known: { effect, current, problem } }: { readonly known: KnownEffect }) {
+  return (
+    <section class="effect card" aria-labelledby="effect-title">
+      <h2 id="effect-title">What would change</h2>
+      {problem !== null && <Notice tone="block" role="alert" title={problem} />}
+      {effect === null ? problem === null && <Skeleton /> : <Known effect={effect} current={current} />}
+    </section>
+  );
+}
+
+function Known({ effect, current }: { readonly effect: ThresholdEffect; readonly current: boolean }) {
+  const changed = effect.changes.reduce((sum, { items }) => sum + items, 0);
+  return (
+    <div class={current ? '' : 'outdated'} aria-busy={!current}>
+      <p class="changed" role="status">
+        {changed === 0 ? 'No item would change.' : `${counted(changed, 'item')} would change.`}
+      </p>
+      <table>
+        <caption class="hidden">Items by decision, before and after</caption>
+        <thead>
+          <tr>
+            <th scope="col">Decision</th>
+            <th scope="col" class="align-end">
+              Before
+            </th>
+            <th scope="col" class="align-end">
+              After
+            </th>
+            <th scope="col" class="align-end">
+              Difference
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {DECISIONS.toReversed().map((decision) => (
+            <tr key={decision}>
+              <th scope="row">
+                <DecisionBadge decision={decision} />
+              </th>
+              <td class="align-end">{count(effect.now[decision])}</td>
+              <td class="align-end">{count(effect.then[decision])}</td>
+              <td class="align-end">{signed(effect.then[decision] - effect.now[decision])}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {changed > 0 && <Moves changes={effect.changes} />}
+      {effect.unknown > 0 && (
+        <p class="muted small">
+          {counted(effect.unknown, 'verdict')} {effect.unknown === 1 ? 'has' : 'have'} no score for a category
+          that has a threshold: with one, more might change.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Moves({ changes }: Pick<ThresholdEffect, 'changes'>) {
+  const order = (decision: Decision): number => DECISIONS.indexOf(decision);
+  const moved = changes
+    .filter(({ items }) => items > 0)
+    .toSorted((a, b) => order(b.to) - order(a.to) || order(b.from) - order(a.from));
+  return (
+    <ul class="moves" aria-label="Items by change">
+      {moved.map(({ from, to, items }) => (
+        <li key={`${from} ${to}`}>
+          <span class="numbers">{count(items)}</span> from <DecisionBadge decision={from} /> to{' '}
+          <DecisionBadge decision={to} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,75 @@
+import type { ThresholdQuery } from '../../../src/dashboard/api/items.ts';
+import type { Policy, Thresholds } from '../../../src/domain/policy.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
+
+export type Key = 'default' | CategoryKey;
+export type Level = 'review' | 'block';
+
+export const KEYS: readonly Key[] = ['default', ...CATEGORY_KEYS];
+
+/** Null: of a category, that of `default`; of `default`, never. So a policy file says it. */
+export type Levels = Readonly<Record<Level, number | null>>;
+
+/** The thresholds that the sliders show. */
+export type Model = Readonly<Record<Key, Levels>>;
+
+const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
+  review: thresholds?.review ?? null,
+  block: thresholds?.block ?? null,
+});
+
+const equal = (a: Levels, b: Levels): boolean => a.review === b.review && a.block === b.block;
+
+/** The thresholds of a policy. Where a category has that of `default`, it follows `default`. */
+export function modelOf({ thresholds }: Policy): Model {
+  const fallback = levelsOf(thresholds?.default);
+  const entries = CATEGORY_KEYS.map((key) => {
+    const { review, block } = levelsOf(thresholds?.[key]);
+    return [
+      key,
+      { review: review === fallback.review ? null : review, block: block === fallback.block ? null : block },
+    ] as const;
+  });
+  return { default: fallback, ...Object.fromEntries(entries) } as Model;
+}
+
+/** What applies to a category, or to the overall score. */
+export function effective(model: Model, key: Key): Levels {
+  const { review, block } = model[key];
+  return { review: review ?? model.default.review, block: block ?? model.default.block };
+}
+
+/** Sets a threshold. Where review would be above block, the other one of the two goes along. */
+export function withLevel(model: Model, key: Key, level: Level, value: number | null): Model {
+  const changed = { ...model, [key]: { ...model[key], [level]: value } };
+  const { review, block } = effective(changed, key);
+  if (value === null || review === null || block === null || review <= block) return changed;
+  return { ...changed, [key]: { review: value, block: value } };
+}
+
+/** Those whose review is above their block: nothing would ever be reviewed, and no policy file may say it. */
+export function crossed(model: Model): readonly Key[] {
+  return KEYS.filter((key) => {
+    const { review, block } = effective(model, key);
+    return review !== null && block !== null && review > block;
+  });
+}
+
+/** Whether there is any threshold at all. */
+export function hasThresholds(model: Model): boolean {
+  return KEYS.some((key) => model[key].review !== null || model[key].block !== null);
+}
+
+/** What to ask the server: the thresholds that its policy, with these in it, would otherwise not have. */
+export function queryOf(model: Model, policy: Policy): ThresholdQuery {
+  const thresholds: ThresholdQuery['thresholds'] = {};
+  const asked = (levels: Levels): { review: number | null; block: number | null } => ({ ...levels });
+  if (!equal(model.default, levelsOf(policy.thresholds?.default))) thresholds.default = asked(model.default);
+  for (const key of CATEGORY_KEYS) {
+    const own = policy.thresholds?.[key];
+    const unasked = own === undefined ? model.default : levelsOf(own);
+    const wanted = effective(model, key);
+    if (!equal(unasked, wanted)) thresholds[key] = asked(wanted);
+  }
+  return { thresholds };
+}

@@ -1,0 +1,119 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { useLoad } from '../api/use-load.ts';
+import { fetchScores, indexed } from '../review/review-api.ts';
+import { Button } from '../ui/button.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Progress } from '../ui/progress.tsx';
+import { toast } from '../ui/toast.tsx';
+import { EffectPanel } from './effect-panel.tsx';
+import { crossed, hasThresholds, KEYS, modelOf, queryOf, withLevel, type Model } from './model.ts';
+import { policyYaml } from './policy-yaml.ts';
+import { ThresholdRow } from './threshold-row.tsx';
+import { useEffectOf } from './use-effect-of.ts';
+
+/** Sliders for the thresholds of a run, and what others would decide. Nothing of the run changes. */
+export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
+  const initial = useMemo(() => modelOf(run.policy), [run.run]);
+  const model = useSignal<Model>(initial);
+  const indexing = useSignal<number | null>(null);
+  const scores = useLoad(run.run, (signal) =>
+    indexed(
+      () => fetchScores(run.run, signal),
+      signal,
+      (share) => (indexing.value = share),
+    ),
+  );
+  const wrong = crossed(model.value);
+  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value, run.policy));
+
+  if (scores.error !== null) return <Notice tone="block" role="alert" title={scores.error.message} />;
+  if (scores.value === null) {
+    return (
+      <div class="stack">
+        <p>{indexing.value === null ? 'Reading the scores …' : 'Indexing the run for its first use …'}</p>
+        <Progress label="Indexing" share={indexing.value} />
+      </div>
+    );
+  }
+  const { score, categories } = scores.value;
+  return (
+    <div class="thresholds-page">
+      <div class="threshold-rows">
+        <p class="muted">
+          Move a slider to see what other thresholds would decide on the scores of this run. Nothing of the
+          run changes. The bars are the scores, on a logarithmic scale.
+        </p>
+        {run.policy.thresholds === null && (
+          <Notice title="This run has no thresholds">
+            <p>
+              What its guard flags is blocked. With thresholds, the guard's own flags are at least reviewed
+              {run.policy.allowFlagged && ', unless the policy allows them, as this one does'}.
+            </p>
+          </Notice>
+        )}
+        {KEYS.map((key) => (
+          <ThresholdRow
+            key={key}
+            model={model.value}
+            name={key}
+            bins={key === 'default' ? score : categories[key]}
+            crossed={wrong.includes(key)}
+            change={(level, value) => (model.value = withLevel(model.value, key, level, value))}
+          />
+        ))}
+      </div>
+      <div class="effect-column">
+        <EffectPanel known={known} />
+        <PolicyFile model={model.value} run={run} wrong={wrong.length > 0} />
+        <Button disabled={model.value === initial} onClick={() => (model.value = initial)} icon="reload">
+          Reset to the run's policy
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface PolicyFileProps {
+  readonly model: Model;
+  readonly run: RunDetail;
+  readonly wrong: boolean;
+}
+
+/** The policy file that says what the sliders show. */
+function PolicyFile({ model, run, wrong }: PolicyFileProps) {
+  if (wrong || !hasThresholds(model)) {
+    return (
+      <p class="muted small">
+        {wrong ? 'There is no policy file with review above block.' : 'A policy file needs a threshold.'}
+      </p>
+    );
+  }
+  const yaml = policyYaml(model, run.policy);
+  const copy = (): void => {
+    navigator.clipboard.writeText(yaml).then(
+      () => toast('The policy is in the clipboard.', 'allow'),
+      () => toast('The browser did not allow it. Select the text, and copy it yourself.', 'block'),
+    );
+  };
+  return (
+    <details class="policy-file">
+      <summary>As a policy file</summary>
+      <pre tabIndex={0} aria-label="Policy file">
+        {yaml}
+      </pre>
+      <Button onClick={copy}>Copy</Button>
+      <Button onClick={() => download(yaml)}>Download policy.yaml</Button>
+    </details>
+  );
+}
+
+function download(yaml: string): void {
+  const url = URL.createObjectURL(new Blob([yaml], { type: 'application/yaml' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'policy.yaml';
+  link.click();
+  URL.revokeObjectURL(url);
+}
