@@ -1,6 +1,6 @@
 /**
  * Builds the pages of the dashboard into dist/web: index.html, and its assets with names that change with their content.
- * Plain JavaScript, a step of the bootstrap. Takes nothing from the network.
+ * Then what renders reports (report/bundle.mjs). Plain JavaScript, a step of the bootstrap. Takes nothing from the network.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,3 +28,5 @@ await build({
     license: { fileName: 'LICENSES.md' },
   },
 });
+
+await import('./report/bundle.mjs');

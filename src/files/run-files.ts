@@ -23,6 +23,8 @@ export const RUN_FILES = {
   manifestSignature: 'manifest.sig',
   /** Which process feeds the run, and requests to it, such as to pause. Not part of the record. */
   control: 'control',
+  /** For people. Not part of the record: it names the manifest that it was made from. */
+  report: 'report.html',
   /** What people decided on items, and what they were shown, in the dashboard. Not part of the record. */
   review: 'review',
 } as const;
@@ -33,6 +35,11 @@ export const REVIEW_FILES = { reviews: 'reviews.jsonl', reveals: 'reveals.jsonl'
 /** How the lines of the files in `review` begin. */
 export function reviewLineStart(run: string): string {
   return `{"schema":1,"run":${JSON.stringify(run)},"at":`;
+}
+
+/** How a report begins. Names of runs are plain words; any other name comes from somebody else's record. */
+export function reportStart(run: string): string {
+  return `<!doctype html>\n<!-- guardsweep report of ${/^[\w-]+$/.test(run) ? run : 'a run'} -->\n`;
 }
 
 /** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */

@@ -1,0 +1,201 @@
+import type { COVERAGE_UNITS } from '../../domain/coverage.ts';
+import type { ItemCode } from '../../domain/item-error.ts';
+import type { Decision, OutcomeLine } from '../../domain/outcome.ts';
+import type { CategoryKey } from '../../domain/taxonomy.ts';
+import type { Summary } from '../../record/summary/summary.ts';
+
+/** Everything that a report shows. Its size is bounded, whatever the run's. Strings from the record are hostile. */
+export interface ReportData {
+  readonly run: string;
+  /** Name that the job or the user gave the run. */
+  readonly name: string;
+  /** Version of guardsweep that created the run. */
+  readonly version: string;
+  /** Absolute path of the run directory; null in a shared report. */
+  readonly dir: string | null;
+  /** ISO 8601, UTC; `finishedAt` is null while the run is not finished. */
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+  readonly madeAt: string;
+  /** SHA-256 of manifest.json; null while the run is not finished, and in a shared report. */
+  readonly manifestSha256: string | null;
+  readonly summary: Summary;
+  /** Which part of the corpora was judged, as a sentence; null: everything. */
+  readonly trial: string | null;
+  /** The gates, as sentences. */
+  readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
+  /** The canaries, as a sentence; null in a run of an earlier build. */
+  readonly canaries: string | null;
+  readonly canaryChecks: readonly CanaryRow[];
+  /** In taxonomy order, then categories outside it, then `null`: no category. Each verdict is in one row. */
+  readonly categories: readonly CategoryRow[];
+  /** In the order of the sources; at most 100, of which the last may be all others. */
+  readonly corpora: readonly GroupRow[];
+  readonly modalities: readonly GroupRow[];
+  readonly scores: ScoreSpread;
+  readonly errors: readonly ErrorRow[];
+  readonly coverage: readonly CoverageRow[];
+  readonly guards: readonly GuardRow[];
+  readonly fingerprints: readonly {
+    readonly id: string;
+    readonly artifacts: Readonly<Record<string, string>>;
+  }[];
+  /** Judged items over time, oldest first; those with a verdict of an earlier run, and copies, left out. */
+  readonly rate: RateOverTime | null;
+  /** Highest decision, then highest score first. Without restricted items and copies, as the next two. */
+  readonly severe: readonly ReportItem[];
+  /** Score nearest to 0.5 first. */
+  readonly uncertain: readonly ReportItem[];
+  /** Longest latency first. */
+  readonly slow: readonly ReportItem[];
+  /** The first restricted items, in corpus order. */
+  readonly restricted: readonly RestrictedItem[];
+  readonly previous: PreviousRun | null;
+  /** The final files, with `file:` URLs; null in a shared report. */
+  readonly files: readonly { readonly name: string; readonly url: string | null }[];
+}
+
+export interface CanaryRow {
+  readonly endpoint: string;
+  readonly fingerprint: string | null;
+  readonly modality: string;
+  readonly at: string;
+  readonly passed: number;
+  readonly answers: number;
+  readonly skipped: number;
+}
+
+/** Verdicts that are review or block, or that the guard flagged, by their main category: the most probable flagged one. */
+export interface CategoryRow {
+  /** Null: no flagged category. */
+  readonly category: string | null;
+  readonly block: number;
+  readonly review: number;
+  /** Flagged by the guard, and allowed by the policy. */
+  readonly allow: number;
+  /** Verdicts with this category among the flagged ones, whichever is the main one. */
+  readonly any: number;
+}
+
+/** Items of a corpus or a modality: `items = allow + review + block + errors`, plus those without an outcome yet. */
+export interface GroupRow {
+  /** Null: all others. */
+  readonly name: string | null;
+  readonly items: number;
+  readonly allow: number;
+  readonly review: number;
+  readonly block: number;
+  readonly errors: number;
+  /** Of the verdicts, those on a part of the item only. */
+  readonly partial: number;
+}
+
+/** Verdicts by score, in equal bins from 0 to 1. */
+export interface ScoreSpread {
+  readonly decisions: Readonly<Record<Decision, readonly number[]>>;
+  /** Only categories with scores; the guard gives them for what it flags. */
+  readonly categories: readonly {
+    readonly category: CategoryKey;
+    readonly bins: readonly number[];
+    readonly review: number | null;
+    readonly block: number | null;
+  }[];
+  /** Thresholds on the overall score; null without one. */
+  readonly review: number | null;
+  readonly block: number | null;
+}
+
+export interface ErrorRow {
+  readonly code: ItemCode;
+  readonly items: number;
+  readonly retryable: boolean;
+  /** The first items, in corpus order. */
+  readonly examples: readonly ReportItem[];
+}
+
+export interface CoverageRow {
+  readonly unit: (typeof COVERAGE_UNITS)[number];
+  /** Verdicts. */
+  readonly items: number;
+  readonly partial: number;
+  /** Verdicts on items that were judged in several windows or frames. */
+  readonly inParts: number;
+  /** Sums in the unit. */
+  readonly judged: number;
+  readonly total: number;
+}
+
+export interface GuardRow {
+  readonly endpoint: string;
+  readonly kind: Summary['guards'][number]['kind'];
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+  /** Of the verdicts of this run, to about 10%; null if they are all of earlier runs. */
+  readonly latency: { readonly p50: number; readonly p95: number; readonly max: number } | null;
+}
+
+export interface RateOverTime {
+  /** Start of the first bin, in milliseconds since 1970. */
+  readonly from: number;
+  /** Width of a bin, in seconds. */
+  readonly seconds: number;
+  readonly bins: readonly { readonly verdicts: number; readonly flagged: number; readonly errors: number }[];
+}
+
+/** Where an item is. */
+interface ItemPlace {
+  readonly seq: number;
+  readonly id: string;
+  readonly path: string;
+  readonly row: number | null;
+  readonly part: string | null;
+  readonly turn: number | null;
+}
+
+export interface ReportItem extends ItemPlace {
+  readonly modality: OutcomeLine['modality'];
+  readonly decision: Decision | null;
+  readonly decidedBy: string | null;
+  readonly score: number | null;
+  /** Flagged categories, most probable first. */
+  readonly categories: readonly string[];
+  readonly latencyMs: number | null;
+  /** In our own words; null for a verdict. */
+  readonly error: string | null;
+  /** `file:` URL of its file; null if it is not known, and in a shared report. */
+  readonly file: string | null;
+}
+
+/** A restricted item: its place, and nothing of what it holds. */
+export interface RestrictedItem extends ItemPlace {
+  readonly decision: Decision | null;
+  readonly category: CategoryKey;
+}
+
+/** The latest finished run of the same name over the same sources before this one. */
+export interface PreviousRun {
+  readonly run: string;
+  readonly createdAt: string;
+  readonly counts: PreviousCounts;
+  /** Null where the runs are too large to be compared item by item. */
+  readonly changes: PreviousChanges | null;
+}
+
+export type PreviousCounts = Pick<
+  Summary,
+  'items' | 'verdicts' | 'errors' | 'flagged' | 'by_decision' | 'by_category' | 'without_category' | 'partial'
+> & { readonly fingerprints: readonly string[] };
+
+/** Item by item, paired by content. */
+export interface PreviousChanges {
+  readonly pairs: number;
+  readonly onlyBefore: number;
+  readonly onlyNow: number;
+  readonly newlyFlagged: number;
+  readonly cleared: number;
+  readonly categoryMoved: number;
+  readonly errorToVerdict: number;
+  readonly verdictToError: number;
+  readonly meanShift: number | null;
+  readonly decisions: readonly { readonly before: string; readonly now: string; readonly items: number }[];
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { RunRecord } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { lostToDamage } from '../../record/log/chain.ts';
+import { readChain } from '../../record/log/read-chain.ts';
+import { workingSeconds } from '../../record/log/working-time.ts';
+import { parseLogLine } from '../../record/outcomes/outcome-schema.ts';
+import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
+import { readRunOutcomes } from '../../record/outcomes/read-run-outcomes.ts';
+import { CommitTable } from '../../record/log/commit-table.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
+import { readRecord } from '../../record/read-record.ts';
+import { SUMMARY } from '../../record/summary/summary-schema.ts';
+import { makeSummary, type Summary } from '../../record/summary/summary.ts';
+import { trialCounts } from '../../record/summary/trial.ts';
+import { checkedManifest } from '../checked-manifest.ts';
+import { checkedLine } from './tallies/checked-line.ts';
+
+/** What a run directory says, besides its outcomes. */
+export interface RunFacts {
+  readonly record: RunRecord;
+  readonly summary: Summary;
+  readonly fingerprints: readonly Fingerprint[];
+  readonly canaryChecks: readonly CanaryCheck[];
+  /** ISO 8601, UTC, and the SHA-256 of manifest.json; null while the run is not finished. */
+  readonly finishedAt: string | null;
+  readonly manifestSha256: string | null;
+}
+
+/** What is read of a finished run: checked by hash, everything else by size. */
+const READ: ReadonlySet<string> = new Set([
+  RUN_FILES.run,
+  RUN_FILES.sources,
+  RUN_FILES.summary,
+  RUN_FILES.verdicts,
+]);
+
+/**
+ * Reads a finished run: its outcomes from verdicts.jsonl, in corpus order, each of which `add` takes. Failure('internal')
+ * for a record that does not hold.
+ */
+export async function readFinished(
+  runDir: string,
+  add: (line: OutcomeLine) => void,
+  signal: AbortSignal,
+): Promise<RunFacts> {
+  const manifest = await checkedManifest(runDir, READ, signal);
+  const record = await readRecord(runDir);
+  const summary = await readSummary(runDir);
+  if (record.run !== manifest.run || summary.run !== manifest.run) {
+    throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+  }
+  for await (const lines of readRecordLines(join(runDir, RUN_FILES.verdicts), { signal })) {
+    for (const line of lines) add(checkedLine(line.toString()));
+  }
+  const bytes = await readRunFile(runDir, RUN_FILES.manifest);
+  return {
+    record,
+    summary,
+    fingerprints: manifest.fingerprints,
+    canaryChecks: manifest.canaries?.checks ?? [],
+    finishedAt: manifest.finished_at,
+    manifestSha256: createHash('sha256').update(bytes).digest('hex'),
+  };
+}
+
+async function readSummary(runDir: string): Promise<Summary> {
+  try {
+    return SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
+  } catch (cause) {
+    throw new Failure('internal', `${RUN_FILES.summary} does not have the form of a summary`, { cause });
+  }
+}
+
+/**
+ * Reads a run that is not finished: its committed outcomes from the log. Another process may be adding to it.
+ * Failure('internal') for a log that does not hold.
+ */
+export async function readUnfinished(
+  runDir: string,
+  add: (line: OutcomeLine) => void,
+  signal: AbortSignal,
+): Promise<RunFacts> {
+  const record = await readRecord(runDir);
+  const planPath = join(runDir, RUN_FILES.plan);
+  // In this order every shard that is seen as committed is also seen as planned.
+  const { shards } = await outlinePlan(planPath, new CommitTable(), { signal });
+  const chain = await readChain(runDir, { plannedShards: shards, signal });
+  const plan = await outlinePlan(planPath, chain.commits, { signal });
+  const outcomes = { runDir, record, chain, plan, signal, parse: parseLogLine };
+  const totals = await readRunOutcomes(outcomes, {
+    add: async (batch) => {
+      for (const { line } of batch) add(line);
+    },
+    addConversations: async () => undefined,
+    end: async () => undefined,
+  });
+  const summary = makeSummary({
+    record,
+    dir: runDir,
+    status: 'incomplete',
+    trial: trialCounts(record.config.trial, plan),
+    counts: { ...totals.counts, items: plan.items },
+    emptySources: totals.emptySources,
+    seconds: workingSeconds(chain.parts),
+    pass: plan.pass,
+    canaries: chain.canaries,
+    chainHead: chain.position.head,
+    lostToDamage: lostToDamage(chain),
+    files: [],
+  });
+  return {
+    ...{ record, summary, finishedAt: null, manifestSha256: null },
+    fingerprints: [...chain.fingerprints.values()],
+    canaryChecks: chain.canaries,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Bundles what renders reports into dist/report-runtime, so that a production install needs neither Preact nor ECharts:
+ *
+ *   report.js  exports renderReport; the page's script and styles are inside, as text
+ *   LICENSES   of the packages
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const report = dirname(fileURLToPath(import.meta.url));
+const root = dirname(dirname(report));
+const packages = join(root, 'node_modules');
+const target = join(root, 'dist', 'report-runtime');
+
+/** The script of the page, as it is inlined: it must not end its element. */
+async function pageScript() {
+  const bundle = await rolldown({ input: join(report, 'client', 'sort-tables.ts'), logLevel: 'warn' });
+  const { output } = await bundle.generate({ format: 'iife', minify: true });
+  await bundle.close();
+  const { code } = output[0];
+  if (/<\/script|<!--/i.test(code)) throw new Error('the script of the report would end its element');
+  return code.trim();
+}
+
+/** The colours that the dashboard has too, and the report's own styles. */
+function pageStyles() {
+  return [join(root, 'web', 'ui', 'tokens.css'), join(report, 'report.css')]
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n')
+    .replaceAll(/\/\*[^]*?\*\//g, '')
+    .replaceAll(/\s*\n\s*/g, '\n')
+    .trim();
+}
+
+const texts = new Map([
+  ['report:script', await pageScript()],
+  ['report:styles', pageStyles()],
+]);
+
+mkdirSync(target, { recursive: true });
+const bundle = await rolldown({
+  input: join(report, 'report.tsx'),
+  platform: 'node',
+  tsconfig: join(root, 'web', 'tsconfig.json'),
+  transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  plugins: [
+    {
+      name: 'texts',
+      resolveId: (id) => (texts.has(id) ? `\0${id}` : null),
+      load: (id) => {
+        const text = texts.get(id.slice(1));
+        return text === undefined ? null : `export default ${JSON.stringify(text)};`;
+      },
+    },
+  ],
+  logLevel: 'warn',
+});
+await bundle.write({
+  file: join(target, 'report.js'),
+  format: 'esm',
+  minify: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
+});
+await bundle.close();
+
+const PARTS = ['preact', 'preact-render-to-string', 'echarts', 'zrender', 'tslib'];
+const licences = PARTS.map((name) => {
+  const { version, license } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
+  const [file] = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].filter((each) => {
+    try {
+      return readFileSync(join(packages, name, each)).length > 0;
+    } catch {
+      return false;
+    }
+  });
+  const notice = name === 'echarts' ? readFileSync(join(packages, name, 'NOTICE'), 'utf8') : '';
+  const text = file === undefined ? '' : readFileSync(join(packages, name, file), 'utf8');
+  return `${name} ${version}: ${license}\n\n${text}\n${notice}`;
+});
+writeFileSync(join(target, 'LICENSES'), licences.join('\n----\n\n'));

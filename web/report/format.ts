@@ -1,0 +1,47 @@
+import { CATEGORIES } from '../../src/domain/taxonomy.ts';
+
+/** `1,234,567`. */
+export function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** A share in percent: two significant digits for small ones, never 0% or 100% for what is not. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const share = (part / whole) * 100;
+  if (share === 0 || share === 100) return `${share}%`;
+  if (share < 0.01) return '<0.01%';
+  if (share > 99.99) return '>99.99%';
+  return `${share.toFixed(share < 1 || share > 99 ? 2 : 1)}%`;
+}
+
+/** `2026-11-21 02:00:03 UTC`. */
+export function time(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(iso)
+    ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+    : 'unknown';
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${number(Math.floor(minutes / 60))} h ${minutes % 60} min`;
+}
+
+export function milliseconds(ms: number): string {
+  if (ms >= 10_000) return `${number(Math.round(ms / 1000))} s`;
+  return `${ms >= 100 ? number(Math.round(ms)) : ms.toPrecision(2)} ms`;
+}
+
+/** Three decimals: what tells scores apart near a threshold. */
+export function score(value: number): string {
+  return value.toFixed(3);
+}
+
+const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
+
+/** The label of a category of the taxonomy; any other name is foreign and stays as it is. */
+export function categoryLabel(key: string): string {
+  return LABELS.get(key) ?? key;
+}

@@ -1,0 +1,38 @@
+import type { JSX } from 'preact';
+import type { ReportItem, RestrictedItem } from '../../../src/report/html/report-data.ts';
+import { number } from '../format.ts';
+import { Name } from './name.tsx';
+
+/** Which item it is: its id, and its number in the run. */
+export function ItemId({ item }: { readonly item: ReportItem | RestrictedItem }): JSX.Element {
+  return (
+    <>
+      <Name text={item.id} /> <small>item {item.seq}</small>
+    </>
+  );
+}
+
+/** Where an item is, with a link to its file if it may have one. */
+export function ItemPlace({ item }: { readonly item: ReportItem | RestrictedItem }): JSX.Element {
+  const { path, row, part, turn } = item;
+  const file = 'file' in item ? item.file : null;
+  return (
+    <>
+      {file?.startsWith('file:') ? (
+        <a href={file} rel="noreferrer">
+          <Name text={path} />
+        </a>
+      ) : (
+        <Name text={path} />
+      )}
+      {row !== null && <small> row {number(row)}</small>}
+      {turn !== null && <small> turn {number(turn)}</small>}
+      {part !== null && (
+        <small>
+          {' '}
+          <Name text={part} />
+        </small>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { JSX } from 'preact';
+
+type Kind = 'allow' | 'review' | 'block' | 'unjudged';
+
+interface SharePart {
+  readonly kind: Kind;
+  readonly count: number;
+}
+
+/** Parts of a whole as one bar. Its numbers stand beside it, so it says nothing to a screen reader. */
+export function ShareBar({
+  parts,
+  whole,
+}: {
+  readonly parts: readonly SharePart[];
+  readonly whole: number;
+}): JSX.Element {
+  let at = 0;
+  return (
+    <svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="none" width="100" height="8" />
+      {parts.map(({ kind, count }) => {
+        const x = at;
+        // What is there can be seen, however little it is.
+        const width = count === 0 || whole === 0 ? 0 : Math.max(0.6, (count / whole) * 100);
+        at = Math.min(100, x + width);
+        return width === 0 ? null : <rect class={kind} x={x} width={Math.min(width, 100 - x)} height="8" />;
+      })}
+    </svg>
+  );
+}

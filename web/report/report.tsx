@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { renderToString } from 'preact-render-to-string';
+import script from 'report:script';
+import styles from 'report:styles';
+import type { ReportData } from '../../src/report/html/report-data.ts';
+import { Page } from './page.tsx';
+
+/**
+ * Renders a report as one HTML file. Its Content-Security-Policy allows the one script and the one style sheet in it, by
+ * hash, and nothing else: no address can be loaded, and no markup in the data could run. `start` is how the file begins: the
+ * document type, and a comment by which later runs over the folder know it.
+ */
+export function renderReport(
+  data: ReportData,
+  { share, start }: { readonly share: boolean; readonly start: string },
+): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(styles)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `${start}<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>Moderation report</title>
+<style>${styles}</style>
+</head>
+<body>
+${renderToString(<Page data={data} share={share} />)}
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

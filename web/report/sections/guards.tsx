@@ -1,0 +1,112 @@
+import type { JSX } from 'preact';
+import type { ReportData } from '../../../src/report/html/report-data.ts';
+import { milliseconds, number, time } from '../format.ts';
+import { Name } from '../parts/name.tsx';
+import { Section } from '../parts/section.tsx';
+import { cell, Table, type Cell } from '../parts/table.tsx';
+
+/** Artifacts of a model that are listed. */
+const MAX_ARTIFACTS = 50;
+
+/** Which guards and models judged, and how they were checked. */
+export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
+  const { guards, fingerprints, canaries, canaryChecks, gates, summary } = data;
+  return (
+    <Section id="guards" title="Guards and checks">
+      {guards.length > 0 && (
+        <Table
+          caption="Which guards judged"
+          columns={[
+            { name: 'Endpoint' },
+            { name: 'Kind' },
+            { name: 'Fingerprint' },
+            { name: 'Verdicts', numeric: true },
+            { name: 'Median', numeric: true },
+            { name: '95%', numeric: true },
+            { name: 'Slowest', numeric: true },
+          ]}
+          rows={guards.map(({ endpoint, kind, fingerprint, verdicts, latency }) => [
+            cell(<Name text={endpoint} />),
+            cell(kind),
+            cell(
+              fingerprint === null ? (
+                'none: the guard does not report its model'
+              ) : (
+                <Name text={fingerprint} />
+              ),
+            ),
+            cell(number(verdicts), verdicts),
+            ...(['p50', 'p95', 'max'] as const).map((key): Cell =>
+              latency === null ? cell('–', -1) : cell(milliseconds(latency[key]), latency[key]),
+            ),
+          ])}
+        />
+      )}
+      {(summary.reused > 0 || summary.copies > 0) && (
+        <p>
+          {number(summary.reused)} verdicts are of earlier runs, and {number(summary.copies)} items are copies
+          of others.
+        </p>
+      )}
+      {fingerprints.map(({ id, artifacts }) => (
+        <details>
+          <summary>
+            Artifacts of <Name text={id} />
+          </summary>
+          <dl class="artifacts">
+            {Object.entries(artifacts)
+              .slice(0, MAX_ARTIFACTS)
+              .map(([name, sha256]) => (
+                <div>
+                  <dt>
+                    <Name text={name} />
+                  </dt>
+                  <dd>
+                    <Name text={sha256} />
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </details>
+      ))}
+      <h3>Canaries</h3>
+      <p>{canaries ?? 'This run was made by an earlier build, without canaries.'}</p>
+      {canaryChecks.length > 0 && (
+        <details>
+          <summary>The checks</summary>
+          <Table
+            caption="What the guards were checked with before they judged"
+            columns={[
+              { name: 'Endpoint' },
+              { name: 'Modality' },
+              { name: 'At' },
+              { name: 'As expected', numeric: true },
+              { name: 'Skipped', numeric: true },
+            ]}
+            rows={canaryChecks.map(({ endpoint, modality, at, passed, answers, skipped }) => [
+              cell(<Name text={endpoint} />),
+              cell(modality),
+              cell(time(at)),
+              cell(`${number(passed)} of ${number(answers)}`, passed),
+              cell(number(skipped), skipped),
+            ])}
+          />
+        </details>
+      )}
+      <h3>Gates</h3>
+      {gates.length === 0 ? (
+        <p>
+          {summary.status === 'finished'
+            ? 'The run had no gates.'
+            : 'Gates are checked when the run is finished.'}
+        </p>
+      ) : (
+        <ul>
+          {gates.map(({ text, tripped }) => (
+            <li class={tripped ? 'tripped' : undefined}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

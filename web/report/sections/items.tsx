@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import type { ReportData, ReportItem } from '../../../src/report/html/report-data.ts';
+import { categoryLabel, milliseconds, number, score } from '../format.ts';
+import { ItemId, ItemPlace } from '../parts/item-place.tsx';
+import { Name } from '../parts/name.tsx';
+import { Section } from '../parts/section.tsx';
+import { cell, Table } from '../parts/table.tsx';
+
+/** Categories of an item that are named. */
+const MAX_CATEGORIES = 3;
+
+/** The items to look at first. Content is never shown here. */
+export function Items({ data }: { readonly data: ReportData }): JSX.Element {
+  return (
+    <Section id="items" title="Items to look at">
+      <p class="note">Copies and restricted items are not among them.</p>
+      <Listed title="Most severe" items={data.severe} none="Nothing is review or block." />
+      <Listed title="Most uncertain" items={data.uncertain} none="There are no verdicts." />
+      <Listed title="Slowest" items={data.slow} none="No verdict was made in this run." />
+      <Restricted data={data} />
+    </Section>
+  );
+}
+
+function Listed({
+  title,
+  items,
+  none,
+}: {
+  readonly title: string;
+  readonly items: readonly ReportItem[];
+  readonly none: string;
+}): JSX.Element {
+  return (
+    <>
+      <h3>{title}</h3>
+      {items.length === 0 ? (
+        <p>{none}</p>
+      ) : (
+        <Table
+          caption={`${title} first`}
+          columns={[
+            { name: 'Item' },
+            { name: 'Where' },
+            { name: 'Decision' },
+            { name: 'Score', numeric: true },
+            { name: 'Categories' },
+            { name: 'Why' },
+            { name: 'Latency', numeric: true },
+          ]}
+          rows={items.map((item) => [
+            cell(<ItemId item={item} />, item.seq),
+            cell(<ItemPlace item={item} />),
+            cell(<span class={`decision ${item.decision}`}>{item.decision}</span>),
+            cell(score(item.score!), item.score),
+            cell(<CategoryNames item={item} />),
+            cell(<Name text={item.decidedBy ?? ''} />),
+            cell(item.latencyMs === null ? '–' : milliseconds(item.latencyMs), item.latencyMs ?? -1),
+          ])}
+        />
+      )}
+    </>
+  );
+}
+
+function CategoryNames({ item: { categories } }: { readonly item: ReportItem }): JSX.Element {
+  const more = categories.length - MAX_CATEGORIES;
+  return (
+    <>
+      {categories.slice(0, MAX_CATEGORIES).map((key, index) => (
+        <>
+          {index > 0 && ', '}
+          <Name text={categoryLabel(key)} />
+        </>
+      ))}
+      {more > 0 && ` and ${number(more)} more`}
+    </>
+  );
+}
+
+/** Where restricted items are, so that they can be handled as the law demands; never what they are. */
+function Restricted({ data: { restricted, summary } }: { readonly data: ReportData }): JSX.Element | null {
+  if (summary.restricted === 0) return null;
+  const more = summary.restricted - restricted.length;
+  return (
+    <>
+      <h3>Restricted</h3>
+      <p>
+        {number(summary.restricted)} {summary.restricted === 1 ? 'item' : 'items'} may show children in sexual
+        contexts. They are never quoted, linked or shown: only their places are listed here, and in{' '}
+        <code>restricted.csv</code>.
+      </p>
+      <Table
+        caption="Places of restricted items"
+        columns={[{ name: 'Item' }, { name: 'Where' }, { name: 'Decision' }, { name: 'Category' }]}
+        rows={restricted.map((item) => [
+          cell(<ItemId item={item} />, item.seq),
+          cell(<ItemPlace item={item} />),
+          cell(<span class={`decision ${item.decision}`}>{item.decision}</span>),
+          cell(categoryLabel(item.category)),
+        ])}
+      />
+      {more > 0 && <p>And {number(more)} more.</p>}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import type { JSX } from 'preact';
+import type { ReportData } from '../../../src/report/html/report-data.ts';
+import { Name } from '../parts/name.tsx';
+import { Section } from '../parts/section.tsx';
+
+/** Which record the report was made from. It is no part of it. */
+export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
+  const { dir, manifestSha256, summary, files, version } = data;
+  return (
+    <Section id="record" title="The record">
+      <p>
+        This report was made from the record of the run and is no part of it: what counts is what{' '}
+        <code>guardsweep verify</code> confirms.
+      </p>
+      <dl class="rows">
+        {dir !== null && (
+          <div>
+            <dt>Run directory</dt>
+            <dd>
+              <Name text={dir} />
+            </dd>
+          </div>
+        )}
+        {manifestSha256 !== null && (
+          <div>
+            <dt>SHA-256 of manifest.json</dt>
+            <dd>
+              <code>{manifestSha256}</code>
+            </dd>
+          </div>
+        )}
+        {summary.chain_head !== '' && (
+          <div>
+            <dt>Chain head</dt>
+            <dd>
+              <Name text={summary.chain_head} />
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Made with</dt>
+          <dd>
+            guardsweep <Name text={version} />
+          </dd>
+        </div>
+        {files.length > 0 && (
+          <div>
+            <dt>Files</dt>
+            <dd>
+              {files.map(({ name, url }) => (
+                <>
+                  {url?.startsWith('file:') ? (
+                    <a href={url} rel="noreferrer">
+                      <Name text={name} />
+                    </a>
+                  ) : (
+                    <Name text={name} />
+                  )}{' '}
+                </>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </Section>
+  );
+}
