@@ -5,6 +5,7 @@ import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, RunCommands } from './context.ts';
+import { refuseLostFlags } from './npm/lost-flags.ts';
 import { buildProgram } from './program.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
 import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
@@ -21,6 +22,7 @@ export async function runCli(
   let exitStatus = 0;
   try {
     const program = buildProgram(context, runs, (status) => (exitStatus = status));
+    await refuseLostFlags(argv, program, context.env);
     await program.parseAsync(argv, { from: 'user' });
     return exitStatus;
   } catch (error) {

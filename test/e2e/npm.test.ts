@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/cli.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Said {
+  readonly status: number;
+  readonly stdout: string;
+  /** The lines of guardsweep. */
+  readonly stderr: string[];
+}
+
+/** Runs the real npm in a folder, with the scripts of this package. */
+function npm(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Said> {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(GUARD|REDIS|npm_|INIT_CWD)/.test(name),
+  );
+  return new Promise((resolve) => {
+    const child = execFile(
+      'npm',
+      ['--prefix', ROOT, ...args],
+      { cwd, env: { ...Object.fromEntries(inherited), ...env }, encoding: 'utf8' },
+      (_, stdout, stderr) => {
+        const lines = stderr.split('\n').filter((line) => line.startsWith('guardsweep: '));
+        resolve({ status: child.exitCode ?? -1, stdout, stderr: lines });
+      },
+    );
+  });
+}
+
+const took = (flags: string, command: string): string =>
+  `guardsweep: npm took ${flags} for itself, because -- is missing in front of the arguments; type: ${command}`;
+
+it.concurrent.each([
+  ['run enqueue ./x --policy=p', '--policy', 'npm run enqueue -- ./x --policy p'],
+  ['run enqueue ./x --policy p', '--policy', 'npm run enqueue -- ./x --policy p'],
+  ['run -s enqueue ./x --no-reuse --json', '--no-reuse, --json', 'npm run enqueue -- ./x --no-reuse --json'],
+  ['run enqueue ./x --quiet', '--quiet', 'npm run enqueue -- ./x --quiet'],
+  ['run enqueue ./x -q', '--quiet', 'npm run enqueue -- ./x --quiet'],
+  ['run -s enqueue ./x --guard=a --guard=b', '--guard', 'npm run enqueue -- ./x --guard a --guard b'],
+  ['run -s enqueue ./x --format=csv', '--format', 'npm run enqueue -- ./x --format csv'],
+  ['run-script verify ./x --head=abc', '--head', 'npm run verify -- ./x --head abc'],
+  ['run -s status --watch', '--watch', 'npm run status -- --watch'],
+])('npm %s is refused', async (line, flags, command) => {
+  const { status, stderr } = await npm(await temporaryFolder(), line.split(' '));
+  // npm has no environment to look at where there is no /proc.
+  if (flags === '--quiet' && process.platform !== 'linux') return;
+  expect({ status, stderr }).toEqual({ status: 2, stderr: [took(flags, command)] });
+});
+
+it.concurrent('what is set for npm, and arguments without flags, pass', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), 'text\nhello there\n');
+  const env = {
+    npm_config_loglevel: 'warn',
+    npm_config_json: 'true',
+    npm_config_userconfig: join(folder, 'rc'),
+  };
+  await writeFile(join(folder, 'rc'), 'yes=true\nquiet=true\npolicy=p\n');
+  const { status, stderr, stdout } = await npm(folder, ['run', '-s', 'enqueue', 'a.csv'], env);
+  expect({ status, stderr: stderr.length }).toEqual({ status: 0, stderr: 1 });
+  expect(stdout).toContain(`${join(folder, 'runs')}/`);
+  const quiet = await npm(folder, ['run', '-s', 'enqueue', '--', 'a.csv', '--quiet', '--json'], env);
+  expect({ status: quiet.status, stderr: quiet.stderr }).toEqual({ status: 0, stderr: [] });
+  expect(JSON.parse(quiet.stdout)).toMatchObject({ items: 1 });
+});
