@@ -7,7 +7,8 @@ import {
   type NormalAudio,
 } from './audio/audio-normalizer.ts';
 import { ImageNormalizer, type ImageNormalizerOptions, type ImageOptions } from './image/image-normalizer.ts';
-import type { NormalImage } from './image/normal-image.ts';
+import type { NormalImage, Picture } from './image/normal-image.ts';
+import type { WantedPicture } from './image/normalize-image.ts';
 
 interface NormalizerOptions {
   readonly image?: ImageNormalizerOptions;
@@ -31,6 +32,11 @@ export class Normalizer {
   /** See {@link ImageNormalizer.image}. */
   image(bytes: Buffer, options: ImageOptions): Promise<NormalImage | ItemError> {
     return this.#images.image(bytes, options);
+  }
+
+  /** See {@link ImageNormalizer.picture}. */
+  picture(bytes: Buffer, wanted: WantedPicture, signal: AbortSignal): Promise<Picture | ItemError> {
+    return this.#images.picture(bytes, wanted, signal);
   }
 
   /** See {@link AudioNormalizer.audio}. */

@@ -15,6 +15,8 @@ export interface RowOptions extends PageSource {
   readonly wanted: readonly string[];
   /** Max bytes of one row. A larger row is a bad record. */
   readonly recordBytes: number;
+  /** The first row that is wanted; default: 1. Row groups that end before it are not read. */
+  readonly fromRow?: number | undefined;
 }
 
 /** Max rows per batch. */
@@ -32,6 +34,10 @@ export async function* readRows(footer: Footer, options: RowOptions): AsyncGener
   const read = leaves.filter(({ path }) => isRead[columns.indexOf(path[0]!)]);
   let row = 0;
   for (const group of footer.rowGroups) {
+    if (row + group.rows < (options.fromRow ?? 1)) {
+      row += group.rows;
+      continue;
+    }
     const cursors = read.map(
       (leaf) => new LeafCursor(leaf, readPages(group.chunks[leaf.index]!, leaf.node, options)),
     );

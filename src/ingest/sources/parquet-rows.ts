@@ -15,6 +15,8 @@ export interface ParquetReading {
   readonly signal: AbortSignal;
   /** Called with the number of bytes of the file read so far. */
   readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
+  /** The first row that is wanted; default: 1. Rows of its row group before it are read as well. */
+  readonly fromRow?: number | undefined;
 }
 
 type OpenFile = Pick<OpenSource, 'handle' | 'stats'>;
@@ -28,7 +30,7 @@ export async function* readParquet(
   reading: ParquetReading,
 ): AsyncGenerator<RecordBatch, void> {
   const { handle, stats } = file;
-  const { config, itemBytes, signal, onBytes } = reading;
+  const { config, itemBytes, signal, onBytes, fromRow } = reading;
   const footer = await readFooter(handle, stats.size);
   let bytesRead = 0;
   yield* readRows(footer, {
@@ -41,6 +43,7 @@ export async function* readParquet(
       ...ID_NAMES,
     ],
     recordBytes: recordBytesLimit(itemBytes),
+    fromRow,
   });
 }
 

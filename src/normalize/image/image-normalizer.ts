@@ -4,7 +4,8 @@ import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { abortable } from '../../flow/abortable.ts';
 import type { Limits } from '../process/time-limit.ts';
-import type { NormalImage, Pixels } from './normal-image.ts';
+import type { NormalImage, Picture, Pixels } from './normal-image.ts';
+import type { WantedPicture } from './normalize-image.ts';
 import { DecoderProcess, type Attempt } from './process/decoder-process.ts';
 import type { Decoded, Wanted } from './process/messages.ts';
 
@@ -74,6 +75,11 @@ export class ImageNormalizer {
   /** The first frame in normal form, as pixels. Errors and rejections as for `image`. */
   pixels(bytes: Buffer, signal: AbortSignal): Promise<Pixels | ItemError> {
     return this.#inTurn(bytes, 'pixels', signal);
+  }
+
+  /** One frame as a PNG. Errors and rejections as for `image`. */
+  picture(bytes: Buffer, wanted: WantedPicture, signal: AbortSignal): Promise<Picture | ItemError> {
+    return this.#inTurn(bytes, wanted, signal);
   }
 
   /** Kills all processes; images in progress reject. May be called more than once. */

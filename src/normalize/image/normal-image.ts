@@ -24,3 +24,10 @@ export interface Pixels {
   readonly height: number;
   readonly rgb: Uint8Array;
 }
+
+/** A frame as people look at it: larger than in normal form. */
+export interface Picture {
+  readonly png: Buffer;
+  readonly width: number;
+  readonly height: number;
+}

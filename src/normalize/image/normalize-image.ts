@@ -7,7 +7,7 @@ import { chooseFrames } from './frame-choice.ts';
 import { openGif } from './gif/gif-file.ts';
 import type { ImageFile } from './image-file.ts';
 import { openWithLibvips } from './libvips-file.ts';
-import type { NormalFrame, NormalImage, Pixels } from './normal-image.ts';
+import type { NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
 import { recogniseFormat } from './recognise.ts';
 import { Refusal } from './refusal.ts';
 import { targetSize } from './target-size.ts';
@@ -21,6 +21,13 @@ export interface WantedFrames {
   readonly frames: number;
   /** Return each frame as PNG, even if the file itself is in normal form. */
   readonly onlyPng?: boolean;
+}
+
+export interface WantedPicture {
+  /** Index in the file; the first frame is taken in place of one that cannot be decoded. */
+  readonly frame: number;
+  /** Longest edge in pixels; larger frames are scaled down. */
+  readonly maxEdge: number;
 }
 
 /**
@@ -67,6 +74,22 @@ export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pix
   });
 }
 
+/** One frame as a PNG for people to look at. Item errors as for `normalizeImage`. */
+export async function framePicture(
+  bytes: Buffer,
+  { frame, maxEdge }: WantedPicture,
+  admit: Admission,
+): Promise<Picture | ItemError> {
+  return unlessRefused(async () => {
+    const file = await openImage(bytes);
+    const chosen = [file.decodable.includes(frame) ? frame : 0];
+    await admit(await file.measure(chosen));
+    const { value } = await file.decode(chosen).next();
+    const { width, height, rgb } = fit(value!, maxEdge);
+    return { png: await encodePng({ width, height, rgb }), width, height };
+  });
+}
+
 async function openImage(bytes: Buffer): Promise<ImageFile> {
   const format = recogniseFormat(bytes);
   switch (format) {
@@ -83,9 +106,9 @@ async function openImage(bytes: Buffer): Promise<ImageFile> {
   }
 }
 
-/** Scales a picture down to the size of normal form; returns the same object if it is small enough. */
-function fit(pixels: Pixels): Pixels {
-  const { width, height } = targetSize(pixels.width, pixels.height);
+/** Scales a picture down, by default to the size of normal form; returns the same object if it is small enough. */
+function fit(pixels: Pixels, maxEdge?: number): Pixels {
+  const { width, height } = targetSize(pixels.width, pixels.height, maxEdge);
   return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);
 }
 

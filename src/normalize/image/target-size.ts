@@ -2,16 +2,20 @@
 const MAX_EDGE = 512;
 
 /**
- * Size of an image in normal form: unchanged if the longest edge has at most 512 pixels. Otherwise that edge becomes
- * 512, and the other is scaled in proportion, rounded half to even, at least 1.
+ * Size of an image in normal form: unchanged if the longest edge has at most `maxEdge` pixels (512). Otherwise that edge
+ * becomes `maxEdge`, and the other is scaled in proportion, rounded half to even, at least 1.
  */
-export function targetSize(width: number, height: number): { width: number; height: number } {
+export function targetSize(
+  width: number,
+  height: number,
+  maxEdge = MAX_EDGE,
+): { width: number; height: number } {
   const longest = Math.max(width, height);
-  if (longest <= MAX_EDGE) return { width, height };
-  const shortest = Math.max(1, roundedQuotient(Math.min(width, height) * MAX_EDGE, longest));
+  if (longest <= maxEdge) return { width, height };
+  const shortest = Math.max(1, roundedQuotient(Math.min(width, height) * maxEdge, longest));
   return width >= height
-    ? { width: MAX_EDGE, height: width === height ? MAX_EDGE : shortest }
-    : { width: shortest, height: MAX_EDGE };
+    ? { width: maxEdge, height: width === height ? maxEdge : shortest }
+    : { width: shortest, height: maxEdge };
 }
 
 /** Rounds half to even in integers: a floating-point quotient may wrongly look like a half. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import type { NormalImage, Pixels } from '../normal-image.ts';
-import { normalizeImage, normalPixels } from '../normalize-image.ts';
+import { framePicture, normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../restrict-libvips.ts';
-import type { FromDecoder, ToDecoder, Wanted } from './messages.ts';
+import type { AnyDecoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** Entry point of a process that decodes images. It runs until its parent closes the channel or kills it. */
 
@@ -20,10 +19,11 @@ async function admit(bytes: number): Promise<void> {
   await once(process, 'message');
 }
 
-async function decode(bytes: Buffer, wanted: Wanted): Promise<NormalImage | Pixels | ItemError> {
+async function decode(bytes: Buffer, wanted: Wanted): Promise<AnyDecoded | ItemError> {
   try {
-    return wanted === 'pixels'
-      ? await normalPixels(bytes, admit)
+    if (wanted === 'pixels') return await normalPixels(bytes, admit);
+    return 'maxEdge' in wanted
+      ? await framePicture(bytes, wanted, admit)
       : await normalizeImage(bytes, wanted, admit);
   } catch (error) {
     if (isOutOfMemory(error)) return itemError('MEDIA_TOO_LARGE', 'decoding the image takes too much memory');

@@ -8,8 +8,7 @@ import { confined } from '../../process/confined.ts';
 import { CRASHES } from '../../process/crashes.ts';
 import { processorTime } from '../../process/processor-time.ts';
 import { TimeLimit, type Limits } from '../../process/time-limit.ts';
-import type { NormalImage, Pixels } from '../normal-image.ts';
-import type { Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
+import type { AnyDecoded, Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
@@ -28,7 +27,7 @@ export const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPat
 export type Attempt<T> = T | ItemError | { readonly died: ItemError };
 
 interface Task {
-  readonly finish: (result: Attempt<NormalImage | Pixels>) => void;
+  readonly finish: (result: Attempt<AnyDecoded>) => void;
   /** Aborted when the task ends, for any reason. */
   readonly over: AbortController;
   readonly time: TimeLimit;
@@ -173,7 +172,7 @@ export class DecoderProcess {
     return used === null ? null : used - this.#usedMs;
   }
 
-  #finish(result: Attempt<NormalImage | Pixels>): void {
+  #finish(result: Attempt<AnyDecoded>): void {
     const task = this.#task;
     if (task === null) return;
     this.#task = null;

@@ -1,12 +1,19 @@
 import type { ItemError } from '../../../domain/item-error.ts';
-import type { NormalImage, Pixels } from '../normal-image.ts';
-import type { WantedFrames } from '../normalize-image.ts';
+import type { NormalImage, Picture, Pixels } from '../normal-image.ts';
+import type { WantedFrames, WantedPicture } from '../normalize-image.ts';
 
-/** The requested result: frames as files, or the pixels of the first frame. */
-export type Wanted = WantedFrames | 'pixels';
+/** The requested result: frames as files, the pixels of the first frame, or one frame as a picture. */
+export type Wanted = WantedFrames | WantedPicture | 'pixels';
 
 /** The result for a request. */
-export type Decoded<W extends Wanted> = W extends 'pixels' ? Pixels : NormalImage;
+export type Decoded<W extends Wanted> = W extends 'pixels'
+  ? Pixels
+  : W extends WantedPicture
+    ? Picture
+    : NormalImage;
+
+/** What any request results in. */
+export type AnyDecoded = NormalImage | Pixels | Picture;
 
 /**
  * Messages between this process and a decoder. The decoder reports `ready` once. Then, for one image at a time: `decode`
@@ -20,7 +27,7 @@ export type FromDecoder =
   | { readonly kind: 'needs'; readonly bytes: number }
   | {
       readonly kind: 'done';
-      readonly result: NormalImage | Pixels | ItemError;
+      readonly result: AnyDecoded | ItemError;
       /** Processor time that the process has used since it started. */
       readonly processorMs: number;
     };
