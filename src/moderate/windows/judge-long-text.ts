@@ -7,12 +7,10 @@ import { windowedConversation } from './conversation-windows.ts';
 import { windowedResponse } from './response-windows.ts';
 import { SameGuard } from './same-guard.ts';
 import { windowedText } from './text-windows.ts';
-import { MIN_WINDOW_BYTES, type Windowed } from './windowed.ts';
+import { windowSizes, type Windowed } from './windowed.ts';
 
 /** Windows sent to the guard in one call. */
 const WINDOWS_PER_CALL = 64;
-/** A window size at which an item would have more windows is not tried. */
-const MAX_WINDOWS = 16_384;
 /** In bytes of UTF-8. A longer text that is rejected without a reason may have been rejected for its length. */
 const MAX_SHORT_TEXT_BYTES = 2048;
 
@@ -44,7 +42,7 @@ export async function judgeLongText(
   const long = windowed(request);
   const guard = new SameGuard(judge, refused.endpoint);
   let failure = refused;
-  let rungs = ladder(long.bytes);
+  let rungs = windowSizes(long.bytes);
   for (let rung = rungs.next(); rung.done !== true; rung = rungs.next()) {
     const outcome = await judgeWindows(long, rung.value, guard, options);
     if (outcome === 'another guard') rungs = fromTheWhole(long.bytes);
@@ -89,19 +87,10 @@ function windowed(request: Windowable): Windowed {
   }
 }
 
-/** Window sizes to try for an item of this size, in bytes: powers of two, from the largest below it down. */
-function* ladder(bytes: number): Generator<number> {
-  let rung = MIN_WINDOW_BYTES;
-  while (rung * 2 < bytes) rung *= 2;
-  for (; rung >= MIN_WINDOW_BYTES && bytes / rung <= MAX_WINDOWS; rung /= 2) {
-    if (rung < bytes) yield rung;
-  }
-}
-
 /** The same for a guard that has not refused the whole yet. */
 function* fromTheWhole(bytes: number): Generator<number> {
   yield Number.POSITIVE_INFINITY;
-  yield* ladder(bytes);
+  yield* windowSizes(bytes);
 }
 
 function judgeWindows(

@@ -16,11 +16,8 @@ export function windowedResponse(request: ResponseRequest): Windowed {
   return {
     bytes: bytes.prompt + bytes.response,
     cut: function* (maxBytes): Generator<Part, Covered> {
-      const half = Math.floor(maxBytes / 2);
-      const roomOf = (own: number, other: number): number =>
-        own <= half ? own : other <= half ? maxBytes - other : half;
-      const prompts = spansOf(prompt, bytes.prompt, roomOf(bytes.prompt, bytes.response));
-      const responses = spansOf(response, bytes.response, roomOf(bytes.response, bytes.prompt));
+      const prompts = spansOf(prompt, bytes.prompt, roomFor(bytes.prompt, bytes.response, maxBytes));
+      const responses = spansOf(response, bytes.response, roomFor(bytes.response, bytes.prompt, maxBytes));
       const counted = new CountedSpans(response);
       const windows = responses.length === 0 ? 0 : Math.max(prompts.length, responses.length);
       let last = -1;
@@ -43,6 +40,12 @@ export function windowedResponse(request: ResponseRequest): Windowed {
       return counted.covered;
     },
   };
+}
+
+/** Bytes of a window that a text may take beside the other one. */
+export function roomFor(own: number, other: number, maxBytes: number): number {
+  const half = Math.floor(maxBytes / 2);
+  return own <= half ? own : other <= half ? maxBytes - other : half;
 }
 
 function spansOf(text: string, bytes: number, room: number): Span[] {
