@@ -129,7 +129,9 @@ export type ItemContent =
   | {
       readonly kind: 'conversation';
       readonly turns: readonly { readonly role: string; readonly text: string }[];
-      /** Of the turn that the verdict is about, or that tipped the conversation; 1-based, null if it is not known. */
+      /** Number of the first of `turns` in the conversation, from 1: of a long one, the turns before it are left out. */
+      readonly first_turn: number;
+      /** Of the turn that the verdict is about, or that tipped the conversation: its number; null if it is not known. */
       readonly tipped_at: number | null;
       readonly cut: boolean;
     }
@@ -141,12 +143,15 @@ export type ItemContent =
     }
   | {
       readonly kind: 'audio';
+      /** Length of the sound that can be played: of a longer clip, the window that decided. */
       readonly seconds: number;
-      /** Loudest sample of each of up to 600 equal pieces, 0 … 1. */
+      /** Loudest sample of each of up to 600 equal pieces of it, 0 … 1. */
       readonly peaks: readonly number[];
       readonly transcript: string | null;
-      /** Where the window that decided begins, in seconds. */
+      /** Where in the clip that window begins, in seconds; null if the clip was judged in one piece. */
       readonly worst_at: number | null;
+      /** Length of the clip. */
+      readonly clip_seconds: number;
     }
   /** Why there is nothing to show. */
   | { readonly kind: 'unavailable'; readonly reason: ContentProblem; readonly message: string };
