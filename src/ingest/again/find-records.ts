@@ -3,6 +3,7 @@ import type { RecordReader, SourceRecord } from '../../formats/record.ts';
 import { JsonReader } from '../../formats/json/json-reader.ts';
 import { readerFor } from '../recognise/examine.ts';
 import type { TextLayout } from '../recognise/recognise-layout.ts';
+import type { Checkpoint } from './checkpoints.ts';
 import type { SourceForm } from './source-form.ts';
 import type { SourceText } from './source-text.ts';
 
@@ -44,10 +45,10 @@ async function recordOnLine(
   { row, line }: Place,
   reader: RecordReader,
 ): Promise<SourceRecord | null> {
-  const lineEnd = layout.kind === 'csv' && layout.lineBreak === '\r' ? CR : LF;
+  const startsOf = layout.kind === 'csv' && layout.lineBreak === '\r' ? startsAfterCr : startsAfterLf;
   const near = checkpoints.before(line);
   const offset =
-    near.number === line ? near.offset : await offsetOfLine(line, near, lineEnd, { text, checkpoints });
+    near.number === line ? near.offset : await offsetOfLine(line, near, startsOf, { text, checkpoints });
   if (offset === null) return null;
   for await (const record of recordsIn(reader, header, text.from(offset))) {
     return { ...record, row, line };
@@ -55,24 +56,40 @@ async function recordOnLine(
   return null;
 }
 
+/** The offsets in a piece of text at which lines start; `before` is the byte before the piece. */
+type LineStarts = (piece: Buffer, before: number | undefined) => Iterable<number>;
+
 async function offsetOfLine(
   line: number,
-  from: { readonly number: number; readonly offset: number },
-  lineEnd: number,
+  from: Checkpoint,
+  startsOf: LineStarts,
   { text, checkpoints }: { readonly text: SourceText } & Pick<SourceForm, 'checkpoints'>,
 ): Promise<number | null> {
-  let number = from.number;
-  let start = from.offset;
-  for await (const piece of text.from(from.offset)) {
-    for (let end = piece.indexOf(lineEnd); end >= 0; end = piece.indexOf(lineEnd, end + 1)) {
-      const offset = start + end + 1;
-      checkpoints.add(++number, offset);
-      if (number === line) return offset;
+  let { number, offset } = from;
+  let before: number | undefined;
+  for await (const piece of text.from(offset)) {
+    for (const start of startsOf(piece, before)) {
+      checkpoints.add(++number, offset + start);
+      if (number === line) return offset + start;
     }
-    start += piece.length;
+    offset += piece.length;
+    before = piece.at(-1) ?? before;
     await setImmediate();
   }
   return null;
+}
+
+function* startsAfterLf(piece: Buffer): Generator<number> {
+  for (let end = piece.indexOf(LF); end >= 0; end = piece.indexOf(LF, end + 1)) yield end + 1;
+}
+
+/** A line ends with CR, LF or CR LF, so that whether it has ended is known by the byte after a CR. */
+function* startsAfterCr(piece: Buffer, before: number | undefined): Generator<number> {
+  for (let at = 0; at < piece.length; at++) {
+    const last = at === 0 ? before : piece[at - 1];
+    if (piece[at] === LF) yield at + 1;
+    else if (last === CR) yield at;
+  }
 }
 
 /** Finds a record of JSON by counting rows: several may be on one line. */

@@ -1,7 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
-import { recordBytesLimit } from '../../formats/record.ts';
+import { recordBytesLimit, recordsOf } from '../../formats/record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
@@ -54,8 +54,7 @@ export async function readForm(
 function headerOf(layout: TextLayout, head: SourceHead, itemBytes: number): Buffer | null {
   const reader = readerFor(layout, recordBytesLimit(itemBytes));
   if (!(reader instanceof CsvReader)) return null;
-  for (const _ of reader.push(head.text));
-  if (head.isComplete) for (const _ of reader.end());
+  recordsOf(reader, head.text, head.isComplete);
   return reader.bodyStart === null ? null : Buffer.from(head.text.subarray(0, reader.bodyStart));
 }
 

@@ -1,0 +1,112 @@
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { abortable } from '../../flow/abortable.ts';
+import { realPath } from '../../files/open-inside.ts';
+import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import { restrictedBy } from '../../record/outcomes/restricted.ts';
+import type { ContentProblem } from '../api/items.ts';
+import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
+import { RestrictedContents } from './restricted-contents.ts';
+import type { FindRunItems, RunItems } from './run-items.ts';
+
+/** The folders that content may be read from. */
+interface ReadableFolders {
+  /** Whether a path, of which all links are resolved, is in one of them. */
+  containsReal(real: string): boolean;
+}
+
+interface GateParts {
+  readonly runs: OpenedRuns;
+  readonly items: FindRunItems;
+  readonly roots: ReadableFolders;
+  /** Aborted when the dashboard ends. */
+  readonly closing: AbortSignal;
+}
+
+/** An item whose source may be read. */
+export interface Admitted {
+  readonly opened: OpenedRun;
+  readonly line: OutcomeLine;
+  readonly source: FrozenSource;
+  readonly restricted: RestrictedContents;
+  readonly tippedBy: number | null;
+}
+
+/** Decides whether the source of an item may be read, before anything of it is. */
+export class ContentGate {
+  readonly #parts: GateParts;
+  readonly #restricted = new WeakMap<RunItems, Promise<RestrictedContents>>();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+  }
+
+  /** Null for an item without an outcome. */
+  async admit(
+    runDir: string,
+    seq: number,
+    signal: AbortSignal,
+  ): Promise<Admitted | { readonly problem: ContentProblem } | null> {
+    const items = await this.#parts.items(runDir, signal);
+    const line = await items.line(seq, signal);
+    if (line === null) return null;
+    if (restrictedBy(line) !== null) return { problem: 'restricted' };
+    const opened = await this.#parts.runs.open(runDir, signal);
+    if (opened === null) return { problem: 'not_your_run' };
+    const { sources } = opened.run;
+    const source = sources.find(({ path }) => path === line.source.path) ?? null;
+    const restricted = await abortable(this.#restrictedOf(items, sources), signal);
+    if (restricted.holds(line, source)) return { problem: 'restricted' };
+    if (source === null || line.content_sha256 === null) return { problem: 'not_readable' };
+    const problem = await this.#problemOf(source, sources);
+    if (problem !== null) return { problem };
+    const tippedBy = (line.turn ?? null) === null ? null : await items.tippedBy(line, signal);
+    return { opened, line, source, restricted, tippedBy };
+  }
+
+  /**
+   * Why the files of an item may not be read, or cannot be. They may be swapped afterwards: what is read then is shown only
+   * if it is what was judged.
+   */
+  async #problemOf(
+    { absolute, sidecar, manifest }: FrozenSource,
+    sources: readonly FrozenSource[],
+  ): Promise<ContentProblem | null> {
+    const list = typeof manifest === 'number' ? sources[manifest]! : manifest;
+    for (const path of [absolute, sidecar?.absolute, list?.absolute]) {
+      if (path === undefined) continue;
+      let real: string;
+      try {
+        real = await realPath(path);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        return code === 'ENOENT' || code === 'ENOTDIR' ? 'source_missing' : 'not_readable';
+      }
+      if (!this.#parts.roots.containsReal(real)) return 'outside_root';
+    }
+    return null;
+  }
+
+  /** All requests share it, so that none of them aborts it. */
+  #restrictedOf(items: RunItems, sources: readonly FrozenSource[]): Promise<RestrictedContents> {
+    const known = this.#restricted.get(items);
+    if (known !== undefined) return known;
+    const found = collect(items, sources, this.#parts.closing);
+    this.#restricted.set(items, found);
+    found.catch(() => this.#restricted.delete(items));
+    return found;
+  }
+}
+
+async function collect(
+  items: RunItems,
+  sources: readonly FrozenSource[],
+  signal: AbortSignal,
+): Promise<RestrictedContents> {
+  const contents = new RestrictedContents();
+  let byPath: Map<string, FrozenSource> | null = null;
+  for await (const line of items.restricted(signal)) {
+    byPath ??= new Map(sources.map((source) => [source.path, source]));
+    contents.add(line, byPath.get(line.source.path) ?? null);
+  }
+  return contents;
+}

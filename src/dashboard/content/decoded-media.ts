@@ -1,0 +1,80 @@
+import type { FileHandle } from 'node:fs/promises';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Normalizer } from '../../normalize/normalizer.ts';
+
+/** Longest edge of an image that is shown, in pixels. */
+const MAX_EDGE = 1600;
+const MAX_PEAKS = 600;
+
+/** A picture or a sound for a browser: our own encoding of what was decoded, never the original bytes. */
+export type DecodedMedia =
+  | { readonly type: 'image/png'; readonly bytes: Buffer; readonly width: number; readonly height: number }
+  | {
+      readonly type: 'audio/wav';
+      readonly bytes: Buffer;
+      readonly seconds: number;
+      readonly clipSeconds: number;
+      readonly peaks: readonly number[];
+    };
+
+type Where = Pick<OutcomeLine, 'coverage'>;
+
+/** The frame that decided. An ItemError says why there is none. */
+export async function decodedImage(
+  bytes: Buffer,
+  { coverage }: Where,
+  { normalizer, signal }: { readonly normalizer: Normalizer; readonly signal: AbortSignal },
+): Promise<DecodedMedia | ItemError> {
+  const frame = coverage?.unit === 'frames' ? (coverage.worst_at ?? 0) : 0;
+  const picture = await normalizer.picture(bytes, { frame, maxEdge: MAX_EDGE }, signal);
+  if ('code' in picture) return picture;
+  const { png, width, height } = picture;
+  return { type: 'image/png', bytes: png, width, height };
+}
+
+/** Ends decoding once the wanted window is there. */
+class Enough extends Error {}
+
+/** The window of a clip that decided: at most 300 s as the guard heard them. An ItemError says why there is none. */
+export async function decodedAudio(
+  file: FileHandle,
+  { coverage }: Where,
+  { normalizer, signal }: { readonly normalizer: Normalizer; readonly signal: AbortSignal },
+): Promise<DecodedMedia | ItemError> {
+  const at = coverage?.unit === 'seconds' ? (coverage.worst_at ?? 0) : 0;
+  const found: Buffer[] = [];
+  try {
+    const heard = await normalizer.audio(file, {
+      long: 'windows',
+      signal,
+      each: async ({ startSeconds, seconds, wav }) => {
+        if (startSeconds + seconds <= at) return;
+        found.push(wav);
+        throw new Enough();
+      },
+    });
+    if ('code' in heard) return heard;
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+  }
+  const [wav] = found;
+  if (wav === undefined) return itemError('CORRUPT_MEDIA', 'the clip is shorter than when it was judged');
+  const seconds = (wav.length - WAV_HEADER_BYTES) / BYTES_PER_SAMPLE / SAMPLE_RATE;
+  const clipSeconds = coverage?.unit === 'seconds' ? coverage.total : seconds;
+  return { type: 'audio/wav', bytes: wav, seconds, clipSeconds, peaks: peaksOf(wav) };
+}
+
+/** Loudest samples of equal pieces of a WAV file in normal form, 0 … 1. */
+function peaksOf(wav: Buffer): number[] {
+  const samples = new DataView(wav.buffer, wav.byteOffset + WAV_HEADER_BYTES, wav.length - WAV_HEADER_BYTES);
+  const count = samples.byteLength / BYTES_PER_SAMPLE;
+  const peaks = new Array<number>(Math.min(MAX_PEAKS, count)).fill(0);
+  for (let index = 0; index < count; index++) {
+    const piece = Math.floor((index * peaks.length) / count);
+    const loud = Math.abs(samples.getInt16(index * BYTES_PER_SAMPLE, true)) / 32_768;
+    if (loud > peaks[piece]!) peaks[piece] = loud;
+  }
+  return peaks.map((peak) => Math.round(peak * 1000) / 1000);
+}

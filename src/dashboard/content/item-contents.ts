@@ -1,0 +1,191 @@
+import type { ItemError } from '../../domain/item-error.ts';
+import { isEmbedded, isMedia, type EmbeddedImageRequest, type MediaRequest } from '../../domain/request.ts';
+import { ByteBudget } from '../../flow/byte-budget.ts';
+import { type ItemAgain, ItemReader } from '../../ingest/again/item-reader.ts';
+import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
+import { Normalizer } from '../../normalize/normalizer.ts';
+import type { ItemContent } from '../api/items.ts';
+import { type Admitted, ContentGate } from './content-gate.ts';
+import { decodedAudio, decodedImage, type DecodedMedia } from './decoded-media.ts';
+import { OpenedRuns } from './opened-runs.ts';
+import { type MediaItem, RecentMedia } from './recent-media.ts';
+import { Reveals } from './reveals.ts';
+import type { FindRunItems } from './run-items.ts';
+import { shownRequest } from './shown-request.ts';
+import { type Unavailable, unavailable } from './unavailable.ts';
+
+/** Items that are read and decoded at a time. */
+const MAX_READINGS = 3;
+
+/** How long an item may take to read and decode, waiting included. */
+const READING_TIME_MS = 120_000;
+
+const NO_MEDIA = unavailable('not_readable', 'It is neither an image nor a clip.');
+
+export interface ItemContentsOptions {
+  /** The folders that content may be read from. */
+  readonly roots: { containsReal(real: string): boolean };
+  readonly items: FindRunItems;
+  /** Path of this user's key, which marks the runs that may be read: see runKeyFile. */
+  readonly keyFile: string | null;
+}
+
+/**
+ * The content of items, read from their sources when it is asked for, and never stored. Nothing is read of items that are
+ * restricted, or that share content with one. Every answer with content is logged before it is given.
+ */
+export class ItemContents {
+  readonly #gate: ContentGate;
+  readonly #reader = new ItemReader();
+  readonly #recent = new RecentMedia();
+  readonly #reveals = new Reveals();
+  readonly #readings = new ByteBudget(MAX_READINGS);
+  readonly #normalizer = Normalizer.open({
+    image: { processes: MAX_READINGS },
+    audio: { decoders: MAX_READINGS },
+  });
+  readonly #closing = new AbortController();
+
+  constructor({ roots, items, keyFile }: ItemContentsOptions) {
+    const closing = this.#closing.signal;
+    this.#gate = new ContentGate({ runs: new OpenedRuns(keyFile), items, roots, closing });
+  }
+
+  /**
+   * What an item is; null for one without an outcome. Rejects when the client or the dashboard goes away, and with
+   * Failure('service') when it cannot be logged.
+   */
+  content(runDir: string, seq: number, client: AbortSignal): Promise<ItemContent | null> {
+    return this.#inTurn(client, async (signal) => {
+      const admitted = await this.#gate.admit(runDir, seq, signal);
+      if (admitted === null) return null;
+      if ('problem' in admitted) return unavailable(admitted.problem);
+      const shown = await this.#shown(admitted, signal);
+      if (shown.kind !== 'unavailable') await this.#reveals.add(admitted.opened.run, seq, 'content');
+      return shown;
+    });
+  }
+
+  /** The picture or the sound of an item. Null and rejections as for `content`. */
+  media(runDir: string, seq: number, client: AbortSignal): Promise<DecodedMedia | Unavailable | null> {
+    return this.#inTurn(client, async (signal) => {
+      const admitted = await this.#gate.admit(runDir, seq, signal);
+      if (admitted === null) return null;
+      if ('problem' in admitted) return unavailable(admitted.problem);
+      if (admitted.line.modality === 'text') return NO_MEDIA;
+      const found = await this.#media(admitted, signal);
+      if ('kind' in found) return found;
+      await this.#reveals.add(admitted.opened.run, seq, 'media');
+      return found.media;
+    });
+  }
+
+  /** Ends what is being read and all decoders. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the dashboard ends'));
+    await this.#normalizer.close();
+  }
+
+  async #inTurn<T>(client: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | Unavailable> {
+    const late = AbortSignal.timeout(READING_TIME_MS);
+    const signal = AbortSignal.any([client, this.#closing.signal, late]);
+    let hasTurn = false;
+    try {
+      await this.#readings.enter(1, signal);
+      hasTurn = true;
+      return await work(signal);
+    } catch (error) {
+      if (!late.aborted || error !== late.reason) throw error;
+      return unavailable('not_readable', `It was not read within ${READING_TIME_MS / 1000} s.`);
+    } finally {
+      if (hasTurn) this.#readings.leave(1);
+    }
+  }
+
+  async #shown(admitted: Admitted, signal: AbortSignal): Promise<ItemContent> {
+    const { line, tippedBy } = admitted;
+    if (line.modality !== 'text') {
+      const found = await this.#media(admitted, signal);
+      return 'kind' in found ? found : describedMedia(found, admitted);
+    }
+    const again = await this.#again(admitted, signal);
+    if ('kind' in again) return again;
+    const { item, record } = again;
+    const { request } = item;
+    if (isMedia(request) || isEmbedded(request)) return unavailable('source_changed');
+    return shownRequest(request, { line, record, tippedBy });
+  }
+
+  async #media(admitted: Admitted, signal: AbortSignal): Promise<MediaItem | Unavailable> {
+    const { opened, line, restricted } = admitted;
+    const key = JSON.stringify([opened.run.dir, line.seq, line.content_sha256, line.coverage]);
+    const recent = this.#recent.get(key);
+    if (recent !== null) return restricted.holdsPartOf(recent.request) ? unavailable('restricted') : recent;
+    const again = await this.#again(admitted, signal);
+    if ('kind' in again) return again;
+    const { request } = again.item;
+    if (!isMedia(request) && !isEmbedded(request)) return unavailable('source_changed');
+    const media = await this.#decoded(request, admitted, signal);
+    if ('code' in media) return notDecoded(media);
+    const found = { request, media };
+    this.#recent.add(key, found);
+    return found;
+  }
+
+  /** Reads the item again; nothing of it is returned if a part of it is restricted. */
+  async #again(
+    { opened, line, source, restricted }: Admitted,
+    signal: AbortSignal,
+  ): Promise<ItemAgain | Unavailable> {
+    const { frozen, run } = opened;
+    const { sources, limits } = run.record.config;
+    const { itemBytes, mediaBytes } = limits;
+    const from = { source, config: sources[source.corpus]!, frozen, itemBytes, mediaBytes };
+    const again = await this.#reader.read(from, line, signal);
+    if (again === 'changed') return unavailable('source_changed');
+    if (again === 'unreadable') return unavailable('not_readable');
+    return restricted.holdsPartOf(again.item.request) ? unavailable('restricted') : again;
+  }
+
+  async #decoded(
+    request: MediaRequest | EmbeddedImageRequest,
+    { opened, line }: Admitted,
+    signal: AbortSignal,
+  ): Promise<DecodedMedia | ItemError> {
+    const decoding = { normalizer: this.#normalizer, signal };
+    if (isEmbedded(request)) return decodedImage(request.embedded, line, decoding);
+    const { file, modality } = request;
+    const handle = await opened.folders.open(file);
+    if ('code' in handle) return handle;
+    try {
+      if (modality === 'image') {
+        const bytes = await readPlanned(handle, file, signal);
+        return 'code' in bytes ? bytes : await decodedImage(bytes, line, decoding);
+      }
+      const before = await stateOf(handle);
+      const changed = await checkPlanned(handle, file, signal);
+      const decoded = changed ?? (await decodedAudio(handle, line, decoding));
+      // The decoder opened the file anew after it was hashed.
+      return (await stateOf(handle)) === before ? decoded : changedMeanwhile();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function describedMedia({ request, media }: MediaItem, { line }: Admitted): ItemContent {
+  const { caption } = request;
+  if (media.type === 'image/png') {
+    const { width, height } = media;
+    return { kind: 'image', width, height, caption };
+  }
+  const { seconds, peaks, clipSeconds } = media;
+  const worst_at = line.coverage?.worst_at ?? null;
+  return { kind: 'audio', seconds, peaks, transcript: caption, worst_at, clip_seconds: clipSeconds };
+}
+
+function notDecoded({ code, message }: ItemError): Unavailable {
+  if (code === 'SOURCE_CHANGED') return unavailable('source_changed');
+  if (code === 'UNREADABLE_SOURCE') return unavailable('not_readable');
+  return unavailable('decoding_failed', `It cannot be decoded: ${message}.`);
+}

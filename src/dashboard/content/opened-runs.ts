@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { corpusRoots } from '../../ingest/sources/corpus-roots.ts';
+import { FrozenSources } from '../../ingest/sources/frozen-sources.ts';
+import { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { openRun } from '../../runs/open-run.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
+import { readRunKey } from '../../runs/trust/run-key.ts';
+import { isSealed } from '../../runs/trust/run-seal.ts';
+
+/** A run whose sources may be read for this user. */
+export interface OpenedRun {
+  readonly run: Run;
+  readonly frozen: FrozenSources;
+  /** Opens its media files. */
+  readonly folders: CorpusFolders;
+}
+
+/** Each holds the list of its sources. */
+const MAX_RUNS = 4;
+
+/** The runs whose content was asked for lately. */
+export class OpenedRuns {
+  readonly #keyFile: string | null;
+  /** By directory and hash of run.json; the least recently used first. */
+  readonly #runs = new Map<string, OpenedRun>();
+
+  /** `keyFile`: path of this user's key, see runKeyFile. */
+  constructor(keyFile: string | null) {
+    this.#keyFile = keyFile;
+  }
+
+  /**
+   * Null for a run that this user neither created on this machine nor trusts, or whose directory others can write in.
+   * Rejects as `openRun` does.
+   */
+  async open(dir: string, signal: AbortSignal): Promise<OpenedRun | null> {
+    const runJson = await readRunFile(dir, RUN_FILES.run);
+    if (!(await this.#isTrusted(dir, runJson))) return null;
+    const name = `${hash('sha256', runJson)} ${dir}`;
+    const opened = this.#runs.get(name) ?? withFiles(await openRun(dir, signal));
+    this.#runs.delete(name);
+    this.#runs.set(name, opened);
+    for (const oldest of this.#runs.keys()) {
+      if (this.#runs.size <= MAX_RUNS) break;
+      this.#runs.delete(oldest);
+    }
+    return opened;
+  }
+
+  async #isTrusted(dir: string, runJson: Buffer): Promise<boolean> {
+    try {
+      await assertOwnRun(dir);
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+    const key = await readRunKey(this.#keyFile);
+    return key !== null && isSealed(dir, runJson, key);
+  }
+}
+
+function withFiles(run: Run): OpenedRun {
+  const { sources, record } = run;
+  const frozen = new FrozenSources(sources, record.config.sources);
+  return { run, frozen, folders: new CorpusFolders(corpusRoots(sources)) };
+}

@@ -1,0 +1,38 @@
+import type { MediaRequest, EmbeddedImageRequest } from '../../domain/request.ts';
+import type { DecodedMedia } from './decoded-media.ts';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** An item with media, decoded. */
+export interface MediaItem {
+  readonly request: MediaRequest | EmbeddedImageRequest;
+  readonly media: DecodedMedia;
+}
+
+/**
+ * Media that were decoded lately, in memory only: a page asks for what an item is and then for its bytes. At most 64 MB,
+ * or one larger one.
+ */
+export class RecentMedia {
+  /** The least recently used first. */
+  readonly #items = new Map<string, MediaItem>();
+
+  get(key: string): MediaItem | null {
+    const item = this.#items.get(key);
+    if (item === undefined) return null;
+    this.add(key, item);
+    return item;
+  }
+
+  add(key: string, item: MediaItem): void {
+    this.#items.delete(key);
+    this.#items.set(key, item);
+    let bytes = 0;
+    for (const { media } of this.#items.values()) bytes += media.bytes.length;
+    for (const [oldest, { media }] of this.#items) {
+      if (bytes <= MAX_BYTES || this.#items.size === 1) return;
+      this.#items.delete(oldest);
+      bytes -= media.bytes.length;
+    }
+  }
+}

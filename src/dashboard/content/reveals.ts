@@ -1,0 +1,37 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { ReviewFile } from '../reviews/review-file.ts';
+
+/** Runs whose file is kept open for appending. */
+const MAX_FILES = 16;
+
+/** Logs what people are shown of which item: `review/reveals.jsonl` in the run directory. It holds no content. */
+export class Reveals {
+  /** By run directory; the least recently used first. */
+  readonly #files = new Map<string, Promise<ReviewFile>>();
+
+  /** It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
+  async add(run: Run, seq: number, kind: 'content' | 'media'): Promise<void> {
+    try {
+      const file = await this.#fileOf(run);
+      await file.append({ seq, kind });
+    } catch (cause) {
+      this.#files.delete(run.dir);
+      const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+      const why = cause instanceof Failure ? `: ${cause.message}` : code;
+      throw new Failure('service', `nothing is shown, because it cannot be logged${why}`, { cause });
+    }
+  }
+
+  #fileOf({ dir, record }: Run): Promise<ReviewFile> {
+    const file =
+      this.#files.get(dir) ?? ReviewFile.open({ dir, run: record.run }, 'reveals', () => undefined);
+    this.#files.delete(dir);
+    this.#files.set(dir, file);
+    for (const oldest of this.#files.keys()) {
+      if (this.#files.size <= MAX_FILES) break;
+      this.#files.delete(oldest);
+    }
+    return file;
+  }
+}

@@ -1,0 +1,120 @@
+import type { Item } from '../../domain/item.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import {
+  type GenerationRequest,
+  history,
+  type MultiturnRequest,
+  type TextRequest,
+  type Turn,
+} from '../../domain/request.ts';
+import { windowAt } from '../../moderate/windows/window-at.ts';
+import type { ItemContent, MarkedSpan } from '../api/items.ts';
+import { MAX_SHOWN, shownText } from './shown-text.ts';
+
+type ShownRequest = Extract<ItemContent, { kind: 'text' | 'pair' | 'conversation' }>;
+
+/** Turns of a conversation that are shown. */
+const MAX_TURNS = 200;
+
+/** What is shown of the turns before the one that matters, and of it and the turns behind it, in UTF-16 units. */
+const MAX_BEFORE = 200_000;
+
+interface Judged {
+  readonly line: OutcomeLine;
+  /** The items of its record. */
+  readonly record: readonly Item[];
+  /** The turn in the record that tipped the conversation; null if none did. */
+  readonly tippedBy: number | null;
+}
+
+/** A text, a pair or a conversation as it was judged, bounded, with the part marked that decided. */
+export function shownRequest(request: TextRequest, judged: Judged): ShownRequest {
+  const { line } = judged;
+  const at = line.coverage?.unit === 'chars' ? line.coverage.worst_at : null;
+  switch (request.requestType) {
+    case 'prompt':
+      return { kind: 'text', ...shownText(request.text, markedAt(request.text, at)) };
+    case 'response': {
+      const { prompt, response } = request;
+      const marked = markedAt(response, at, prompt ?? '');
+      return prompt === null
+        ? { kind: 'text', ...shownText(response, marked) }
+        : pair(prompt, response, marked);
+    }
+    case 'generation':
+      return pair(request.prompt, request.chunks.join(''), flaggedChunk(request, line));
+    case 'multiturn':
+      return conversation(request, judged);
+  }
+}
+
+function markedAt(text: string, at: number | null, beside = ''): MarkedSpan | null {
+  return at === null ? null : windowAt(text, at, beside);
+}
+
+/** The chunk up to which a stream was judged when it was flagged first. */
+function flaggedChunk({ chunks }: GenerationRequest, { stream }: OutcomeLine): MarkedSpan | null {
+  const index = stream?.first_flagged_seq ?? stream?.first_caution_seq ?? null;
+  const chunk = index === null ? undefined : chunks[index];
+  if (index === null || chunk === undefined) return null;
+  const from = chunks.slice(0, index).reduce((length, { length: next }) => length + next, 0);
+  return { from, to: from + chunk.length };
+}
+
+function pair(prompt: string, response: string, marked: MarkedSpan | null): ShownRequest {
+  const asked = shownText(prompt, null, MAX_SHOWN / 2);
+  const answered = shownText(response, marked);
+  return {
+    kind: 'pair',
+    prompt: asked.text,
+    response: answered.text,
+    marked: answered.marked,
+    cut: asked.cut || answered.cut,
+  };
+}
+
+function conversation(request: MultiturnRequest, judged: Judged): ShownRequest {
+  const turns = history(request);
+  const decisive = decisiveTurn(request, judged);
+  const first = firstShown(turns, decisive ?? turns.length);
+  const shown: { role: string; text: string }[] = [];
+  let left = MAX_BEFORE;
+  let cut = first > 1;
+  for (const [role, content] of turns.slice(first - 1)) {
+    if (shown.length === MAX_TURNS || left <= 0) {
+      cut = true;
+      break;
+    }
+    const part = shownText(content, null, Math.min(MAX_SHOWN, left));
+    shown.push({ role, text: part.text });
+    left -= part.text.length;
+    cut ||= part.cut;
+  }
+  return { kind: 'conversation', turns: shown, first_turn: first, tipped_at: decisive, cut };
+}
+
+/**
+ * The turn that a verdict is about, 1-based among those that were submitted: the one that tipped the conversation, the last
+ * one of a turn's history, or the first one of the window that decided.
+ */
+function decisiveTurn(request: MultiturnRequest, { line, record, tippedBy }: Judged): number | null {
+  if ((line.turn ?? null) === null) {
+    const at = line.coverage?.unit === 'turns' ? line.coverage.worst_at : null;
+    return at === null ? null : at + 1;
+  }
+  const tipping = record.find(({ part, turn }) => part === (line.part ?? null) && turn === tippedBy)?.request;
+  const tippedAt = tipping?.requestType === 'multiturn' ? tipping.turns : request.turns;
+  return Math.min(tippedAt, request.turns);
+}
+
+/** The first turn that is shown so that the decisive one is: as many before it as fit half of what is shown. */
+function firstShown(turns: readonly Turn[], decisive: number): number {
+  let left = MAX_BEFORE / 2 - (turns[decisive - 1]?.[1].length ?? 0);
+  let first = decisive;
+  while (first > 1 && decisive - first < MAX_TURNS / 2) {
+    left -= turns[first - 2]![1].length;
+    if (left < 0) break;
+    first--;
+  }
+  return first;
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ItemContent } from '../api/items.ts';
+import { bodyOf } from '../body.ts';
+import type { ItemContents } from '../content/item-contents.ts';
+import { DashboardError } from '../errors.ts';
+import type { RunFolder } from '../runs/run-folder.ts';
+
+export interface ContentParts {
+  readonly runs: RunFolder;
+  readonly contents: ItemContents;
+}
+
+interface ItemRoute {
+  Params: { run: string; seq: string };
+}
+
+const NOTHING = z.strictObject({}).optional();
+
+/** Whatever it is opened with, it must not run as a page. */
+const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
+
+/** `content` and `media` of an item. They are POST because every answer is logged as a reveal. */
+export function addContentRoutes(app: FastifyInstance, { runs, contents }: ContentParts): void {
+  app.post<ItemRoute>('/api/runs/:run/items/:seq/content', async (request, reply): Promise<ItemContent> => {
+    const { dir, seq } = await itemOf(request, runs);
+    const content = await contents.content(dir, seq, whileOpen(reply));
+    if (content === null) throw noSuchItem();
+    reply.headers(ONLY_SHOWN).header('content-disposition', 'inline');
+    return content;
+  });
+
+  app.post<ItemRoute>('/api/runs/:run/items/:seq/media', async (request, reply) => {
+    const { dir, seq } = await itemOf(request, runs);
+    const media = await contents.media(dir, seq, whileOpen(reply));
+    if (media === null) throw noSuchItem();
+    reply.headers(ONLY_SHOWN);
+    // The page tells it from media by its type.
+    if ('kind' in media) return reply.code(409).send(media);
+    const name = media.type === 'image/png' ? 'item.png' : 'item.wav';
+    return reply
+      .type(media.type)
+      .header('content-disposition', `inline; filename="${name}"`)
+      .send(media.bytes);
+  });
+}
+
+async function itemOf(
+  { params, body }: FastifyRequest<ItemRoute>,
+  runs: RunFolder,
+): Promise<{ readonly dir: string; readonly seq: number }> {
+  bodyOf(NOTHING, body);
+  const seq = /^\d{1,15}$/.test(params.seq) ? Number(params.seq) : null;
+  const dir = await runs.find(params.run);
+  if (seq === null) throw noSuchItem();
+  return { dir, seq };
+}
+
+function noSuchItem(): DashboardError {
+  return new DashboardError('NOT_FOUND', 'there is no such item');
+}
+
+/** Aborted when the client goes away before it was answered. */
+function whileOpen({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort(new Error('the client is gone')));
+  return gone.signal;
+}

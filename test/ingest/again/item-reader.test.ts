@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { ItemReader, type JudgedSource, type WantedItem } from '../../../src/ingest/again/item-reader.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { random, seed } from '../../helpers/corpus.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
+import { pngFile } from '../../helpers/png.ts';
+import { corpus, itemsOf, NEVER } from '../read-items.ts';
+
+const SEED = seed();
+const LIMITS = { itemBytes: 1024 * 1024, mediaBytes: 1024 * 1024 };
+const ROWS = 700;
+
+const texts = (next: () => number): string[] =>
+  Array.from({ length: ROWS }, (_, index) => {
+    const filler = 'überall → 文字 🙂 '.repeat(Math.floor(next() * next() * 120));
+    return `${index} ${filler}${next() < 0.1 ? '\n"quoted, with a line break"' : ''}`;
+  });
+
+const csv = (rows: readonly string[], delimiter: string, end: string): string =>
+  rows.map((text, index) => `${index}${delimiter}"${text.replaceAll('"', '""')}"${end}`).join('');
+
+const chat = (text: string, turns: number) => ({
+  id: `c-${text.length}`,
+  messages: Array.from({ length: turns }, (_, turn) => ({
+    role: turn % 2 === 0 ? 'user' : 'assistant',
+    content: `${turn} ${text.slice(0, 40)}`,
+  })),
+});
+
+const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('x'));
+const IMAGE = { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG.toString('base64')}` } };
+
+/** Files of records, each with what its name ends with. */
+const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffer>> = {
+  'a.csv': (rows) => `id,text\n${csv(rows, ',', '\n')}`,
+  'crlf.csv': (rows) => `id,text\r\n${csv(rows, ',', '\r\n')}`,
+  'cr.csv': (rows) => `id,text\r${csv(rows, ',', '\r')}`,
+  'named-delimiter.csv': (rows) => `sep=;\nid;text\n${csv(rows, ';', '\n')}`,
+  'mark.csv': (rows) => `\ufeffid,text\n${csv(rows, ',', '\n')}`,
+  'a.tsv': (rows) => `id\ttext\n${csv(rows, '\t', '\n')}`,
+  'bad-rows.csv': (rows) => `id,text\n${csv(rows, ',', '\n').replace('\n10,', '\n9.5,too,many\n\n10,')}`,
+  'utf-16.csv': (rows) => Buffer.from(`\ufeffid,text\n${csv(rows, ',', '\n')}`, 'utf16le'),
+  'a.csv.gz': (rows) => gzipSync(`id,text\n${csv(rows, ',', '\n')}`),
+  'a.jsonl': (rows) => rows.map((text) => `${JSON.stringify({ text })}\n`).join(''),
+  'gaps.jsonl': (rows) => rows.map((text) => `${JSON.stringify({ text })}\r\n \n`).join('{"broken\n'),
+  'a.jsonl.gz': (rows) => gzipSync(rows.map((text) => `${JSON.stringify({ text })}\n`).join('')),
+  'one-line.json': (rows) => JSON.stringify(rows.map((text) => ({ text }))),
+  'pretty.json': (rows) =>
+    JSON.stringify(
+      rows.map((text) => ({ text })),
+      null,
+      2,
+    ),
+  'wrapped.json': (rows) => JSON.stringify({ version: 1, data: rows.map((text) => ({ text })), end: null }),
+  'broken-element.json': (rows) => `[${rows.map((text) => JSON.stringify({ text })).join(',{"text":nul},')}]`,
+  'chats.jsonl': (rows) => rows.map((text, at) => `${JSON.stringify(chat(text, 1 + (at % 5)))}\n`).join(''),
+  'pairs.jsonl': (rows) =>
+    rows.map((text) => `${JSON.stringify({ prompt: 'Why?', response: text })}\n`).join(''),
+  'alpaca.json': (rows) =>
+    JSON.stringify(rows.map((output) => ({ instruction: 'Do it.', input: 'this', output }))),
+  'preferences.jsonl': (rows) =>
+    rows
+      .map((text) => `${JSON.stringify({ prompt: 'p', chosen: `good ${text}`, rejected: `bad ${text}` })}\n`)
+      .join(''),
+  'batch.jsonl': (rows) =>
+    rows
+      .map((text, at) => {
+        const body = { input: [text, `second ${at}`] };
+        return `${JSON.stringify({ custom_id: `b-${at}`, method: 'POST', url: '/v1/moderations', body })}\n`;
+      })
+      .join(''),
+  'pictures.jsonl': (rows) =>
+    rows
+      .map((text) => {
+        const content = [{ type: 'text', text }, IMAGE];
+        return `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`;
+      })
+      .join(''),
+};
+
+describe('reading single items again', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-again-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function judged(path: string, overrides: Partial<SourceConfig> = {}) {
+    const config = corpus(path, overrides);
+    const { sources } = await expandSources([config], NEVER);
+    const items = await itemsOf(sources, [config], LIMITS.itemBytes, LIMITS.mediaBytes);
+    const frozen = new FrozenSources(sources, [config]);
+    const of = (item: Item): JudgedSource => {
+      const source = sources.find((each) => each.path === item.source.path)!;
+      return { source, config, frozen, ...LIMITS };
+    };
+    return { items: items.filter(({ settled }) => settled === null), of };
+  }
+
+  const wanted = ({ source, part, turn, contentSha256 }: Item): WantedItem => ({
+    ...{ source, part, turn },
+    content_sha256: contentSha256,
+  });
+
+  const shuffled = <T>(list: readonly T[], next: () => number): T[] =>
+    list
+      .map((value) => ({ value, at: next() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ value }) => value);
+
+  async function expectEachFound(
+    { items, of }: Awaited<ReturnType<typeof judged>>,
+    next: () => number,
+  ): Promise<void> {
+    const reader = new ItemReader();
+    expect(items.length).toBeGreaterThanOrEqual(1);
+    for (const item of [...shuffled(items, next).slice(0, 25), items[0]!, items.at(-1)!]) {
+      const again = await reader.read(of(item), wanted(item), NEVER);
+      if (typeof again === 'string') throw new Error(`item ${item.seq} is ${again}`);
+      // Items of a conversation name the first seq of their own reading.
+      expect({ ...again.item.request, conversation: null }).toEqual({ ...item.request, conversation: null });
+      expect(again.record).toContain(again.item);
+    }
+  }
+
+  test.each(Object.entries(FILES))(
+    'finds the items of %s without reading it in order',
+    async (name, make) => {
+      const next = random(SEED);
+      const path = join(root, name);
+      writeFileSync(path, make(texts(next)));
+      const all = await judged(path, { audit: name === 'chats.jsonl' ? 'every-turn' : 'final' });
+      // The file is not as it was frozen, so that it is not read in order when a record is not found at its place.
+      utimesSync(path, 1, 1);
+      await expectEachFound(all, next);
+    },
+  );
+
+  test('finds the rows of a Parquet file by their row groups', async () => {
+    const path = join(root, 'a.parquet');
+    await duckdb(
+      `COPY (SELECT range AS id, 'text ' || range AS text FROM range(10000))
+       TO '${path}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
+    );
+    const all = await judged(path);
+    expect(all.items).toHaveLength(10_000);
+    utimesSync(path, 1, 1);
+    await expectEachFound(all, random(SEED));
+  });
+
+  test.each([
+    ['of a named encoding', 'latin.csv', { encoding: 'windows-1252' as const }],
+    ['of an encoding that is named for the folder', 'folder', { encoding: 'windows-1252' as const }],
+    ['of a table without a header', 'plain.csv', { header: 'no' as const, textColumns: ['2'] }],
+  ])('finds the items %s', async (_what, name, overrides) => {
+    const text = Array.from({ length: 300 }, (_, row) => `${row},caf\xe9 "${row}"\n`).join('');
+    const header = name === 'plain.csv' ? '' : 'id,text\n';
+    const path = name === 'folder' ? root : join(root, name);
+    const file = name === 'folder' ? join(root, 'latin.csv') : path;
+    const encoding = overrides.encoding === undefined ? 'utf8' : 'latin1';
+    writeFileSync(file, Buffer.from(header + text, encoding));
+    const all = await judged(path, overrides);
+    expect(all.items).toHaveLength(300);
+    utimesSync(file, 1, 1);
+    await expectEachFound(all, random(SEED));
+  });
+
+  test('finds files that are one item, with their captions, and the rows of their manifest', async () => {
+    writeFileSync(join(root, 'a.txt'), 'a whole text');
+    writeFileSync(join(root, 'b.png'), PNG);
+    writeFileSync(join(root, 'b.txt'), 'a caption');
+    writeFileSync(join(root, 'c.png'), PNG);
+    writeFileSync(join(root, 'manifest.csv'), 'path,caption,note\nc.png,listed,\n,,a text of its own\n');
+    const all = await judged(root);
+    expect(all.items.map(({ source }) => source.path.split('/')[1])).toEqual(
+      expect.arrayContaining(['a.txt', 'b.png', 'c.png']),
+    );
+    utimesSync(join(root, 'a.txt'), 1, 1);
+    await expectEachFound(all, random(SEED));
+  });
+
+  test('reads a file in order whose records cannot be found by their places', async () => {
+    const path = join(root, 'around.json');
+    writeFileSync(
+      path,
+      JSON.stringify({ text: 'around the records', data: [{ text: 'one' }, { text: 'two' }] }),
+    );
+    const all = await judged(path);
+    expect(all.items).toHaveLength(3);
+    await expectEachFound(all, random(SEED));
+  });
+
+  test('finds nothing in a file whose content changed', async () => {
+    const path = join(root, 'a.csv');
+    writeFileSync(path, 'id,text\n1,one\n2,two\n');
+    const { items, of } = await judged(path);
+    writeFileSync(path, 'id,text\n1,one\n2,TWO\n');
+    const reader = new ItemReader();
+    expect(await reader.read(of(items[0]!), wanted(items[0]!), NEVER)).toMatchObject({ item: {} });
+    expect(await reader.read(of(items[1]!), wanted(items[1]!), NEVER)).toBe('changed');
+    rmSync(path);
+    expect(await reader.read(of(items[0]!), wanted(items[0]!), NEVER)).toBe('unreadable');
+  });
+
+  test('ends when it is aborted', async () => {
+    const path = join(root, 'a.csv');
+    writeFileSync(path, 'id,text\n1,one\n');
+    const { items, of } = await judged(path);
+    const reason = new Error('the client is gone');
+    const read = new ItemReader().read(of(items[0]!), wanted(items[0]!), AbortSignal.abort(reason));
+    await expect(read).rejects.toBe(reason);
+  });
+});
