@@ -156,10 +156,10 @@ describe('reading single items again', () => {
     await expectEachFound(all, random(SEED));
   });
 
-  test.each([
-    ['of a named encoding', 'latin.csv', { encoding: 'windows-1252' as const }],
-    ['of an encoding that is named for the folder', 'folder', { encoding: 'windows-1252' as const }],
-    ['of a table without a header', 'plain.csv', { header: 'no' as const, textColumns: ['2'] }],
+  test.each<[string, string, Partial<SourceConfig>]>([
+    ['of a named encoding', 'latin.csv', { encoding: 'windows-1252' }],
+    ['of an encoding that is named for the folder', 'folder', { encoding: 'windows-1252' }],
+    ['of a table without a header', 'plain.csv', { header: 'no', textColumns: ['2'] }],
   ])('finds the items %s', async (_what, name, overrides) => {
     const text = Array.from({ length: 300 }, (_, row) => `${row},caf\xe9 "${row}"\n`).join('');
     const header = name === 'plain.csv' ? '' : 'id,text\n';
