@@ -82,6 +82,9 @@ type OutputFormat = 'jsonl' | 'csv' | 'parquet';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv', 'parquet'];
 
+/** What separates the cells of tables. */
+export type CsvSeparator = ',' | ';' | '\t';
+
 /** Which part of the corpora a trial judges: the first records, or a random share of them. */
 export type Trial =
   | { readonly limit: number; readonly sample: null; readonly seed: null }
@@ -117,6 +120,8 @@ export interface RunConfig {
     /** Absolute folder in which the run directory is made. */
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
+    /** Of the tables. Runs of earlier builds do not have it. */
+    readonly csvSeparator?: CsvSeparator;
   };
   /** Absolute folder of the verdict store. Runs of earlier builds do not have it: they neither read nor write one. */
   readonly store?: string;

@@ -41,6 +41,7 @@ export function fingerprint(hexDigit: string): Fingerprint {
 export interface RunOptions {
   readonly policy?: Policy;
   readonly formats?: RunConfig['output']['formats'];
+  readonly output?: Omit<RunConfig['output'], 'dir' | 'formats'>;
   /** Names of the source files. */
   readonly sources?: readonly string[];
   readonly maxWaitMs?: number;
@@ -94,7 +95,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       guards: ['grpc://127.0.0.1:8001'],
       expectFingerprint: options.expectFingerprint ?? null,
       policy: options.policy ?? DEFAULT_POLICY,
-      output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'] },
+      output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'], ...options.output },
       failIf: { flaggedRate: null, errorRate: null },
       allowErrors: false,
       allowEmpty: false,

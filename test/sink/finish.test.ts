@@ -274,6 +274,13 @@ describe('tables for spreadsheets', () => {
       columns: true,
     });
     expect(flagged.map(({ seq }) => seq)).toEqual(['0', '1', '2', '3']);
+    expect(flagged[0]).toMatchObject({
+      decision: 'block',
+      decided_by: 'Flagged by the guard',
+      flagged_categories: 'Hate',
+      guard_flagged: 'yes',
+      rule: 'flagged',
+    });
   });
 
   it('are split below the rows a spreadsheet takes, and files of an earlier pass that are too many go', async () => {
@@ -281,7 +288,7 @@ describe('tables for spreadsheets', () => {
     const log = await claim(run);
     const shard = shardOf(0, [0, 1, 2, 3, 4]);
     await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
-    const split = await finishRun(log, signal, { flaggedRows: 2 });
+    const split = await finishRun(log, signal, { flaggedBounds: { csvRows: 2 } });
     expect(split.files).toEqual(expect.arrayContaining(['flagged.csv', 'flagged-2.csv', 'flagged-3.csv']));
     const rows = async (name: string) =>
       parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;

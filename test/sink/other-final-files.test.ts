@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
@@ -86,8 +87,11 @@ it('lists what may show children in sexual contexts apart, and not among the fla
       '0,corpus.csv,1,1,corpus.csv#1,,,block,child_sexual_exploitation,\r\n' +
       '1,corpus.csv,2,2,corpus.csv#2,,,block,sexual_content,\r\n',
   );
-  const flagged = (await readFile(join(dir, 'flagged.csv'), 'utf8')).trim().split('\r\n').slice(1);
-  expect(flagged.map((row) => row.split(',')[0])).toEqual(['2', '3']);
+  const flagged: Record<string, string>[] = parse(await readFile(join(dir, 'flagged.csv')), {
+    bom: true,
+    columns: true,
+  });
+  expect(flagged.map(({ seq }) => seq)).toEqual(['2', '3']);
   expect(summary).toMatchObject({ restricted: 2, flagged: 4 });
   expect(summaryLines(summary).join('\n')).toContain('listed in restricted.csv');
   expect(await verifyRun(dir)).toMatchObject({ ok: true });

@@ -12,7 +12,7 @@ import {
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
-import { FORMAT, NAME, OUT } from './entries/output.ts';
+import { CSV_SEPARATOR, FORMAT, NAME, OUT } from './entries/output.ts';
 import { REHASH, REUSE, STORE } from './entries/reuse.ts';
 import {
   AS_STREAM,
@@ -50,6 +50,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   POLICY,
   OUT,
   FORMAT,
+  CSV_SEPARATOR,
   STORE,
   REUSE,
   REHASH,

@@ -1,8 +1,7 @@
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { writeAt } from '../../files/durable-write.ts';
 import { readSpans } from '../../files/read-spans.ts';
+import { openUnnamedFile } from '../../files/unnamed-file.ts';
 
 /** Where a line of the log is. */
 export interface LinePosition {
@@ -18,8 +17,7 @@ const ENTRY_BYTES = 16;
 const ENTRIES_PER_PAGE = 8192;
 
 /**
- * The position of the line of each seq, in a temporary file: 16 bytes per seq. The file is deleted as soon as it is open,
- * so that it ends with this process at the latest. Memory: a page of 128 KiB, and the names of the segments.
+ * The position of the line of each seq, in a temporary file: 16 bytes per seq. Memory: a page of 128 KiB, and the names of the segments.
  */
 export class LinePositions {
   readonly #file: FileHandle;
@@ -37,12 +35,7 @@ export class LinePositions {
 
   /** Rejects with the system's error when the temporary file cannot be made. */
   static async create(): Promise<LinePositions> {
-    const folder = await mkdtemp(join(tmpdir(), 'guardsweep-positions-'));
-    try {
-      return new LinePositions(await open(join(folder, 'positions'), 'wx+', 0o600));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    return new LinePositions(await openUnnamedFile());
   }
 
   /** To be called in ascending seq. A promise only when there is something to wait for. */

@@ -1,15 +1,15 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { RUN_FILES, flaggedCsv } from '../../files/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { CsvTable } from '../tables/csv.ts';
+import { flaggedColumns } from '../tables/flagged-columns.ts';
+import { FlaggedTables, type FlaggedBounds } from '../tables/flagged-tables.ts';
+import { verdictCells, verdictColumns } from '../tables/verdict-rows.ts';
 import { BatchResults, type BatchLine } from './batch-results.ts';
 import type { ConversationLine } from './conversations.ts';
-import { restrictedBy, RESTRICTED_HEAD, restrictedRow } from './restricted.ts';
+import { restrictedBy, restrictedCells, RESTRICTED_COLUMNS } from './restricted.ts';
 import type { LoggedOutcome } from './shard-cursor.ts';
-import { tableHead, tableRow } from './spreadsheet.ts';
 import { VerdictTable } from './verdict-table.ts';
-
-/** Max rows of one flagged.csv: spreadsheets take 1,048,576, including the header. */
-const MAX_FLAGGED_ROWS = 999_999;
 
 /** The target of a file's text: a file when a run is finished, a comparison when it is verified. */
 export interface TextTarget {
@@ -18,12 +18,9 @@ export interface TextTarget {
   complete(): Promise<unknown>;
 }
 
-interface Tables<T> {
+interface Tables<T extends TextTarget> {
   readonly all: T;
-  flagged: T;
-  /** Rows in the current flagged.csv, and the number of these files. */
-  rows: number;
-  parts: number;
+  readonly flagged: FlaggedTables<T>;
 }
 
 /**
@@ -32,7 +29,7 @@ interface Tables<T> {
  */
 export class OutcomeFiles<T extends TextTarget> {
   readonly #create: (name: string) => Promise<T>;
-  readonly #flaggedRows: number;
+  readonly #csv: CsvTable;
   readonly #verdicts: T;
   readonly #errors: T;
   /** Made with the first conversation. */
@@ -52,7 +49,7 @@ export class OutcomeFiles<T extends TextTarget> {
 
   private constructor(
     create: (name: string) => Promise<T>,
-    flaggedRows: number,
+    csv: CsvTable,
     targets: {
       verdicts: T;
       errors: T;
@@ -62,7 +59,7 @@ export class OutcomeFiles<T extends TextTarget> {
     },
   ) {
     this.#create = create;
-    this.#flaggedRows = flaggedRows;
+    this.#csv = csv;
     this.#verdicts = targets.verdicts;
     this.#errors = targets.errors;
     this.#tables = targets.tables;
@@ -70,30 +67,26 @@ export class OutcomeFiles<T extends TextTarget> {
     this.#withStreams = targets.withStreams;
   }
 
-  /**
-   * `create` is called once per file, before its first text; the caller completes the files. `flaggedRows` is the max
-   * rows of one flagged.csv; default: what a spreadsheet takes.
-   */
+  /** `create` is called once per file, before its first text; the caller completes the files. */
   static async begin<T extends TextTarget>(
     create: (name: string) => Promise<T>,
     config: Pick<RunConfig, 'output' | 'sources'>,
-    flaggedRows = MAX_FLAGGED_ROWS,
+    bounds?: FlaggedBounds,
   ): Promise<OutcomeFiles<T>> {
+    const { formats, csvSeparator = ',' } = config.output;
     const withStreams = replaysGenerations(config);
-    const table = async (name: string): Promise<T> => {
-      const target = await create(name);
-      await target.write(tableHead(withStreams));
-      return target;
+    const csv = new CsvTable(csvSeparator);
+    const beginTables = async (): Promise<Tables<T>> => {
+      const all = await create(RUN_FILES.verdictsCsv);
+      await all.write(csv.head(verdictColumns(withStreams)));
+      const flagged = await FlaggedTables.begin({ create, csv, columns: flaggedColumns(config), bounds });
+      return { all, flagged };
     };
     const verdicts = await create(RUN_FILES.verdicts);
     const errors = await create(RUN_FILES.errors);
-    const tables = config.output.formats.includes('csv')
-      ? { all: await table(RUN_FILES.verdictsCsv), flagged: await table(flaggedCsv(1)), rows: 0, parts: 1 }
-      : null;
-    const parquet = config.output.formats.includes('parquet')
-      ? tableIn(await create(RUN_FILES.verdictsParquet))
-      : null;
-    return new OutcomeFiles(create, flaggedRows, { verdicts, errors, tables, parquet, withStreams });
+    const tables = formats.includes('csv') ? await beginTables() : null;
+    const parquet = formats.includes('parquet') ? tableIn(await create(RUN_FILES.verdictsParquet)) : null;
+    return new OutcomeFiles(create, csv, { verdicts, errors, tables, parquet, withStreams });
   }
 
   /** To be called in corpus order. */
@@ -107,12 +100,12 @@ export class OutcomeFiles<T extends TextTarget> {
     await this.#parquet?.add(lines);
     await this.#addBatchLines(lines.map((line) => this.#batch.add(line)));
     if (this.#tables === null) return;
-    await this.#tables.all.write(this.#rows(lines));
+    await this.#tables.all.write(lines.map((line) => this.#csv.row(verdictCells(line, this.#withStreams))));
     const apart = new Set(restricted);
-    await this.#addFlagged(
-      this.#tables,
-      lines.filter((line) => (line.decision === 'review' || line.decision === 'block') && !apart.has(line)),
-    );
+    for (const { line, start, end } of outcomes) {
+      if ((line.decision !== 'review' && line.decision !== 'block') || apart.has(line)) continue;
+      await this.#tables.flagged.add(line, end - start);
+    }
   }
 
   /** To be called in corpus order. */
@@ -123,18 +116,24 @@ export class OutcomeFiles<T extends TextTarget> {
   }
 
   /** To be called once, after the last outcome. */
-  async end(): Promise<void> {
+  async end(signal: AbortSignal): Promise<void> {
     await this.#addBatchLines([this.#batch.end()]);
     await this.#parquet?.end();
+    await this.#tables?.flagged.end(signal);
+  }
+
+  /** Closes temporary files, which the final files do not need. Idempotent. */
+  async close(): Promise<void> {
+    await this.#tables?.flagged.close();
   }
 
   async #addRestricted(lines: readonly OutcomeLine[]): Promise<void> {
     if (lines.length === 0) return;
     if (this.#restricted === null) {
       this.#restricted = await this.#create(RUN_FILES.restricted);
-      await this.#restricted.write(RESTRICTED_HEAD);
+      await this.#restricted.write(this.#csv.head(RESTRICTED_COLUMNS));
     }
-    await this.#restricted.write(lines.map(restrictedRow));
+    await this.#restricted.write(lines.map((line) => this.#csv.row(restrictedCells(line))));
   }
 
   async #addBatchLines(lines: readonly (BatchLine | null)[]): Promise<void> {
@@ -148,27 +147,6 @@ export class OutcomeFiles<T extends TextTarget> {
     if (errors.length > 0) {
       this.#batchErrors ??= await this.#create(RUN_FILES.batchErrors);
       await this.#batchErrors.write(errors);
-    }
-  }
-
-  #rows(lines: readonly OutcomeLine[]): string[] {
-    return lines.map((line) => tableRow(line, this.#withStreams));
-  }
-
-  async #addFlagged(tables: Tables<T>, lines: readonly OutcomeLine[]): Promise<void> {
-    let left = lines;
-    while (left.length > 0) {
-      if (tables.rows === this.#flaggedRows) {
-        await tables.flagged.complete();
-        tables.parts++;
-        tables.rows = 0;
-        tables.flagged = await this.#create(flaggedCsv(tables.parts));
-        await tables.flagged.write(tableHead(this.#withStreams));
-      }
-      const now = left.slice(0, this.#flaggedRows - tables.rows);
-      await tables.flagged.write(this.#rows(now));
-      tables.rows += now.length;
-      left = left.slice(now.length);
     }
   }
 }

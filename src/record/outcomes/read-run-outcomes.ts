@@ -82,7 +82,7 @@ export async function readRunOutcomes(
     tally.addConversation(last);
     await files?.addConversations([last]);
   }
-  await files?.end();
+  await files?.end(signal);
   const corpora = accounts?.accounts() ?? [];
   if (complete) checkSums(plan.items, seq, corpora);
   return {

@@ -228,9 +228,13 @@ async function checkOutcomeFiles(
   };
   try {
     const files = await OutcomeFiles.begin(open, record.config);
-    const totals = await readRunOutcomes(input, files);
-    for (const file of opened.values()) await file.complete();
-    return { files: [...opened.keys()], totals };
+    try {
+      const totals = await readRunOutcomes(input, files);
+      for (const file of opened.values()) await file.complete();
+      return { files: [...opened.keys()], totals };
+    } finally {
+      await files.close();
+    }
   } finally {
     for (const file of opened.values()) await file.close();
   }

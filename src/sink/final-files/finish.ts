@@ -10,8 +10,13 @@ import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
 import { OutcomeFiles } from '../../record/outcomes/outcome-files.ts';
+import type { FlaggedBounds } from '../../record/tables/flagged-tables.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import { readRunOutcomes } from '../../record/outcomes/read-run-outcomes.ts';
+import {
+  readRunOutcomes,
+  type RunOutcomesInput,
+  type RunTotals,
+} from '../../record/outcomes/read-run-outcomes.ts';
 import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
 import { signatureText } from './sign-manifest.ts';
@@ -23,8 +28,8 @@ import { workingSeconds } from '../../record/log/working-time.ts';
 import { writeManifest } from './write-manifest.ts';
 
 export interface FinishOptions {
-  /** Max rows in one flagged.csv; default: what a spreadsheet takes. */
-  readonly flaggedRows?: number;
+  /** Default: what a spreadsheet takes. */
+  readonly flaggedBounds?: FlaggedBounds;
   /** Ed25519 private key to sign the manifest with; without one it is not signed. */
   readonly signingKey?: KeyObject | null;
 }
@@ -97,10 +102,8 @@ class Finish {
         files: [],
       });
     }
-    const create = (name: string): Promise<FinalFile> => this.#create(name);
     try {
-      const files = await OutcomeFiles.begin(create, record.config, this.#options.flaggedRows);
-      const totals = await readRunOutcomes(outcomes, files);
+      const totals = await this.#writeOutcomes(outcomes);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -132,6 +135,17 @@ class Finish {
       return summary;
     } finally {
       for (const file of this.#files) await file.discard();
+    }
+  }
+
+  /** Writes the files that consist of outcomes. */
+  async #writeOutcomes(outcomes: RunOutcomesInput): Promise<RunTotals> {
+    const create = (name: string): Promise<FinalFile> => this.#create(name);
+    const files = await OutcomeFiles.begin(create, outcomes.record.config, this.#options.flaggedBounds);
+    try {
+      return await readRunOutcomes(outcomes, files);
+    } finally {
+      await files.close();
     }
   }
 

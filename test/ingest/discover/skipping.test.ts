@@ -16,6 +16,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
+import { RESTRICTED_COLUMNS } from '../../../src/record/outcomes/restricted.ts';
+import { CsvTable } from '../../../src/record/tables/csv.ts';
+import { flaggedColumns } from '../../../src/record/tables/flagged-columns.ts';
+import { verdictColumns } from '../../../src/record/tables/verdict-rows.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { corpus, NEVER } from '../read-items.ts';
@@ -160,6 +165,22 @@ describe('earlier runs', () => {
     lay(`${run}/skipped.jsonl`, list.replace('DS_Store', 'DS_Stone'));
     const { status, stdout } = await guardsweep(['verify', dir]);
     expect([status, stdout]).toEqual([1, expect.stringContaining('skipped.jsonl') as string]);
+  });
+
+  test.each([',', ';', '\t'] as const)('tables separated by %j are known as theirs', async (separator) => {
+    const csv = new CsvTable(separator);
+    const heads: [string, string][] = [
+      ['verdicts.csv', csv.head(verdictColumns(false))],
+      ['flagged.csv', csv.head(flaggedColumns({ sources: [] }).map(({ name }) => name))],
+      ['flagged-2.csv', csv.head(flaggedColumns({ sources: [] }).map(({ name }) => name))],
+      ['restricted.csv', csv.head(RESTRICTED_COLUMNS)],
+    ];
+    for (const [name, head] of heads) {
+      lay(name, head);
+      expect([name, await isFileOfRun(join(root, name), name, run)]).toEqual([name, true]);
+      lay(name, head.replace(separator, ' '));
+      expect([name, await isFileOfRun(join(root, name), name, run)]).toEqual([name, false]);
+    }
   });
 
   test('a folder with nothing else is a usage failure that says so', async () => {

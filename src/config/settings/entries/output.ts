@@ -1,9 +1,18 @@
 import { resolve } from 'node:path';
-import { OUTPUT_FORMATS } from '../../run-config.ts';
+import { z } from 'zod';
+import { oneOf } from '../../mistake.ts';
+import { OUTPUT_FORMATS, type CsvSeparator } from '../../run-config.ts';
 import { parseOutputFolder } from '../../values/output-folder.ts';
 import { parseRunName } from '../../values/run-name.ts';
 import { choices, list, path, single } from '../kinds.ts';
 import { setting } from '../setting.ts';
+
+const SEPARATOR_NAMES = [',', ';', 'tab'] as const;
+const SEPARATORS: Readonly<Record<(typeof SEPARATOR_NAMES)[number], CsvSeparator>> = {
+  ',': ',',
+  ';': ';',
+  tab: '\t',
+};
 
 /** Relative to the current folder. */
 export const DEFAULT_RUNS_FOLDER = 'runs';
@@ -42,6 +51,15 @@ export const FORMAT = setting({
   kind: choices('list', OUTPUT_FORMATS),
   default: 'jsonl,csv',
   example: 'jsonl',
+});
+
+export const CSV_SEPARATOR = setting({
+  flag: '--csv-separator',
+  key: 'output.csvSeparator',
+  help: 'separator of `verdicts.csv`, `flagged.csv` and `restricted.csv`: `,`, `;`, `tab`',
+  kind: single('separator', (text) => SEPARATORS[oneOf(SEPARATOR_NAMES, text)], z.enum(SEPARATOR_NAMES)),
+  default: ',',
+  example: "';'",
 });
 
 /** Where `status` looks for runs. */

@@ -81,7 +81,11 @@ const EMPTY = /^$/;
 function startOf(relative: string, run: string): RegExp | null {
   const named = JSON.stringify(run);
   const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
-  const table = /^\ufeffseq,path,row,line,id,(?:part,turn,)?decision,decided_by,score,/;
+  // Tables of early builds have no part and turn.
+  const table = /^\ufeffseq([,;\t])path\1row\1line\1id\1(?:part\1turn\1)?decision\1decided_by\1score\1/;
+  // Those of flagged items used to have the same columns.
+  const flagged =
+    /^\ufeff(?:decision([,;\t])decided_by\1score\1flagged_categories\1|seq,path,row,line,id,(?:part,turn,)?decision,)/;
   const manifest = literally(`{\n  "schema": 1,\n  "run": ${named},`);
   const [folder, name] = relative.includes('/') ? relative.split('/', 2) : ['', relative];
   if (folder === RUN_FILES.log) {
@@ -99,7 +103,7 @@ function startOf(relative: string, run: string): RegExp | null {
   if (folder !== '') return null;
   // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
-  if (isFlaggedCsv(final)) return table;
+  if (isFlaggedCsv(final)) return flagged;
   if (passOfManifest(final) !== null) return manifest;
   switch (final) {
     case RUN_FILES.run:
@@ -120,7 +124,7 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.verdictsParquet:
       return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|verdicts[^]{1,16}run)`);
     case RUN_FILES.restricted:
-      return /^\ufeffseq,path,row,line,id,part,turn,decision,category,file_sha256\r\n/;
+      return /^\ufeffseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1category\1file_sha256\r\n/;
     case RUN_FILES.batchOutput:
     case RUN_FILES.batchErrors:
       return literally(`{"id":"batch_req_${run}_`);

@@ -1,7 +1,7 @@
 import { Failure } from '../../../domain/failure.ts';
 import type { Delimiter } from '../../../formats/csv/delimiter.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
-import { inertText } from '../../../record/outcomes/spreadsheet.ts';
+import { inertText } from '../../../record/tables/csv.ts';
 import type { Moderation } from '../moderation.ts';
 import type { Addition } from './records-writer.ts';
 

@@ -2,10 +2,21 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
-import { tableHead, tableRow } from '../../../src/record/outcomes/spreadsheet.ts';
+import type { CsvSeparator } from '../../../src/config/run-config.ts';
+import { CsvTable } from '../../../src/record/tables/csv.ts';
+import { verdictCells, verdictColumns } from '../../../src/record/tables/verdict-rows.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
 const LINE = outcomeLine();
+const SEPARATORS: readonly CsvSeparator[] = [',', ';', '\t'];
+
+function tableHead(withStreams: boolean, separator: CsvSeparator = ','): string {
+  return new CsvTable(separator).head(verdictColumns(withStreams));
+}
+
+function tableRow(line: OutcomeLine, withStreams: boolean, separator: CsvSeparator = ','): string {
+  return new CsvTable(separator).row(verdictCells(line, withStreams));
+}
 
 /** What separates cells for some reader: a list that programs offer, and each character alone for those who choose. */
 const DELIMITERS = [',', ';', '\t', '|', ':', ' ', '\u001f', '\u00a0'];
@@ -18,8 +29,8 @@ const BEGINS_FORMULA =
 const ALONE = new RegExp(`${BEGINS_FORMULA.source}"?$`, 'u');
 
 /** The cells that a row falls into: as it was written, and for a reader who takes another separator, quotes or not. */
-function cellsReadWith(delimiter: string, row: string): string[] {
-  const asWritten: string[][] = parse(row, { delimiter: ',', record_delimiter: '\r\n' });
+function cellsReadWith(delimiter: string, row: string, separator: CsvSeparator): string[] {
+  const asWritten: string[][] = parse(row, { delimiter: separator, record_delimiter: '\r\n' });
   const relaxed: string[][] = parse(row, {
     delimiter,
     relax_quotes: true,
@@ -36,7 +47,7 @@ function cellsReadWith(delimiter: string, row: string): string[] {
   ];
 }
 
-function rowWith(text: string): string {
+function rowWith(text: string, separator: CsvSeparator = ','): string {
   return tableRow(
     {
       ...LINE,
@@ -49,14 +60,15 @@ function rowWith(text: string): string {
       error: { code: 'INTERNAL', message: text, retryable: true },
     },
     false,
+    separator,
   );
 }
 
-function formulasIn(text: string): string[] {
+function formulasIn(text: string, separator: CsvSeparator = ','): string[] {
   // Half a pair is written as the replacement character.
-  const row = Buffer.from(rowWith(text)).toString();
+  const row = Buffer.from(rowWith(text, separator)).toString();
   return DELIMITERS.flatMap((delimiter) =>
-    cellsReadWith(delimiter, row).filter(
+    cellsReadWith(delimiter, row, separator).filter(
       (cell) => BEGINS_FORMULA.test(cell) && !(/\s/.test(delimiter) && ALONE.test(cell)),
     ),
   );
@@ -96,7 +108,7 @@ it.each([
   '\ufe66cmd',
   'a \ufe63cmd',
 ])('a cell cannot begin a formula with any separator: %j', (text) => {
-  expect(formulasIn(text)).toEqual([]);
+  for (const separator of SEPARATORS) expect(formulasIn(text, separator)).toEqual([]);
 });
 
 it.each(['= \uff1d ', '= \ufe62 ', '= \u200b= ', '= \ufeff= ', 'a \u2010 \uff0d b'])(
@@ -133,8 +145,8 @@ it('no text makes a formula, whatever the row is read with', () => {
     '\u{e0001}',
   );
   fc.assert(
-    fc.property(fc.array(hostile, { maxLength: 12 }), (signs) => {
-      expect(formulasIn(signs.join(''))).toEqual([]);
+    fc.property(fc.array(hostile, { maxLength: 12 }), fc.constantFrom(...SEPARATORS), (signs, separator) => {
+      expect(formulasIn(signs.join(''), separator)).toEqual([]);
     }),
     { numRuns: 3000 },
   );
@@ -196,4 +208,22 @@ it('a run that replays generations has columns for them behind the others', () =
   ]);
   expect(parsed(LINE)).toEqual([expect.objectContaining({ chunks: '', first_caution_seq: '' })]);
   expect(tableHead(true).startsWith(tableHead(false).trimEnd())).toBe(true);
+});
+
+it('a row falls into the cells it was written as, whatever the separator', () => {
+  const text = fc.string({ unit: fc.constantFrom(...',;\t"\r\n ab'.split('')) });
+  fc.assert(
+    fc.property(text, fc.constantFrom(...SEPARATORS), (id, separator) => {
+      const rows: string[][] = parse(
+        tableHead(false, separator) + tableRow({ ...LINE, id }, false, separator),
+        {
+          bom: true,
+          delimiter: separator,
+          record_delimiter: '\r\n',
+        },
+      );
+      expect(rows.map((cells) => cells.length)).toEqual([29, 29]);
+      expect(rows[1]![4]!.replace(/^'(?=[\t\r\n])/, '')).toBe(id);
+    }),
+  );
 });

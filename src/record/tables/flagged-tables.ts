@@ -1,0 +1,89 @@
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { flaggedCsv } from '../../files/run-files.ts';
+import type { TextTarget } from '../outcomes/outcome-files.ts';
+import type { Cell, CsvTable } from './csv.ts';
+import type { FlaggedColumn } from './flagged-columns.ts';
+import { SeverityOrder } from './severity-order.ts';
+
+/** Bounds of the tables of flagged items; tests set smaller ones. */
+export interface FlaggedBounds {
+  /** Max rows of one flagged.csv, without the header. */
+  readonly csvRows: number;
+  /** Bytes of lines that are held in memory while they are sorted. */
+  readonly sortedBytes?: number;
+}
+
+/** Spreadsheets take 1,048,576 rows, including the header. */
+const BOUNDS: FlaggedBounds = { csvRows: 999_999 };
+
+interface FlaggedOptions<T> {
+  /** Called once per file, before its first text. */
+  readonly create: (name: string) => Promise<T>;
+  readonly csv: CsvTable;
+  readonly columns: readonly FlaggedColumn[];
+  readonly bounds?: FlaggedBounds | undefined;
+}
+
+/** Renders the flagged items, the severest first: flagged.csv, flagged-2.csv, … */
+export class FlaggedTables<T extends TextTarget> {
+  readonly #options: FlaggedOptions<T>;
+  readonly #bounds: FlaggedBounds;
+  readonly #order: SeverityOrder;
+  #csv: T;
+  #csvRows = 0;
+  #csvFiles = 1;
+
+  private constructor(options: FlaggedOptions<T>, csv: T) {
+    this.#options = options;
+    this.#csv = csv;
+    this.#bounds = options.bounds ?? BOUNDS;
+    this.#order = new SeverityOrder(this.#bounds.sortedBytes);
+  }
+
+  static async begin<T extends TextTarget>(options: FlaggedOptions<T>): Promise<FlaggedTables<T>> {
+    return new FlaggedTables(options, await beginCsv(options, 1));
+  }
+
+  /** `bytes`: size of the line in the log. */
+  add(line: OutcomeLine, bytes: number): Promise<void> {
+    return this.#order.add(line, bytes);
+  }
+
+  /** Writes the tables. To be called once, after the last `add`. */
+  async end(signal: AbortSignal): Promise<void> {
+    const { columns } = this.#options;
+    for await (const lines of this.#order.lines(signal)) {
+      await this.#addCsv(lines.map((line) => columns.map(({ cellOf }) => cellOf(line))));
+    }
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    return this.#order.close();
+  }
+
+  async #addCsv(rows: readonly Cell[][]): Promise<void> {
+    const { csv } = this.#options;
+    const { csvRows } = this.#bounds;
+    for (let from = 0; from < rows.length;) {
+      if (this.#csvRows === csvRows) {
+        await this.#csv.complete();
+        this.#csv = await beginCsv(this.#options, ++this.#csvFiles);
+        this.#csvRows = 0;
+      }
+      const now = rows.slice(from, from + csvRows - this.#csvRows);
+      await this.#csv.write(now.map((cells) => csv.row(cells)));
+      this.#csvRows += now.length;
+      from += now.length;
+    }
+  }
+}
+
+async function beginCsv<T extends TextTarget>(
+  { create, csv, columns }: FlaggedOptions<T>,
+  part: number,
+): Promise<T> {
+  const target = await create(flaggedCsv(part));
+  await target.write(csv.head(columns.map(({ name }) => name)));
+  return target;
+}
