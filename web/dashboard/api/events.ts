@@ -15,11 +15,14 @@ export type Connection = 'closed' | 'connecting' | 'live' | 'lost';
 
 const connectionNow = signal<Connection>('closed');
 const runsNow = signal<readonly RunRow[] | null>(null);
+const olderNow = signal(0);
 const healthNow = signal<Health | null>(null);
 
 export const connection: ReadonlySignal<Connection> = connectionNow;
 /** All runs, newest first; null until the server has said. */
 export const liveRuns: ReadonlySignal<readonly RunRow[] | null> = runsNow;
+/** Number of runs that are too old to be listed. */
+export const olderRuns: ReadonlySignal<number> = olderNow;
 export const health: ReadonlySignal<Health | null> = healthNow;
 
 const FIRST_PAUSE_MS = 1000;
@@ -49,7 +52,8 @@ export function followEvents(): () => void {
     source.addEventListener('open', received);
     source.addEventListener('runs', ({ data }: MessageEvent<string>) => {
       received();
-      const { runs, complete } = JSON.parse(data) as DataOf<'runs'>;
+      const { runs, complete, older } = JSON.parse(data) as DataOf<'runs'>;
+      olderNow.value = older;
       runsNow.value = complete ? runs : updated(runsNow.value ?? [], runs);
     });
     source.addEventListener('health', ({ data }: MessageEvent<string>) => {
@@ -69,8 +73,9 @@ export function followEvents(): () => void {
     });
   };
   const whenVisible = (): void => {
-    if (document.hidden) close();
-    else open();
+    if (!document.hidden) return open();
+    close();
+    connectionNow.value = 'closed';
   };
 
   document.addEventListener('visibilitychange', whenVisible);

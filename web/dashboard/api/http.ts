@@ -8,11 +8,14 @@ export class ApiError extends Error {
   readonly code: string;
   /** HTTP status; 0 if there was no answer. */
   readonly status: number;
+  /** Key of the request's body that is wrong; null if that is not known. */
+  readonly field: string | null;
 
-  constructor(code: string, message: string, status: number) {
+  constructor(code: string, message: string, status: number, field: string | null = null) {
     super(message);
     this.code = code;
     this.status = status;
+    this.field = field;
   }
 }
 
@@ -55,7 +58,7 @@ export async function request(
   if (response.ok) return response;
   const failure = await failureOf(response);
   if (response.status === 401) loggedOut.dispatchEvent(new Event('logged-out'));
-  throw new ApiError(failure.code, failure.message, response.status);
+  throw new ApiError(failure.code, failure.message, response.status, failure.field ?? null);
 }
 
 /** The JSON of an answer. The server is of the same build, so that its types are taken for granted. */

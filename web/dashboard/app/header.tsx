@@ -23,13 +23,12 @@ export function Header() {
       <div class="header-tools">
         {open && <ConnectionState />}
         <ThemeButton />
-        <Button kind="quiet" onClick={() => setHelp(true)}>
+        <Button kind="quiet" class="button-small keys-button" onClick={() => setHelp(true)}>
           <kbd aria-hidden="true">?</kbd>
-          <span class="wide-only">Keys</span>
-          <span class="hidden narrow-label">Keys</span>
+          Keys
         </Button>
         {open && (
-          <Button kind="quiet" onClick={() => void leave()}>
+          <Button kind="quiet" class="button-small" onClick={() => void leave()}>
             Log out
           </Button>
         )}
@@ -65,14 +64,15 @@ function ThemeButton() {
   return (
     <Button
       kind="quiet"
+      class="button-small"
       icon={now}
       onClick={() => {
         theme.value = next;
       }}
-      aria-label={`Colours: ${THEME_WORDS[now]}. Change to ${THEME_WORDS[next]}`}
-      title={`Colours: ${THEME_WORDS[now]}`}
+      title={`Colours: ${THEME_WORDS[now]}. Change to ${THEME_WORDS[next]}`}
     >
-      <span class="wide-only">{THEME_WORDS[now]}</span>
+      <span class="wide-only">Colours: </span>
+      {THEME_WORDS[now]}
     </Button>
   );
 }

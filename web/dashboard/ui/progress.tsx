@@ -3,14 +3,15 @@ interface Props {
   readonly label: string;
   /** 0 … 1; null: not known. */
   readonly share: number | null;
-  readonly paused?: boolean;
+  /** Does not move now. */
+  readonly still?: boolean;
 }
 
-export function Progress({ label, share, paused = false }: Props) {
+export function Progress({ label, share, still = false }: Props) {
   const percent = share === null ? null : Math.floor(100 * share);
   return (
     <div
-      class={`progress ${paused ? 'is-paused' : ''} ${share === null ? 'is-unknown' : ''}`}
+      class={`progress ${still ? 'is-still' : ''} ${share === null ? 'is-unknown' : ''}`}
       role="progressbar"
       aria-label={label}
       aria-valuemin={0}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import type { RunAction, RunRow } from '../../../src/dashboard/api/runs.ts';
+import { shown } from '../../../src/domain/text/shown.ts';
+import { ApiError } from '../api/http.ts';
+import { actOnRun } from '../api/runs.ts';
+import { session } from '../api/session.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import type { IconName } from '../ui/icon.tsx';
+import { toast } from '../ui/toast.tsx';
+
+interface Words {
+  readonly label: string;
+  readonly icon: IconName;
+  /** What is said once the server has taken the request. */
+  readonly done: string;
+}
+
+const ACTIONS: Readonly<Record<RunAction, Words>> = {
+  pause: { label: 'Pause', icon: 'paused', done: 'Pausing. What is being judged is finished first.' },
+  continue: { label: 'Continue', icon: 'running', done: 'Continuing.' },
+  resume: { label: 'Resume', icon: 'running', done: 'Resuming where it stopped.' },
+  retry: { label: 'Judge failed items again', icon: 'reload', done: 'Judging the failed items again.' },
+  cancel: { label: 'Cancel', icon: 'cancelled', done: 'Cancelling.' },
+};
+
+/** What can be done with a run in its state. Cancelling asks first. */
+export function RunActions({ run }: { readonly run: Pick<RunRow, 'run' | 'name' | 'actions'> }) {
+  const [asking, setAsking] = useState(false);
+  const [busy, setBusy] = useState<RunAction | null>(null);
+  const current = session.value;
+  if (current.state !== 'open' || !current.session.may_control || run.actions.length === 0) return null;
+
+  const act = async (action: RunAction): Promise<void> => {
+    setBusy(action);
+    setAsking(false);
+    try {
+      await actOnRun(run.run, action);
+      toast(ACTIONS[action].done);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      toast(`${ACTIONS[action].label}: ${error.message}`, 'block');
+    }
+    setBusy(null);
+  };
+
+  return (
+    <div class="run-actions" role="group" aria-label={`Actions on ${shown(run.name, 80)}`}>
+      {run.actions.map((action) => (
+        <Button
+          key={action}
+          class="button-small"
+          icon={ACTIONS[action].icon}
+          busy={busy === action}
+          disabled={busy !== null}
+          onClick={() => (action === 'cancel' ? setAsking(true) : void act(action))}
+        >
+          {ACTIONS[action].label}
+        </Button>
+      ))}
+      {asking && (
+        <CancelDialog run={run} onClose={() => setAsking(false)} onConfirm={() => void act('cancel')} />
+      )}
+    </div>
+  );
+}
+
+interface CancelProps {
+  readonly run: Pick<RunRow, 'name'>;
+  readonly onClose: () => void;
+  readonly onConfirm: () => void;
+}
+
+function CancelDialog({ run, onClose, onConfirm }: CancelProps) {
+  return (
+    <Dialog
+      title={`Cancel ${shown(run.name, 60)}?`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button autofocus onClick={onClose}>
+            Keep it
+          </Button>
+          <Button kind="danger" icon="cancelled" onClick={onConfirm}>
+            Cancel the run
+          </Button>
+        </>
+      }
+    >
+      <p>
+        What was judged so far stays in the run directory. The rest is not judged, and the run will not count
+        as finished. To stop for a while, pause it instead.
+      </p>
+    </Dialog>
+  );
+}
