@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import { Button } from '../ui/button.tsx';
 import { shownText } from './text-content.tsx';
 import { useMedia } from './use-media.ts';
 
@@ -12,6 +13,9 @@ interface AudioContentProps {
 
 /** Of full: nobody is startled. */
 const FIRST_VOLUME = 0.4;
+
+/** A clip is judged in windows of this length. */
+const WINDOW_SECONDS = 300;
 
 const HEIGHT = 60;
 
@@ -67,7 +71,7 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
             class="decided"
             x={toX(content.worst_at)}
             y="0"
-            width={pieces - toX(content.worst_at)}
+            width={toX(Math.min(WINDOW_SECONDS, content.seconds - content.worst_at))}
             height={HEIGHT}
           />
         )}
@@ -85,9 +89,9 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
         onInput={(event) => seek(event.currentTarget.valueAsNumber)}
       />
       <div class="player">
-        <button type="button" onClick={toggle} disabled={media.kind === 'loading'}>
+        <Button icon={playing.value ? 'paused' : 'running'} onClick={toggle} busy={media.kind === 'loading'}>
           {playing.value ? 'Pause' : 'Play'}
-        </button>
+        </Button>
         <label>
           <input
             type="checkbox"

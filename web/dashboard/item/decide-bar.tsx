@@ -37,10 +37,10 @@ export function DecideBar({ item, review, decide, agree, note, undo }: DecideBar
       <Button onClick={agree} disabled={item.decision === null} icon="check">
         Agree <kbd>a</kbd>
       </Button>
-      <Button kind="quiet" onClick={note}>
+      <Button kind="quiet" class="button-small" onClick={note}>
         Note <kbd>n</kbd>
       </Button>
-      <Button kind="quiet" onClick={undo}>
+      <Button kind="quiet" class="button-small" onClick={undo}>
         Undo <kbd>u</kbd>
       </Button>
     </div>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
+import { Button } from '../ui/button.tsx';
 import { shownText } from './text-content.tsx';
 import { useMedia } from './use-media.ts';
 
@@ -44,9 +45,9 @@ export function ImageContent({ run, seq, content }: ImageContentProps) {
         <span>
           {content.width} × {content.height}, {look}
         </span>
-        <button type="button" onClick={next}>
+        <Button class="button-small" onClick={next}>
           {offered} <kbd>b</kbd>
-        </button>
+        </Button>
         <label>
           <input
             type="checkbox"

@@ -1,13 +1,13 @@
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { Policy, Thresholds } from '../../../src/domain/policy.ts';
 import { CATEGORIES, isCategoryKey } from '../../../src/domain/taxonomy.ts';
+import { Badge } from '../ui/badge.tsx';
 import { Foreign } from '../ui/foreign.tsx';
 import { probability } from './words.ts';
 
 interface BarProps {
   readonly name: string;
-  /** Null: the guard gave none, which is not zero. */
-  readonly score: number | null;
+  readonly score: number;
   readonly flagged: boolean;
   readonly thresholds: Thresholds | undefined;
 }
@@ -16,25 +16,16 @@ const percent = (share: number): string => `${share * 100}%`;
 
 function Bar({ name, score, flagged, thresholds = {} }: BarProps) {
   const { review, block } = thresholds;
-  const level =
-    score === null ? '' : score >= (block ?? 2) ? 'block' : score >= (review ?? 2) ? 'review' : 'allow';
+  const level = score >= (block ?? 2) ? 'block' : score >= (review ?? 2) ? 'review' : 'allow';
   return (
     <tr class={flagged ? 'flagged' : ''}>
       <th scope="row">{name}</th>
-      {score === null ? (
-        <td class="absent" colSpan={2}>
-          no score from this guard
-        </td>
-      ) : (
-        <>
-          <td class="bar" aria-hidden="true">
-            <span class={`fill ${level}`} style={{ width: percent(score) }} />
-            {review !== undefined && <span class="tick review" style={{ left: percent(review) }} />}
-            {block !== undefined && <span class="tick block" style={{ left: percent(block) }} />}
-          </td>
-          <td class="number">{probability(score)}</td>
-        </>
-      )}
+      <td class="bar" aria-hidden="true">
+        <span class={`fill ${level}`} style={{ width: percent(score) }} />
+        {review !== undefined && <span class="tick review" style={{ left: percent(review) }} />}
+        {block !== undefined && <span class="tick block" style={{ left: percent(block) }} />}
+      </td>
+      <td class="number">{probability(score)}</td>
       <td class="flag">
         {flagged && 'flagged'}
         {(level === 'review' || level === 'block') && (
@@ -45,12 +36,16 @@ function Bar({ name, score, flagged, thresholds = {} }: BarProps) {
   );
 }
 
-/** The overall score and those of all categories, with the thresholds of the policy. */
+/**
+ * The overall score and those of all categories, with the thresholds of the policy. Categories without a score, which is
+ * not zero, are named apart.
+ */
 export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readonly policy: Policy }) {
-  const scores = line.subcategory_scores;
+  const scores = line.subcategory_scores ?? {};
   const flags = line.subcategory_flags ?? [];
   const unknown = flags.filter((flag) => !isCategoryKey(flag));
-  const thresholds = policy.thresholds;
+  const { thresholds } = policy;
+  const absent = CATEGORIES.filter(({ key }) => scores[key] === undefined);
   return (
     <section class="scores" aria-labelledby="scores-title">
       <h3 id="scores-title">Scores</h3>
@@ -64,36 +59,50 @@ export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readon
           </tr>
         </thead>
         <tbody>
-          <Bar
-            name="Overall"
-            score={line.score}
-            flagged={line.flagged === true}
-            thresholds={thresholds?.default}
-          />
-          {CATEGORIES.map(({ key, label }) => (
+          {line.score !== null && (
             <Bar
-              key={key}
-              name={label}
-              score={scores?.[key] ?? null}
-              flagged={flags.includes(key)}
-              thresholds={thresholds === null ? undefined : (thresholds[key] ?? thresholds.default)}
+              name="Overall"
+              score={line.score}
+              flagged={line.flagged === true}
+              thresholds={thresholds?.default}
             />
-          ))}
+          )}
+          {CATEGORIES.map(({ key, label }) => {
+            const score = scores[key];
+            return (
+              score !== undefined && (
+                <Bar
+                  key={key}
+                  name={label}
+                  score={score}
+                  flagged={flags.includes(key)}
+                  thresholds={thresholds?.[key] ?? thresholds?.default}
+                />
+              )
+            );
+          })}
         </tbody>
       </table>
       <p class="hint">
         {thresholds === null
           ? 'This run has no thresholds: what the guard flags is blocked.'
-          : 'Marks: from ┆ on review, from ┃ on block.'}
-        {scores === null && line.status === 'ok' && ' Guards score categories only of what they flag.'}
+          : 'Marks: review from ┆ on, block from │ on.'}
       </p>
+      {absent.length > 0 && (
+        <p class="hint">
+          <strong>No score from this guard</strong>, which is not zero:{' '}
+          {absent.length === CATEGORIES.length
+            ? `all ${CATEGORIES.length} categories. Guards score them only for what they flag.`
+            : absent.map(({ key, label }) => (flags.includes(key) ? `${label} (flagged)` : label)).join(', ')}
+        </p>
+      )}
       {unknown.length > 0 && (
         <p>
           Also flagged, outside the taxonomy:{' '}
           {unknown.slice(0, 20).map((flag) => (
-            <span key={flag} class="tag">
+            <Badge key={flag}>
               <Foreign text={flag} max={60} />
-            </span>
+            </Badge>
           ))}
         </p>
       )}

@@ -29,6 +29,15 @@ export class ItemPages {
     return this.#pages.get(Math.floor(position / PAGE_ROWS))?.[position % PAGE_ROWS];
   }
 
+  /** Where an item is in the list; undefined if its page is not kept. */
+  positionOf(seq: number): number | undefined {
+    for (const [page, rows] of this.#pages) {
+      const index = rows.findIndex((row) => row.seq === seq);
+      if (index >= 0) return page * PAGE_ROWS + index;
+    }
+    return undefined;
+  }
+
   keep(page: number, rows: readonly ItemRow[]): void {
     this.#pages.delete(page);
     this.#pages.set(page, rows);

@@ -40,7 +40,6 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
     if (chosen) next.add(key);
     else next.delete(key);
     categories.value = next;
-    said.value = true;
   };
 
   return (
@@ -95,28 +94,30 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
             />
           )}
         />
-        <fieldset class="choices columns">
-          <legend>Categories you find</legend>
-          <label>
-            <input
-              type="checkbox"
-              checked={!said.value}
-              onChange={(event) => (said.value = !event.currentTarget.checked)}
-            />{' '}
-            Not said
-          </label>
-          {CATEGORIES.map(({ key, label }) => (
-            <label key={key}>
-              <input
-                type="checkbox"
-                checked={said.value && categories.value.has(key)}
-                onChange={(event) => choose(key, event.currentTarget.checked)}
-              />{' '}
-              {label}
-            </label>
-          ))}
-          {said.value && categories.value.size === 0 && <p class="hint">In no category.</p>}
-        </fieldset>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={said.value}
+            onChange={(event) => (said.value = event.currentTarget.checked)}
+          />
+          Say which categories it falls in
+        </label>
+        {said.value && (
+          <fieldset class="choices columns">
+            <legend class="hidden">Categories you find</legend>
+            {CATEGORIES.map(({ key, label }) => (
+              <label key={key} class="check">
+                <input
+                  type="checkbox"
+                  checked={categories.value.has(key)}
+                  onChange={(event) => choose(key, event.currentTarget.checked)}
+                />
+                {label}
+              </label>
+            ))}
+            {categories.value.size === 0 && <p class="hint">None: it falls in no category.</p>}
+          </fieldset>
+        )}
       </form>
     </Dialog>
   );

@@ -24,6 +24,11 @@ export class ReviewList {
   readonly #pages = new ItemPages();
   /** Counts what was done to `#pages`. */
   readonly #changes = signal(0);
+  /**
+   * Positions of items that no longer pass the filter, because they were reviewed. They stay where they are until the
+   * list is asked for again, but the server no longer counts them.
+   */
+  readonly #gone = new Set<number>();
   readonly #fetching = new Map<number, AbortController>();
 
   readonly filter = signal<ItemFilter>(NO_FILTER);
@@ -77,6 +82,7 @@ export class ReviewList {
   refresh(): void {
     this.#abort();
     this.#pages.clear();
+    this.#gone.clear();
     batch(() => {
       this.#changes.value++;
       this.total.value = null;
@@ -97,8 +103,14 @@ export class ReviewList {
     return true;
   }
 
+  /** Enters a review that was saved. */
   enter(seq: number, review: ItemRow['review']): void {
     this.#pages.enter(seq, review);
+    const position = this.#pages.positionOf(seq);
+    if (position !== undefined) {
+      if (passes(review, this.filter.value.review)) this.#gone.delete(position);
+      else this.#gone.add(position);
+    }
     this.#changes.value++;
   }
 
@@ -143,7 +155,9 @@ export class ReviewList {
   async #load(page: number, controller: AbortController): Promise<void> {
     const { signal } = controller;
     try {
-      const range = { offset: page * PAGE_ROWS, limit: PAGE_ROWS };
+      const first = page * PAGE_ROWS;
+      const gone = [...this.#gone].filter((position) => position < first).length;
+      const range = { offset: first - gone, limit: PAGE_ROWS };
       const query = { filter: this.filter.value, sort: this.sort.value, ...range };
       const ask = (): ReturnType<typeof fetchItems> => fetchItems(this.run, query, signal);
       const answer = await indexed(ask, signal, (share) => (this.state.value = { kind: 'indexing', share }));
@@ -160,11 +174,25 @@ export class ReviewList {
     this.#pages.keep(page, rows);
     batch(() => {
       this.#changes.value++;
-      this.total.value = total;
+      this.total.value = total + this.#gone.size;
       this.stale.value = stale;
       if (page === this.page.value) this.state.value = READY;
     });
     // The saved place may be beyond the end of what the filter finds by now.
-    if (this.position.value >= total && total > 0) this.select(total - 1);
+    const all = this.total.value ?? 0;
+    if (this.position.value >= all && all > 0) this.select(all - 1);
+  }
+}
+
+function passes(review: ItemRow['review'], wanted: ItemFilter['review']): boolean {
+  switch (wanted) {
+    case 'any':
+      return true;
+    case 'open':
+      return review === null;
+    case 'agreed':
+      return review?.agrees === true;
+    case 'overturned':
+      return review?.agrees === false;
   }
 }

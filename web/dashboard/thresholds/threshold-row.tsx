@@ -30,9 +30,13 @@ export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRo
         <span
           class="zone review"
           style={{ left: `${from * 100}%` }}
-          hidden={review === null && block === null}
+          hidden={!scored || (review === null && block === null)}
         />
-        <span class="zone block" style={{ left: `${(block ?? 1) * 100}%` }} hidden={block === null} />
+        <span
+          class="zone block"
+          style={{ left: `${(block ?? 1) * 100}%` }}
+          hidden={!scored || block === null}
+        />
       </div>
       {(['review', 'block'] as const).map((level) => (
         <LevelControl
@@ -113,7 +117,7 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
         </span>
       </Button>
       <span class="reached muted small">
-        {reached === null ? 'never' : `${counted(reached, 'score')} at or above`}
+        {value === null ? 'never' : reached === null ? '' : `${counted(reached, 'score')} at or above`}
       </span>
     </div>
   );
