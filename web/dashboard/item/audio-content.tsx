@@ -14,9 +14,6 @@ interface AudioContentProps {
 /** Of full: nobody is startled. */
 const FIRST_VOLUME = 0.4;
 
-/** A clip is judged in windows of this length. */
-const WINDOW_SECONDS = 300;
-
 const HEIGHT = 60;
 
 function clock(seconds: number): string {
@@ -34,11 +31,12 @@ function outline(peaks: readonly number[]): string {
 
 /** A clip: its waveform at once; its sound only when it is asked for, and muted until that is asked for too. */
 export function AudioContent({ run, seq, content }: AudioContentProps) {
+  const begin = content.worst_at ?? 0;
   const wanted = useSignal(false);
   const playing = useSignal(false);
   const muted = useSignal(true);
   const volume = useSignal(FIRST_VOLUME);
-  const at = useSignal(content.worst_at ?? 0);
+  const at = useSignal(0);
   const player = useRef<HTMLAudioElement>(null);
   const media = useMedia(run, seq, wanted.value);
 
@@ -66,15 +64,6 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
   return (
     <div class="audio-content">
       <svg viewBox={`0 0 ${pieces} ${HEIGHT}`} preserveAspectRatio="none" class="waveform" aria-hidden="true">
-        {content.worst_at !== null && (
-          <rect
-            class="decided"
-            x={toX(content.worst_at)}
-            y="0"
-            width={toX(Math.min(WINDOW_SECONDS, content.seconds - content.worst_at))}
-            height={HEIGHT}
-          />
-        )}
         <path d={outline(content.peaks)} />
         <line class="now" x1={toX(at.value)} x2={toX(at.value)} y1="0" y2={HEIGHT} />
       </svg>
@@ -85,7 +74,7 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
         step={0.1}
         value={at.value}
         aria-label="Position"
-        aria-valuetext={`${clock(at.value)} of ${clock(content.seconds)}`}
+        aria-valuetext={`${clock(begin + at.value)} of ${clock(begin + content.seconds)}`}
         onInput={(event) => seek(event.currentTarget.valueAsNumber)}
       />
       <div class="player">
@@ -117,12 +106,13 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
           />
         </label>
         <span>
-          {clock(at.value)} of {clock(content.seconds)}
+          {clock(begin + at.value)} of {clock(begin + content.seconds)}
         </span>
       </div>
       {content.worst_at !== null && (
         <p class="hint">
-          The part that decided begins at {clock(content.worst_at)}, where playing begins as well.
+          This is the part that decided, from {clock(begin)} to {clock(begin + content.seconds)} of a clip of{' '}
+          {clock(content.clip_seconds)}.
         </p>
       )}
       {media.kind === 'failed' && <p role="alert">The clip could not be loaded: {media.message}</p>}

@@ -25,17 +25,19 @@ export function Conversation({
 
   return (
     <div ref={box} class="turns-box" role="region" aria-label="Conversation" tabIndex={0} data-scrolls>
+      {content.first_turn > 1 && <p class="hint">The turns before turn {content.first_turn} are left out.</p>}
       <ol class="turns">
         {content.turns.map(({ role, text }, index) => {
-          const counts = index + 1 === content.tipped_at;
+          const turn = content.first_turn + index;
+          const counts = turn === content.tipped_at;
           return (
             <li
-              key={index}
+              key={turn}
               ref={counts ? counting : null}
               class={`turn ${Object.hasOwn(SIDES, role) ? SIDES[role] : 'other'} ${counts ? 'counts' : ''}`}
             >
               <p class="role">
-                {index + 1}. <Foreign text={role} max={40} />
+                {turn}. <Foreign text={role} max={40} />
                 {counts && (
                   <strong> · {tipped ? 'this turn tipped it' : 'the verdict is about this turn'}</strong>
                 )}
