@@ -10,6 +10,7 @@ import './styles/layout.css';
 import './styles/controls.css';
 import './styles/parts.css';
 import './styles/runs.css';
+import './styles/overview.css';
 import './styles/review.css';
 import './styles/item.css';
 import './styles/thresholds.css';

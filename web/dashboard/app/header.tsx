@@ -71,8 +71,10 @@ function ThemeButton() {
       }}
       title={`Colours: ${THEME_WORDS[now]}. Change to ${THEME_WORDS[next]}`}
     >
-      <span class="wide-only">Colours: </span>
-      {THEME_WORDS[now]}
+      <span>
+        <span class="wide-only">Colours: </span>
+        {THEME_WORDS[now]}
+      </span>
     </Button>
   );
 }

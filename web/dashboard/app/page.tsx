@@ -5,7 +5,9 @@ import { shown } from '../../../src/domain/text/shown.ts';
 interface Props {
   /** Also of the window. A foreign name is escaped. */
   readonly title: string;
-  /** Beside the heading: what can be done on the page. */
+  /** Right beside the heading: what it is. */
+  readonly beside?: ComponentChildren;
+  /** On the line of the heading: what can be done on the page. */
   readonly actions?: ComponentChildren;
   /** Above the heading: where the page belongs. */
   readonly above?: ComponentChildren;
@@ -16,7 +18,7 @@ interface Props {
 let navigated = false;
 
 /** A page with its heading. Whoever comes from another page finds the focus on the heading, as after a load. */
-export function Page({ title, actions, above, children }: Props) {
+export function Page({ title, beside, actions, above, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const name = shown(title, 80);
   useEffect(() => {
@@ -31,10 +33,13 @@ export function Page({ title, actions, above, children }: Props) {
     <>
       {above}
       <div class="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          {name}
-        </h1>
-        {actions !== undefined && <div class="page-actions">{actions}</div>}
+        <div class="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {name}
+          </h1>
+          {beside}
+        </div>
+        {actions}
       </div>
       {children}
     </>

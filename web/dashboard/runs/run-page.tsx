@@ -1,6 +1,104 @@
-import type { RunTab } from '../app/route.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { liveRuns } from '../api/events.ts';
+import { runDetail } from '../api/runs.ts';
+import { useLoad } from '../api/use-load.ts';
+import { Link } from '../app/link.tsx';
 import { Page } from '../app/page.tsx';
+import { RUN_TABS, type RunTab } from '../app/route.ts';
+import { ReviewPage } from '../review/review-page.tsx';
+import { ThresholdsPage } from '../thresholds/thresholds-page.tsx';
+import { Button } from '../ui/button.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Overview } from './overview/overview.tsx';
+import { ReportTab } from './report-tab.tsx';
+import { RunActions } from './run-actions.tsx';
+import { RunStateBadge } from './run-state.tsx';
 
-export function RunPage({ run, tab }: { readonly run: string; readonly tab: RunTab }) {
-  return <Page title={run}>{tab}</Page>;
+interface Props {
+  readonly run: string;
+  readonly tab: RunTab;
+}
+
+/** A run, with what the server says of it as it goes on. */
+export function RunPage({ run: name, tab }: Props) {
+  const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
+  const row = liveRuns.value?.find(({ run }) => run === name);
+  const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
+  const before = useRef(ending);
+  useEffect(() => {
+    // What the row does not have: the summary of a run that has just finished.
+    if (before.current !== null && before.current !== ending) reload();
+    before.current = ending;
+  }, [ending]);
+  const run: RunDetail | null = value === null ? null : { ...value, ...row };
+
+  return (
+    <Page
+      title={run?.name ?? name}
+      above={
+        <nav class="breadcrumb" aria-label="Breadcrumb">
+          <Link to={{ page: 'runs' }}>Runs</Link>
+        </nav>
+      }
+      beside={run !== null && <RunStateBadge state={run.state} />}
+      actions={run !== null && <RunActions run={run} />}
+    >
+      <Tabs run={name} tab={tab} />
+      {error !== null && (
+        <Notice tone="block" title={error.message} role="alert">
+          <Button icon="reload" onClick={reload}>
+            Try again
+          </Button>
+        </Notice>
+      )}
+      {run === null && error === null && <Skeleton lines={6} />}
+      {run !== null && value !== null && <Tab tab={tab} run={run} loaded={value} />}
+    </Page>
+  );
+}
+
+const TAB_WORDS: Readonly<Record<RunTab, string>> = {
+  overview: 'Overview',
+  report: 'Report',
+  review: 'Review',
+  thresholds: 'Thresholds',
+};
+
+function Tabs({ run, tab }: Props) {
+  return (
+    <nav class="tabs" aria-label="Of this run">
+      {RUN_TABS.map((name) => (
+        <Link
+          key={name}
+          to={{ page: 'run', run, tab: name }}
+          aria-current={name === tab ? 'page' : undefined}
+        >
+          {TAB_WORDS[name]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+interface TabProps {
+  readonly tab: RunTab;
+  /** As it goes on. */
+  readonly run: RunDetail;
+  /** As it was loaded, for what does not follow each change. */
+  readonly loaded: RunDetail;
+}
+
+function Tab({ tab, run, loaded }: TabProps) {
+  switch (tab) {
+    case 'overview':
+      return <Overview run={run} />;
+    case 'report':
+      return <ReportTab run={run} />;
+    case 'review':
+      return <ReviewPage run={loaded} />;
+    case 'thresholds':
+      return <ThresholdsPage run={loaded} />;
+  }
 }

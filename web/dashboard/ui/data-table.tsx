@@ -5,6 +5,8 @@ export interface Column<Row> {
   readonly header: ComponentChildren;
   /** `end`: numbers. */
   readonly align?: 'start' | 'end';
+  /** Left out on a phone. */
+  readonly wideOnly?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
@@ -25,8 +27,8 @@ export function DataTable<Row>({ caption, captionHidden = false, columns, rows, 
         <caption class={captionHidden ? 'hidden' : ''}>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ key, header, align }) => (
-              <th key={key} scope="col" class={`align-${align ?? 'start'}`}>
+            {columns.map(({ key, header, ...style }) => (
+              <th key={key} scope="col" class={classOf(style)}>
                 {header}
               </th>
             ))}
@@ -35,13 +37,13 @@ export function DataTable<Row>({ caption, captionHidden = false, columns, rows, 
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)}>
-              {columns.map(({ key, cell, align }, position) =>
+              {columns.map(({ key, cell, ...style }, position) =>
                 position === 0 ? (
-                  <th key={key} scope="row" class={`align-${align ?? 'start'}`}>
+                  <th key={key} scope="row" class={classOf(style)}>
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={key} class={`align-${align ?? 'start'}`}>
+                  <td key={key} class={classOf(style)}>
                     {cell(row)}
                   </td>
                 ),
@@ -53,3 +55,6 @@ export function DataTable<Row>({ caption, captionHidden = false, columns, rows, 
     </div>
   );
 }
+
+const classOf = ({ align = 'start', wideOnly = false }: Pick<Column<never>, 'align' | 'wideOnly'>): string =>
+  `align-${align} ${wideOnly ? 'wide-only' : ''}`;

@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact';
+import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import { shown } from '../../../../src/domain/text/shown.ts';
+import { Foreign } from '../../ui/foreign.tsx';
+import { counted, duration, localTime } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { PolicyWords } from './policy-words.tsx';
+
+/** Sources and guards that are listed; the report has all. */
+const MAX_LISTED = 10;
+const MAX_PATH = 160;
+const MAX_REASON = 300;
+
+/** What the run was given, who judged, and what its record can be checked by. */
+export function Facts({ run }: { readonly run: RunDetail }) {
+  const { summary, content, guards, seconds } = run;
+  return (
+    <section class="card stack" aria-labelledby="record">
+      <h2 id="record">Run and record</h2>
+      <dl class="facts">
+        <Fact name="Started">
+          {run.created_at === null ? (
+            'not known'
+          ) : (
+            <time dateTime={run.created_at}>{localTime(run.created_at)}</time>
+          )}
+          {seconds !== null && `, took ${duration(seconds)}`}
+          {run.pass > 1 && `, in ${run.pass} passes`}
+        </Fact>
+        <Fact name="Sources">
+          <List values={run.sources} />
+        </Fact>
+        <Fact name="Judged by">
+          {guards.length === 0 ? 'the workers of a fleet' : <List values={guards} />}
+          {guards.includes('embedded:') && (
+            <p class="small muted">A demonstration guard: its allow is no evidence of absence.</p>
+          )}
+        </Fact>
+        <Fact name="Policy">
+          <PolicyWords policy={run.policy} />
+        </Fact>
+        <Fact name="Content">
+          {content.readable ? (
+            'is read back from its source when you ask for it'
+          ) : (
+            <span class="with-icon">
+              <Icon name="lock" />
+              is not shown: {shown(content.reason ?? 'not readable', MAX_REASON)}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Directory">
+          <Foreign code text={run.dir} max={MAX_PATH} />
+        </Fact>
+        {summary !== null && (
+          <Fact name="Chain head">
+            <Foreign code text={summary.chain_head} max={MAX_PATH} />
+            <p class="small muted">
+              Note it elsewhere: <code>guardsweep verify</code> compares the record with it (
+              <code>--head</code>).
+            </p>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function List({ values }: { readonly values: readonly string[] }) {
+  return (
+    <ul>
+      {values.slice(0, MAX_LISTED).map((value) => (
+        <li key={value}>
+          <Foreign code text={value} max={MAX_PATH} />
+        </li>
+      ))}
+      {values.length > MAX_LISTED && (
+        <li class="muted">and {counted(values.length - MAX_LISTED, 'other')}</li>
+      )}
+    </ul>
+  );
+}
