@@ -9,6 +9,7 @@ import { CANARIES } from '../../config/settings/entries/guard.ts';
 import { POLICY } from '../../config/settings/entries/judging.ts';
 import { STORE } from '../../config/settings/entries/reuse.ts';
 import { given, type Flags } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
 import { shown } from '../../domain/text/shown.ts';
 import type { START_RUN } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
@@ -39,9 +40,9 @@ const OTHER_FILES = [
 export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Promise<string[]> {
   const { out, roots, guards, env } = rules;
   const paths = asked.paths.map((path) => roots.absolute(path));
-  for (const path of paths) await assertInside(path, roots);
+  for (const path of paths) await assertInside(path, roots, 'paths');
   const policy = asked.policy === null ? null : roots.absolute(asked.policy);
-  if (policy !== null) await assertInside(policy, roots);
+  if (policy !== null) await assertInside(policy, roots, 'policy');
   const flags: Record<string, Flags[string]> = { out };
   if (guards.length > 0) flags['guard'] = guards;
   if (policy !== null) flags['policy'] = policy;
@@ -49,20 +50,29 @@ export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Pro
   const [first] = paths;
   if (isJobFile(first!)) await assertHarmless(first!, roots);
   const cwd = roots.folders[0]!;
-  const { config } = await resolveRunConfig({ paths, flags, env, cwd, fleet: guards.length === 0 });
-  for (const { path } of config.sources) await assertInside(path, roots);
+  const fleet = guards.length === 0;
+  const { config } = await resolveRunConfig({ paths, flags, env, cwd, fleet }).catch(asAnswer);
+  for (const { path } of config.sources) await assertInside(path, roots, 'paths');
   const typed = Object.entries(flags).flatMap(([name, values]) =>
     [values].flat().map((value) => `--${name}=${String(value)}`),
   );
   return ['enqueue', '--quiet', ...typed, '--', ...paths];
 }
 
-async function assertInside(path: string, roots: Roots): Promise<void> {
+async function assertInside(path: string, roots: Roots, field: keyof AskedRun): Promise<void> {
   if (await roots.contains(path)) return;
   throw new DashboardError(
     'FORBIDDEN',
     `${shown(path)} is not there, or in no folder that the dashboard may read: see --root`,
+    field,
   );
+}
+
+/** A mistake names the flag that the command would have been given. */
+function asAnswer(error: unknown): never {
+  if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
+  const [, flag] = /^--(name|policy): /.exec(error.message) ?? [];
+  throw new DashboardError('INVALID_REQUEST', error.message, flag ?? 'paths');
 }
 
 /** A job file may be part of what somebody handed over. */
@@ -74,8 +84,9 @@ async function assertHarmless(path: string, roots: Roots): Promise<void> {
     throw new DashboardError(
       'FORBIDDEN',
       `the job file sets ${found.key}, which is not done from here: start it with guardsweep enqueue`,
+      'paths',
     );
   }
   const policy = given(POLICY, from);
-  if (policy !== null) await assertInside(resolve(policy.folder, policy.texts[0].value), roots);
+  if (policy !== null) await assertInside(resolve(policy.folder, policy.texts[0].value), roots, 'paths');
 }

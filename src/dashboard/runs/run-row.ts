@@ -33,6 +33,7 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
     actions: known.mayChange && hasRetryable(summary) ? ['retry'] : [],
     progress: { ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
     by_decision: byDecision,
+    not_judged: planned - judged,
     seconds,
   };
 }
@@ -47,6 +48,7 @@ export function openRow(known: KnownRun, status: RunStatus, problem: string | nu
     actions: known.mayChange ? ACTIONS[status.state] : [],
     progress: { planned, plan_closed, judged, errors, copies, items_per_second, seconds_left },
     by_decision: null,
+    not_judged: null,
     seconds: null,
   };
 }
@@ -55,7 +57,7 @@ export function openRow(known: KnownRun, status: RunStatus, problem: string | nu
 export function unreadableRow(run: string, problem: string): RunRow {
   return {
     ...{ run, name: run, created_at: null, state: 'unreadable', problem, actions: [] },
-    ...{ progress: NO_PROGRESS, by_decision: null, seconds: null },
+    ...{ progress: NO_PROGRESS, by_decision: null, not_judged: null, seconds: null },
   };
 }
 
