@@ -21,7 +21,7 @@ export class ApiError extends Error {
 
 interface Options {
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Sent as JSON. */
+  /** Sent as JSON; the server wants one with whatever changes something. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }

@@ -43,6 +43,6 @@ export async function logIn(token: string): Promise<void> {
 }
 
 export async function logOut(): Promise<void> {
-  await request('/api/session', { method: 'DELETE' });
+  await request('/api/session', { method: 'DELETE', body: {} });
   current.value = { state: 'logged-out' };
 }
