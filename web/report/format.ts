@@ -23,10 +23,13 @@ export function time(iso: string): string {
 }
 
 export function duration(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
-  return `${number(Math.floor(minutes / 60))} h ${minutes % 60} min`;
+  const rest = Math.floor(seconds % 60);
+  if (minutes < 60) return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
+  return minutes % 60 === 0
+    ? `${number(Math.floor(minutes / 60))} h`
+    : `${number(Math.floor(minutes / 60))} h ${minutes % 60} min`;
 }
 
 export function milliseconds(ms: number): string {

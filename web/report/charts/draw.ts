@@ -1,9 +1,9 @@
-import { BarChart, LineChart } from 'echarts/charts';
+import { CustomChart } from 'echarts/charts';
 import { GridComponent, MarkLineComponent } from 'echarts/components';
 import { init, use, type EChartsCoreOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
-use([BarChart, LineChart, GridComponent, MarkLineComponent, SVGRenderer]);
+use([CustomChart, GridComponent, MarkLineComponent, SVGRenderer]);
 
 /**
  * Draws a chart as SVG markup that obeys a Content-Security-Policy without inline styles, and takes its colours from the
@@ -24,7 +24,7 @@ function plain(svg: string, label: string): string {
   return svg
     .replace(/<style[^]*<\/style>/, '')
     .replaceAll(/ (?:class|pointer-events|ecmeta_\w+|xmlns:xlink|xml:space)="[^"]*"/g, '')
-    .replaceAll(/ style="font-size:(\d+)px;[^"]*"/g, ' font-size="$1"')
+    .replaceAll(/ style="[^"]*font-size:(\d+)px;[^"]*"/g, ' font-size="$1"')
     .replaceAll(/ style="[^"]*"/g, '')
     .replaceAll(/ (?:width|height)="\d+" (?=.*viewBox)/g, ' ')
     .replace('<svg ', `<svg role="img" aria-label="${label}" `)

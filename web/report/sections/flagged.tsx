@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { GroupRow, ReportData } from '../../../src/report/html/report-data.ts';
+import type { CategoryRow, GroupRow, ReportData } from '../../../src/report/html/report-data.ts';
 import { categoryLabel, number, percent } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
@@ -20,7 +20,7 @@ export function Flagged({ data }: { readonly data: ReportData }): JSX.Element {
 function Categories({ data: { categories, summary } }: { readonly data: ReportData }): JSX.Element {
   const { verdicts } = summary;
   const most = Math.max(1, ...categories.map(({ block, review, allow }) => block + review + allow));
-  const rows = categories.map(({ category, block, review, allow, any }) => [
+  const rows = byNumber(categories).map(({ category, block, review, allow, any }) => [
     cell(category === null ? 'No category' : <Name text={categoryLabel(category)} />),
     cell(<ShareBar whole={most} parts={decisionParts({ block, review, allow })} />, block + review + allow),
     count(block + review + allow),
@@ -49,7 +49,7 @@ function Categories({ data: { categories, summary } }: { readonly data: ReportDa
             { name: 'Review', numeric: true },
             { name: 'Allow', numeric: true },
             { name: 'Of verdicts', numeric: true },
-            { name: 'In any place', numeric: true },
+            { name: 'With others', numeric: true },
           ]}
           rows={rows}
           total={[
@@ -60,10 +60,19 @@ function Categories({ data: { categories, summary } }: { readonly data: ReportDa
       )}
       <p class="note">
         Each verdict that the guard flagged, or that is review or block, counts once, under its most probable
-        flagged category. “Allow”: flagged by the guard, allowed by the policy. “In any place” counts a
-        verdict under each of its categories.
+        flagged category. “Allow”: flagged by the guard, allowed by the policy. “With others” counts a verdict
+        under each of its categories.
       </p>
     </>
+  );
+}
+
+/** The most frequent first, what has no category last. */
+function byNumber(rows: readonly CategoryRow[]): CategoryRow[] {
+  const flagged = ({ block, review, allow }: CategoryRow): number => block + review + allow;
+  return rows.toSorted(
+    (a, b) =>
+      Number(a.category === null) - Number(b.category === null) || flagged(b) - flagged(a) || b.any - a.any,
   );
 }
 

@@ -7,6 +7,8 @@ import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
 const HEIGHT = 150;
+/** Fewer bars say less than their numbers. */
+const MIN_BINS = 3;
 /** One drawing for wide windows and paper, one for narrow ones: the page shows the one that fits. */
 const WIDTHS = { wide: 760, narrow: 340 } as const;
 
@@ -32,7 +34,7 @@ export function Rate({ data: { rate, summary } }: { readonly data: ReportData })
           `${number(Math.round(summary.items / summary.seconds))} items per second on average. `}
         Each bar is {step}, in UTC. Copies and verdicts of earlier runs are left out.
       </p>
-      {KINDS.filter(([kind]) => total(kind) > 0).map(([kind, title, color]) =>
+      {KINDS.filter(([kind]) => bins.length >= MIN_BINS && total(kind) > 0).map(([kind, title, color]) =>
         (['wide', 'narrow'] as const).map((size) => (
           <Figure
             title={`${title} (${number(total(kind))})`}
@@ -45,7 +47,7 @@ export function Rate({ data: { rate, summary } }: { readonly data: ReportData })
           />
         )),
       )}
-      <details>
+      <details open={bins.length < MIN_BINS}>
         <summary>The numbers</summary>
         <Table
           caption={`Outcomes per ${step}`}
