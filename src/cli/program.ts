@@ -11,6 +11,7 @@ import { helpCommand } from './commands/help.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { replayCommand } from './commands/replay.ts';
 import { preflightCommand } from './commands/preflight.ts';
+import { reportCommand } from './commands/report.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
@@ -47,6 +48,7 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(retryCommand(context, runs, report))
     .addCommand(verifyCommand(context, runs, report))
     .addCommand(exportCommand(context, report))
+    .addCommand(reportCommand(context))
     .addCommand(replayCommand(context))
     .addCommand(diffCommand(context))
     .addCommand(statusCommand(context))

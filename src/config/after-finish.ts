@@ -3,6 +3,7 @@ import { mistake } from './mistake.ts';
 import { signingKeyOf } from './keys/signing-key.ts';
 import { HEAD_FILE, ON_FINISH } from './settings/entries/after-finish.ts';
 import { EXPORT_CLEAN, KEEP } from './settings/entries/export.ts';
+import { REPORT } from './settings/entries/report.ts';
 import { given, valueOf, valuesOf, type Sources } from './settings/given.ts';
 
 /** The clean rows of a run, which are written when it is finished. */
@@ -26,6 +27,8 @@ export interface AfterFinish {
   readonly onFinish: readonly string[];
   /** Null: nothing is exported. */
   readonly exportClean: CleanExport | null;
+  /** Whether report.html is written. */
+  readonly report: boolean;
 }
 
 /**
@@ -36,7 +39,8 @@ export async function afterFinishOf(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];
   const signingKey = await signingKeyOf(from.env);
   const exportClean = await cleanExportOf(from);
-  return { signingKey, headFile: await valueOf(HEAD_FILE, from), onFinish, exportClean };
+  const { headFile, report } = await valuesOf({ headFile: HEAD_FILE, report: REPORT }, from);
+  return { signingKey, headFile, onFinish, exportClean, report };
 }
 
 async function cleanExportOf(from: Sources): Promise<CleanExport | null> {

@@ -3,6 +3,7 @@ import { resolveRunConfig } from '../config/resolve.ts';
 import { Failure } from '../domain/failure.ts';
 import { startHere } from '../guard-setup/start-here.ts';
 import type { Summary } from '../record/summary/summary.ts';
+import { reportWhenFinished } from '../report/html/write-report.ts';
 import { handOver } from '../runs/finish/hand-over.ts';
 import type { RunView } from '../runs/progress.ts';
 import { EXIT_STATUS } from '../runs/run-end.ts';
@@ -79,7 +80,11 @@ export async function startRun(options: StartRunOptions): Promise<EndedRun> {
     const result = await startHere(resolved, env, running);
     reporter.end();
     const { run, summary, end } = result;
-    const { exportClean } = afterFinish;
+    const { exportClean, report } = afterFinish;
+    if (report && summary.status === 'finished') {
+      const line = await reportWhenFinished(run.dir, result, drain);
+      if (line !== null) options.onNotice?.(line);
+    }
     const isExported = exportClean !== null && summary.status === 'finished';
     const written = isExported ? await writeCleanRows(run.dir, exportClean, drain) : null;
     await handOverOrFail(result, { afterFinish, cwd, env, signal: drain });

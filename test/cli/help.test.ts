@@ -8,6 +8,7 @@ const COMMANDS = [
   'retry',
   'verify',
   'export',
+  'report',
   'replay',
   'diff',
   'status',

@@ -10,6 +10,7 @@ import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entrie
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import { REPORT } from '../../config/settings/entries/report.ts';
 import { REHASH, REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   AS_STREAM,
@@ -67,6 +68,7 @@ const SETTINGS = {
   redis: REDIS,
   insecureFleet: INSECURE_FLEET,
   detach: DETACH,
+  noReport: REPORT,
   exportClean: EXPORT_CLEAN,
   keep: KEEP,
   headFile: HEAD_FILE,

@@ -4,6 +4,7 @@ import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish
 import { JSON_SUMMARY, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
 import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
 import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
+import { REPORT } from '../../config/settings/entries/report.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valueOf, valuesOf, type Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ContinueUi } from '../context.ts';
@@ -19,6 +20,7 @@ export const CONTINUE_SETTINGS = {
   ...GUARD_TLS_SETTINGS,
   trustRun: TRUST_RUN,
   startWait: START_WAIT,
+  noReport: REPORT,
   exportClean: EXPORT_CLEAN,
   keep: KEEP,
   headFile: HEAD_FILE,

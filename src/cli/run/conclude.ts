@@ -26,8 +26,16 @@ async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Prom
   }
 }
 
+/** Writes the report of a finished run, unless none is wanted, and tells where it is. */
+async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Promise<void> {
+  if (!ui.afterFinish.report || summary.status !== 'finished') return;
+  const { reportWhenFinished } = await import('../../report/html/write-report.ts');
+  const line = await reportWhenFinished(run.dir, { worked }, ui.interrupts.drain);
+  if (line !== null) tell(ui, line);
+}
+
 /**
- * Prints the summary of a run that came to its end, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
+ * Writes the report of a run that came to its end, prints its summary, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
  * when the head could not be noted or the `--on-finish` command failed; the failure of an export that was asked for.
  */
 export async function conclude(
@@ -43,6 +51,7 @@ export async function conclude(
   for (const gate of summary.gates) {
     if (gate.tripped) ui.stderr.line(`guardsweep: gate ${gateText(gate)}${ofTrial}`);
   }
+  await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
   else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);
   const exported = await exportWhenFinished(result, ui);

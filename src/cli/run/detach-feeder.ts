@@ -60,11 +60,12 @@ async function startFeeder(
   const log = await openLog(path);
   if (log === null) tell(ui, `the feeder runs without a log: ${path} cannot be written`);
   const insecureFlag = insecure ? ['--insecure-fleet'] : [];
-  const { headFile, onFinish, exportClean } = ui.afterFinish;
+  const { headFile, onFinish, exportClean, report } = ui.afterFinish;
   const afterFinish = [
     ...(headFile === null ? [] : [`--head-file=${headFile}`]),
     ...(exportClean === null ? [] : [`--export-clean=${exportClean.out}`]),
     ...(exportClean?.keepReview === true ? ['--keep=review'] : []),
+    ...(report ? [] : ['--no-report']),
     ...onFinish.map((word) => `--on-finish=${word}`),
   ];
   const startWait = `${Math.ceil(ui.startWaitMs / 1000)}s`;

@@ -1,5 +1,6 @@
 import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
 import { EXPORT_CLEAN, KEEP } from './entries/export.ts';
+import { REPORT } from './entries/report.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -69,6 +70,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   CANARIES,
   ALLOW_ERRORS,
   ALLOW_EMPTY,
+  REPORT,
   EXPORT_CLEAN,
   KEEP,
   HEAD_FILE,

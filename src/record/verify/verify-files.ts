@@ -14,11 +14,12 @@ const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', '
 /** NFS "silly rename": a file that was deleted while it was open. */
 const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
 
-/** They authenticate the other files and are not listed themselves. */
-const MANIFEST_FILES: ReadonlySet<string> = new Set([
+/** Not listed: those that authenticate the other files, and the report, which names the manifest. */
+const UNLISTED: ReadonlySet<string> = new Set([
   RUN_FILES.manifest,
   RUN_FILES.manifestHash,
   RUN_FILES.manifestSignature,
+  RUN_FILES.report,
 ]);
 
 /** `log` is listed file by file; the others are not part of the record. */
@@ -50,7 +51,7 @@ export async function checkListing(runDir: string, manifest: Manifest): Promise<
     }
   }
   for (const name of await listFolder(runDir)) {
-    if (MANIFEST_FILES.has(name) || FOLDERS.has(name) || listed.has(name) || isLeftBehind(name, '', listed))
+    if (UNLISTED.has(name) || FOLDERS.has(name) || listed.has(name) || isLeftBehind(name, '', listed))
       continue;
     throw broken(`${name} is not part of the record: ${RUN_FILES.manifest} does not list it`);
   }
@@ -73,9 +74,9 @@ function isLeftBehind(name: string, folder: string, listed: ReadonlySet<string>)
   // AppleDouble: macOS keeps attributes beside a file where the file system cannot.
   const beside = name.startsWith('._') ? name.slice(2) : null;
   if (beside !== null)
-    return DESKTOP_FILES.has(beside) || MANIFEST_FILES.has(beside) || listed.has(folder + beside);
+    return DESKTOP_FILES.has(beside) || UNLISTED.has(beside) || listed.has(folder + beside);
   const final = finalNameOf(name);
-  return folder === '' && final !== null && (MANIFEST_FILES.has(final) || listed.has(final));
+  return folder === '' && final !== null && (UNLISTED.has(final) || listed.has(final));
 }
 
 /** Checks that the manifest lists every file that a record needs. */

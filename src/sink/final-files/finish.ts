@@ -173,8 +173,9 @@ class Finish {
       // Earlier passes may have written more files, such as a second flagged.csv.
       if (isOccasional(name) && !names.includes(name)) await rm(join(runDir, name));
     }
-    // The signature of an earlier pass must not stay beside the manifest of this one.
+    // The signature and the report of an earlier pass must not stay beside the manifest of this one.
     await rm(join(runDir, RUN_FILES.manifestSignature), { force: true });
+    await rm(join(runDir, RUN_FILES.report), { force: true });
     const isManifest = ({ name }: FinalFile): boolean => name === RUN_FILES.manifest;
     for (const file of this.#files) if (!isManifest(file)) await file.publish();
     await syncDirectory(runDir);

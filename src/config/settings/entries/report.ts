@@ -1,4 +1,4 @@
-import { path, single } from '../kinds.ts';
+import { path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { parseRate } from '../../values/rate.ts';
 
@@ -40,4 +40,31 @@ export const DIFFERENCES_OUT = setting({
   kind: path('file'),
   unset: 'not written',
   example: 'differences.jsonl',
+});
+
+export const REPORT = setting({
+  flag: '--no-report',
+  key: 'report',
+  help: 'write report.html into the run directory when the run is finished',
+  flagNote: 'this flag turns it off',
+  keyNote: '`false`: none is written',
+  kind: SWITCH,
+  default: 'true',
+  shown: 'a report is written',
+});
+
+export const REPORT_OUT = setting({
+  flag: '--out',
+  help: 'write the report to this new file',
+  kind: path('file'),
+  unset: '`report.html` in the run directory; with --share, `shared-report.html` in the current folder',
+  example: 'report.html',
+});
+
+export const SHARE = setting({
+  flag: '--share',
+  help: 'write a report that can be shown to others: random tokens for paths, ids and hosts, and no hashes of content',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'with paths and ids',
 });

@@ -10,6 +10,7 @@ import {
   finalNameOf,
   isFlaggedCsv,
   passOfManifest,
+  reportStart,
   REVIEW_FILES,
   reviewLineStart,
   RUN_FILES,
@@ -133,6 +134,8 @@ function startOf(relative: string, run: string): RegExp | null {
       return new RegExp(`^\\{\\n {2}(?:"schema": 1,\\n {2})?"run": ${named},`);
     case RUN_FILES.manifest:
       return manifest;
+    case RUN_FILES.report:
+      return literally(reportStart(run));
     case RUN_FILES.manifestSignature:
       return literally('{"schema":1,"algorithm":"ed25519",');
     case RUN_FILES.manifestHash:

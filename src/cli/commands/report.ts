@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { REPORT_OUT, SHARE } from '../../config/settings/entries/report.ts';
+import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+import { runDirectoryOf } from '../run/run-directory.ts';
+
+const SETTINGS = { out: REPORT_OUT, share: SHARE };
+
+/** Where a shared report is written if no place is named: never beside the record. */
+const SHARED_REPORT = 'shared-report.html';
+
+/** `report <run dir>`: what a run found, as one HTML file. */
+export function reportCommand(context: CommandContext): Command {
+  return newCommand('report', context, SETTINGS)
+    .summary('write what a run found as one HTML file')
+    .description(
+      'Write what a run found as one HTML file that loads nothing from elsewhere: what was and was not judged, what was ' +
+        'flagged, scores, errors, guards, and the items to look at first. A run that is not finished is reported as far ' +
+        'as it is. The file holds no content, but paths and ids; --share replaces them. Its path is the last line on stdout.',
+    )
+    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .addHelpText(
+      'after',
+      examples([
+        ['guardsweep report runs/20261121T020000Z-nightly-ab12', 'report.html in the run directory'],
+        [
+          'guardsweep report 20261121T020000Z-nightly-ab12 --share --out for-the-board.html',
+          'without paths and ids',
+        ],
+      ]),
+    )
+    .action(async (given: string, flags: Flags) => {
+      const { out, share } = await valuesOf(SETTINGS, { flags, ...context });
+      const { cwd, stdout, interrupts } = context;
+      const runDir = runDirectoryOf(given, cwd);
+      const signal = interrupts.drain;
+      if (out === null && !share) {
+        const { writeReport } = await import('../../report/html/write-report.ts');
+        stdout.line(await writeReport(runDir, signal));
+        return;
+      }
+      const [{ LineFile }, { collectReport }, { renderReport }] = await Promise.all([
+        import('../../report/line-file.ts'),
+        import('../../report/html/collect-report.ts'),
+        import('../../report/html/render-report.ts'),
+      ]);
+      const path = out ?? join(cwd, SHARED_REPORT);
+      const html = await renderReport(await collectReport(runDir, { signal }), { share });
+      const file = await LineFile.create(path);
+      try {
+        await file.write([html]);
+      } finally {
+        await file.close();
+      }
+      stdout.line(path);
+    });
+}

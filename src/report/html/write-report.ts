@@ -1,0 +1,57 @@
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { createTemporary } from '../../files/create-file.ts';
+import { isThere } from '../../files/is-there.ts';
+import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
+import { collectReport } from './collect-report.ts';
+import { renderReport } from './render-report.ts';
+
+/** The epoch in the name of its temporary file: lower than any, so that the next writer removes what a crash left. */
+const BEFORE_ALL = 0;
+
+/**
+ * Writes report.html into a run directory, complete or not at all, in place of an earlier one; returns its path.
+ * Failure('usage') for a directory in which others can write, Failure('service') when the file cannot be written, else as
+ * `collectReport`.
+ */
+export async function writeReport(runDir: string, signal: AbortSignal): Promise<string> {
+  await assertOwnRun(runDir);
+  const html = await renderReport(await collectReport(runDir, { signal }), { share: false });
+  const path = join(runDir, RUN_FILES.report);
+  const temporary = join(runDir, temporaryName(RUN_FILES.report, BEFORE_ALL));
+  try {
+    const handle = await createTemporary(temporary);
+    try {
+      await handle.writeFile(html);
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new Failure('service', `${RUN_FILES.report} cannot be written (${code})`, { cause });
+  }
+  return path;
+}
+
+/**
+ * Writes the report of a run that was just finished. A report is no part of the record, so that nothing fails when it
+ * cannot be written: returns a line that says so, or where it is; null if there is one already, of a run to which nothing was added.
+ */
+export async function reportWhenFinished(
+  runDir: string,
+  { worked }: { readonly worked: boolean },
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (!worked && (await isThere(join(runDir, RUN_FILES.report)))) return null;
+  try {
+    return `report: ${await writeReport(runDir, signal)}`;
+  } catch (error) {
+    if (signal.aborted) return 'the report was not written: interrupted; guardsweep report writes it';
+    const why = error instanceof Failure ? error.message : 'an unexpected error';
+    return `the report was not written: ${why}`;
+  }
+}
