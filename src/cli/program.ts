@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
@@ -7,7 +6,6 @@ import { exportCommand } from './commands/export.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
 import { gcCommand } from './commands/gc.ts';
 import { guardCommand } from './commands/guard.ts';
-import { helpCommand } from './commands/help.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { replayCommand } from './commands/replay.ts';
 import { preflightCommand } from './commands/preflight.ts';
@@ -37,8 +35,7 @@ Exit status:
 
 /** The whole command line. */
 export function buildProgram(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
-  const program = newCommand('guardsweep', context);
-  return program
+  return newCommand('guardsweep', context)
     .description('Moderate stored content in batches and leave an audit record that can be verified.')
     .usage('<command> [flags]')
     .version(toolVersion(), '-V, --version', 'show the version')
@@ -64,15 +61,13 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(serveCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))
-    .addCommand(completionCommand(context, program))
-    .addCommand(helpCommand(context, program))
     .addHelpText(
       'after',
       environmentHelp(context.stdout.columns ?? HELP_COLUMNS) +
         EXIT_STATUSES +
         examples([
           ['guardsweep enqueue ./uploads', 'moderate a folder'],
-          ['guardsweep help enqueue', 'all flags of a command'],
+          ['guardsweep enqueue --help', 'all flags of a command'],
         ]),
     );
 }

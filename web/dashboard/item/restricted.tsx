@@ -9,8 +9,12 @@ export function Restricted({ detail }: { readonly detail: ItemDetail }) {
     <div class="restricted">
       <h4>This content is never shown</h4>
       <p>
-        It is flagged for {category === null ? 'a restricted category' : categoryLabel(category)}. Nothing of
-        it is read or sent to this page, and no setting changes that.
+        {category === 'sexual_content'
+          ? 'It is flagged for Sexual Content, and its guard gave no score for Child Sexual Exploitation: it may be either. '
+          : category === null
+            ? 'It is, or is part of, a content that is restricted elsewhere in this run. '
+            : `It is flagged for ${categoryLabel(category)}. `}
+        Nothing of it is read or sent to this page, and no setting changes that.
       </p>
       <ol>
         <li>Do not open, copy or send the file yourself.</li>

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
+import type { Policy } from '../../../src/domain/policy.ts';
+import {
+  crossed,
+  effective,
+  hasThresholds,
+  KEYS,
+  modelOf,
+  withLevel,
+} from '../../../web/dashboard/thresholds/model.ts';
+import type { Key, Level, Model } from '../../../web/dashboard/thresholds/model.ts';
+import { policyYaml } from '../../../web/dashboard/thresholds/policy-yaml.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function policyOf(yaml: string): Promise<Policy> {
+  const path = join(folder, 'policy.yaml');
+  await writeFile(path, yaml);
+  return readPolicyFile(path, { value: 'policy.yaml', place: 'test' });
+}
+
+/** The thresholds that a policy applies to a key, as the pages say it. */
+function appliedBy({ thresholds }: Policy, key: Key): { review: number | null; block: number | null } {
+  const { review = null, block = null } = thresholds?.[key] ?? thresholds?.default ?? {};
+  return { review, block };
+}
+
+const NONE: Model = modelOf({ thresholds: null, allowFlagged: false, allowPartial: false });
+
+/** What somebody does with the sliders: moves one, types a number, or takes a threshold away. */
+const moves = fc.array(
+  fc.tuple(
+    fc.constantFrom(...KEYS),
+    fc.constantFrom<Level>('review', 'block'),
+    fc.option(
+      fc.integer({ min: 0, max: 10_000 }).map((value) => value / 10_000),
+      { freq: 4 },
+    ),
+  ),
+  { maxLength: 20 },
+);
+
+it('the policy file means what the sliders show, whatever was done with them', async () => {
+  const property = fc.asyncProperty(
+    moves,
+    fc.boolean(),
+    fc.boolean(),
+    async (done, allowFlagged, allowPartial) => {
+      const model = done.reduce((now, [key, level, value]) => withLevel(now, key, level, value), NONE);
+      fc.pre(hasThresholds(model) && crossed(model).length === 0);
+      const policy = await policyOf(policyYaml(model, { thresholds: null, allowFlagged, allowPartial }));
+      expect(policy).toMatchObject({ allowFlagged, allowPartial });
+      for (const key of KEYS) expect(appliedBy(policy, key), key).toEqual(effective(model, key));
+      // And the pages show such a policy with the same meaning.
+      const again = modelOf(policy);
+      for (const key of KEYS) expect(effective(again, key), key).toEqual(effective(model, key));
+    },
+  );
+  await fc.assert(property, { numRuns: 100 });
+});
+
+it('a threshold takes the other one of its row along, so that review is never above block', () => {
+  const model = withLevel(withLevel(NONE, 'default', 'review', 0.5), 'default', 'block', 0.8);
+  expect(withLevel(model, 'default', 'review', 0.9).default).toEqual({ review: 0.9, block: 0.9 });
+  expect(withLevel(model, 'hate', 'block', 0.2).hate).toEqual({ review: 0.2, block: 0.2 });
+});
+
+it('says which categories the default leaves with review above block', () => {
+  let model = withLevel(NONE, 'default', 'block', 0.8);
+  model = withLevel(model, 'hate', 'review', 0.7);
+  model = withLevel(model, 'default', 'block', 0.6);
+  expect(crossed(model)).toEqual(['hate']);
+});
