@@ -20,7 +20,7 @@ import {
 } from './settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
-import { CSV_SEPARATOR, FORMAT, NAME, OUT } from './settings/entries/output.ts';
+import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { REHASH, REUSE, STORE } from './settings/entries/reuse.ts';
 import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/waiting.ts';
 import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
@@ -89,6 +89,7 @@ export async function resolveRunConfig({
       dir: out,
       formats: await formatsOf(from),
       csvSeparator: await valueOf(CSV_SEPARATOR, from),
+      includeContent: await valueOf(INCLUDE_CONTENT, from),
     },
     store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
     reuse: await valueOf(REUSE, from),

@@ -120,8 +120,10 @@ export interface RunConfig {
     /** Absolute folder in which the run directory is made. */
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
-    /** Of the tables. Runs of earlier builds do not have it. */
+    /** Of the tables. Runs of earlier builds do not have this and the following. */
     readonly csvSeparator?: CsvSeparator;
+    /** Whether outcomes of `review` and `block` hold a piece of their content. */
+    readonly includeContent?: boolean;
   };
   /** Absolute folder of the verdict store. Runs of earlier builds do not have it: they neither read nor write one. */
   readonly store?: string;

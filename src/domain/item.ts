@@ -92,6 +92,8 @@ export interface SettledVerdict {
   readonly fingerprint: Fingerprint;
   /** Name of the run that judged the content. */
   readonly reusedFrom: string;
+  /** In a run with content: the piece of the content that the outcome holds; null: none. */
+  readonly snippet: string | null;
   readonly error: null;
 }
 

@@ -99,6 +99,8 @@ export interface OutcomeLine {
   readonly stream: StreamLine | null;
   readonly moderated_at: string;
   readonly reused_from: string | null;
+  /** A piece of the content, in a run with content. Missing in lines of earlier builds. */
+  readonly snippet?: string | null;
   readonly error: {
     readonly code: ItemError['code'];
     readonly message: string;

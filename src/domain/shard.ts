@@ -61,6 +61,11 @@ export interface ShardResult {
   readonly fingerprints: readonly Fingerprint[];
   /** The checks that the guards which judged its items had passed; left out: they were not checked. */
   readonly canaries?: readonly CanaryCheck[];
+  /**
+   * In a run with content: the piece of each item's content that its outcome holds, in the order of the items. Null for a
+   * settled item, which has its own, and where there is none.
+   */
+  readonly snippets?: readonly (string | null)[];
 }
 
 /** The fingerprints of the settled verdicts among the items, by id. */

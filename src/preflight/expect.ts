@@ -3,7 +3,7 @@ import { type Lane, LANES } from '../domain/item.ts';
 import type { ItemCode } from '../domain/item-error.ts';
 import { type Decision, DECISIONS } from '../domain/outcome.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
-import { verdictLine } from '../record/outcomes/outcome-line.ts';
+import { decisionOn } from '../record/outcomes/decision-on.ts';
 import type { ExpectedShare, GuardForecast } from './forecast.ts';
 import type { JudgedSample, SampleResult } from './judge-sample.ts';
 import { secondsFor, wilson } from './statistics.ts';
@@ -84,13 +84,13 @@ function counted(judged: readonly JudgedSample[], { policy }: RunConfig) {
   const categories = new Map<string, number>();
   const codes = new Map<ItemCode, number>();
   let verdicts = 0;
-  for (const { item, outcome } of judged) {
+  for (const { outcome } of judged) {
     if (outcome.judgement === null) {
       increment(codes, outcome.failure.error.code);
       continue;
     }
     verdicts++;
-    increment(decisions, verdictLine('preflight', policy, item, outcome.judgement).decision!);
+    increment(decisions, decisionOn(policy, outcome.judgement).decision);
     for (const category of outcome.judgement.subcategoryFlags ?? []) increment(categories, category);
   }
   return { decisions, categories, codes, verdicts };

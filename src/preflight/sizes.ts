@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/run-config.ts';
+import { snippetOf } from '../domain/text/snippet.ts';
 import { errorLine, verdictLine } from '../record/outcomes/outcome-line.ts';
 import type { JudgedSample } from './judge-sample.ts';
 
@@ -21,15 +22,22 @@ const ITEM_OVERHEAD_BYTES = 220;
 const CONTENT_FACTOR = 1.2;
 
 /** Mean size of the outcome lines of a sample, in bytes; without a sample, as measured elsewhere. */
-export function lineBytes({ policy }: RunConfig, judged: readonly JudgedSample[]): number {
+export function lineBytes({ policy, output }: RunConfig, judged: readonly JudgedSample[]): number {
   if (judged.length === 0) return LINE_BYTES;
   const run = '20260101T000000Z-preflight-0000';
   let sum = 0;
   for (const { item, outcome } of judged) {
+    const { judgement, failure } = outcome;
     const line =
-      outcome.judgement === null
-        ? errorLine(run, item, outcome.failure)
-        : verdictLine(run, policy, item, outcome.judgement);
+      judgement === null
+        ? errorLine(run, item, failure)
+        : verdictLine(
+            run,
+            policy,
+            item,
+            judgement,
+            output.includeContent ? snippetOf(item.request, judgement) : null,
+          );
     sum += Buffer.byteLength(JSON.stringify(line)) + 1;
   }
   return sum / judged.length;

@@ -8,6 +8,7 @@ import { Normalizer } from '../normalize/normalizer.ts';
 import { ByteBudget } from '../flow/byte-budget.ts';
 import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
+import { withSnippets } from '../record/outcomes/kept-content.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
 import type { StageCounts } from './stage-counts.ts';
@@ -55,7 +56,7 @@ export async function runPass(input: PassInput): Promise<void> {
   const draining = AbortSignal.any([input.drain, signal]);
   // One listener per shard in flight, and more in what they call.
   setMaxListeners(0, signal, draining);
-  const { judging } = input.record.config;
+  const { judging, policy, output } = input.record.config;
   const normalizer = Normalizer.open({});
   const folders = new CorpusFolders(corpusRoots(input.sources));
   const moderator = new Moderator({ judge: input.judge, normalizer, folders });
@@ -85,7 +86,7 @@ export async function runPass(input: PassInput): Promise<void> {
     input.stages.sent(shard);
     const result = await moderator.moderate(shard, { judging, session, signal });
     input.stages.judged(result);
-    await results.add(result, signal);
+    await results.add(output.includeContent === true ? withSnippets(result, policy) : result, signal);
   };
   const commit = async (result: ShardResult): Promise<void> => {
     await input.log.commit(result);

@@ -30,6 +30,7 @@ const HOSTILE = ['../../etc/passwd', '*', '[a-z]?', 'a\nb', '\x1b[2J', 'wait:x',
 const item = (n: number): object => ({
   ...{ v: JOB_FORM, record: 'x', expect: null, fingerprints: [] },
   judging: { frames: 1, longAudio: 'windows', longText: 'windows' },
+  contentPolicy: null,
   ...{
     landmarks: {},
     settledMark: null,

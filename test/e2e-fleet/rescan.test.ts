@@ -1,7 +1,8 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
+import { restrictedBy } from '../../src/record/outcomes/restricted.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -64,6 +65,22 @@ it(
     expect(judged).toBe(10);
     const fourth = await scan();
     expect(fourth).toMatchObject({ summary: { verdicts: 2022, reused: 2022 }, judged: 0 });
+    // Asked to, outcomes hold a piece of what is to review, reused or judged by a worker.
+    const policy = join(folder, 'policy.yaml');
+    await writeFile(policy, 'thresholds: { default: { review: 0.3 } }\n');
+    await writeComments(corpus, 'd.csv', 30, 7001);
+    const content = fleet.enqueue(corpus, ['--json', '--include-content', '--policy', policy]);
+    const done = await content.finished();
+    expectStatus(done, 0);
+    const held = await outcomes((JSON.parse(done.stdout) as Summary).dir);
+    expect(held.filter((line) => line.reused_from === null).some(({ snippet }) => snippet !== null)).toBe(
+      true,
+    );
+    for (const line of held) {
+      const isHeld = line.decision !== 'allow' && restrictedBy(line) === null;
+      expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
+    }
+
     const same = (all: object[]): object[] => all.map((line) => ({ ...line, same_as: null }));
     expect(same(comparable(await outcomes(fourth.summary.dir)))).toEqual(
       same(comparable(await outcomes(dir))),

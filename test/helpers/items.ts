@@ -48,6 +48,7 @@ export function knownItem(seq: number, score: number, path = 'corpus.csv'): Know
     judgement: judgement(score).judgement!,
     fingerprint: MODEL,
     reusedFrom: 'an-earlier-run',
+    snippet: null,
     error: null,
   };
   return { seq, id, source, roles, part, turn, request: null, ...of, settled };

@@ -31,6 +31,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     stream: null,
     moderated_at: '2026-11-21T02:00:03.120Z',
     reused_from: null,
+    snippet: null,
     error: null,
     ...parts,
   };

@@ -9,7 +9,7 @@ import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
-import { CSV_SEPARATOR, FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from '../../config/settings/entries/output.ts';
 import { REPORT } from '../../config/settings/entries/report.ts';
 import { REHASH, REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
@@ -40,6 +40,7 @@ const SETTINGS = {
   policy: POLICY,
   format: FORMAT,
   csvSeparator: CSV_SEPARATOR,
+  includeContent: INCLUDE_CONTENT,
   textColumn: TEXT_COLUMN,
   idColumn: ID_COLUMN,
   encoding: ENCODING,

@@ -13,7 +13,7 @@ import {
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
-import { CSV_SEPARATOR, FORMAT, NAME, OUT } from './entries/output.ts';
+import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
 import { REHASH, REUSE, STORE } from './entries/reuse.ts';
 import {
   AS_STREAM,
@@ -52,6 +52,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   OUT,
   FORMAT,
   CSV_SEPARATOR,
+  INCLUDE_CONTENT,
   STORE,
   REUSE,
   REHASH,

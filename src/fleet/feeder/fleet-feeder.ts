@@ -94,6 +94,7 @@ export class FleetFeeder {
       key: options.claim.key,
       expectFingerprint: run.record.config.expectFingerprint,
       judging: run.record.config.judging,
+      contentPolicy: run.record.config.output.includeContent === true ? run.record.config.policy : null,
       landmarks: landmarksOf(run.sources),
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,

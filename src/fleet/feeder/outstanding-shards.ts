@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Judging } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
+import type { Policy } from '../../domain/policy.ts';
 import { isMedia } from '../../domain/request.ts';
 import { settledFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
@@ -33,6 +34,8 @@ interface OutstandingOptions {
   readonly key: string;
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
+  /** See `ShardJob`. */
+  readonly contentPolicy: Policy | null;
   /** One file of each corpus, by corpus name. */
   readonly landmarks: Landmarks;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
@@ -184,7 +187,7 @@ export class OutstandingShards {
   }
 
   #entryOf(shard: Shard, bytes: number, isSettled: boolean): Entry {
-    const { run, record, epoch, key, expectFingerprint, judging } = this.#options;
+    const { run, record, epoch, key, expectFingerprint, judging, contentPolicy } = this.#options;
     const mark = settledMark(key, shard);
     const of = { shard: shard.shard, lane: shard.lane, isSettled, bytes };
     if (isSettled) {
@@ -194,7 +197,7 @@ export class OutstandingShards {
       return { ...of, id: sinkJobCodec.id(job), job: asBytes(sinkJobCodec.encode(job)) };
     }
     const marks = { landmarks: this.#landmarksOf(shard), settledMark: mark };
-    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, ...marks, shard };
+    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, contentPolicy, ...marks, shard };
     return { ...of, id: shardJobCodec.id(job), job: asBytes(shardJobCodec.encode(job)) };
   }
 

@@ -16,10 +16,11 @@ import {
   type Modality,
   type RequestType,
 } from '../../domain/request.ts';
+import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { errorRow, packError, unpackError } from './error-row.ts';
 import { textAt, type StringTable } from './string-table.ts';
 import { isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
-import { count, countsOf, integer, nullOr, oneOf, only, row, text, type Checked } from './rows.ts';
+import { count, countsOf, integer, nullOr, oneOf, only, row, text, textUpTo, type Checked } from './rows.ts';
 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
@@ -79,6 +80,7 @@ const isKnownRow = row(
   text, // contentSha256
   isVerdictRow,
   count, // reusedFrom: index in the string table
+  nullOr(textUpTo(MAX_SNIPPET_UNITS)),
 );
 
 const isCopied = row(
@@ -108,8 +110,8 @@ export function packSettled(item: SettledItem, names: StringTable): SettledRow {
   }
   const of = [place, item.requestType, item.modality, item.contentSha256] as const;
   if (isCopy(item)) return [ITEM_KIND.copied, ...of, item.settled.sameAs];
-  const { judgement, reusedFrom } = item.settled;
-  return [ITEM_KIND.known, ...of, packVerdict(judgement, names), names.index(reusedFrom)];
+  const { judgement, reusedFrom, snippet } = item.settled;
+  return [ITEM_KIND.known, ...of, packVerdict(judgement, names), names.index(reusedFrom), snippet];
 }
 
 export function unpackSettled(row: SettledRow, by: Named): SettledItem {
@@ -136,14 +138,14 @@ function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Na
 }
 
 function unpackKnown(
-  [, place, requestType, modality, contentSha256, verdict, run]: KnownRow,
+  [, place, requestType, modality, contentSha256, verdict, run, snippet]: KnownRow,
   by: Named,
 ): KnownItem {
   const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
   if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
-  const settled = { judgement, fingerprint, reusedFrom: textAt(by.names, run), error: null };
+  const settled = { judgement, fingerprint, reusedFrom: textAt(by.names, run), snippet, error: null };
   return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CANARY_CHECK } from '../../record/log/canary-schema.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
 import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
@@ -20,7 +21,7 @@ export interface ResultJob {
   readonly record: string;
   readonly epoch: number;
   readonly settledMark: string | null;
-  /** Its items have no content: the record does not need it. */
+  /** Its items have no content but the pieces that outcomes hold in a run with content: the record needs no more. */
   readonly result: ShardResult;
 }
 
@@ -54,6 +55,8 @@ const JOB = z.discriminatedUnion('kind', [
     outcomes: z.array(OUTCOME_ROW.nullable()),
     fingerprints: z.array(FINGERPRINT),
     canaries: z.array(CANARY_CHECK),
+    /** Pieces of content, in a run with content. */
+    snippets: z.array(z.string().max(MAX_SNIPPET_UNITS).nullable()).nullable(),
   }),
   z.object({
     kind: z.literal('finish'),
@@ -70,7 +73,7 @@ export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The encoding of results in Redis: JSON of rows, without content. */
+/** The encoding of results in Redis: JSON of rows, without the content of the items. */
 export const sinkJobCodec: JobContent<SinkJob> = {
   id: (job) =>
     job.kind === 'finish'
@@ -79,7 +82,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
 
   encode(job): z.input<typeof JOB> {
     if (job.kind === 'finish') return { v: JOB_FORM, ...job };
-    const { shard, outcomes, fingerprints, canaries = [] } = job.result;
+    const { shard, outcomes, fingerprints, canaries = [], snippets } = job.result;
     const names = new StringTable();
     return {
       kind: 'result',
@@ -96,6 +99,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       names: names.list,
       fingerprints: [...fingerprints],
       canaries: [...canaries],
+      snippets: snippets === undefined ? null : [...snippets],
     };
   },
 
@@ -103,7 +107,7 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     const job = JOB.parse(data);
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
-    const { settledMark, shard, pass, lane, names, fingerprints, canaries } = job;
+    const { settledMark, shard, pass, lane, names, fingerprints, canaries, snippets } = job;
     const items = job.items.map((row) => unpackItem(row, job));
     const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
     return {
@@ -112,7 +116,13 @@ export const sinkJobCodec: JobContent<SinkJob> = {
       record,
       epoch,
       settledMark,
-      result: { shard: { shard, pass, lane, items }, outcomes, fingerprints, canaries },
+      result: {
+        shard: { shard, pass, lane, items },
+        outcomes,
+        fingerprints,
+        canaries,
+        ...(snippets && { snippets }),
+      },
     };
   },
 };

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { LONG_AUDIO, LONG_TEXT, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
+import type { Policy } from '../../domain/policy.ts';
+import { POLICY } from '../../record/summary/summary-schema.ts';
 import { settledFingerprints, type Shard } from '../../domain/shard.ts';
 import {
   FINGERPRINT,
@@ -27,6 +29,8 @@ export interface ShardJob {
   /** The only fingerprint id that the run accepts from guards; null: any. */
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
+  /** In a run with content: the policy that decides which outcomes hold a piece of it; null: none does. */
+  readonly contentPolicy: Policy | null;
   /** For each corpus that contains media of the shard, a file to recognise the corpus by. */
   readonly landmarks: Landmarks;
   /** What the feeder settled of the shard (`settledMark`). */
@@ -111,6 +115,7 @@ const JOB = z.object({
     longAudio: z.enum(LONG_AUDIO),
     longText: z.enum(LONG_TEXT),
   }),
+  contentPolicy: POLICY.nullable(),
   landmarks: z.record(text, z.object({ path: text, bytes: count })),
   settledMark: text.nullable(),
   shard: count,
@@ -128,7 +133,7 @@ const JOB = z.object({
 export const shardJobCodec: JobContent<ShardJob> = {
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
-  encode({ run, record, epoch, expectFingerprint, judging, landmarks, settledMark, shard }) {
+  encode({ run, record, epoch, expectFingerprint, judging, contentPolicy, landmarks, settledMark, shard }) {
     const conversations = new Map<readonly Turn[], number>();
     const indexOf = (messages: readonly Turn[]): number => {
       let index = conversations.get(messages);
@@ -152,6 +157,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       epoch,
       expect: expectFingerprint,
       judging,
+      contentPolicy,
       landmarks,
       settledMark,
       shard: shard.shard,
@@ -188,6 +194,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       epoch: job.epoch,
       expectFingerprint: job.expect,
       judging: job.judging,
+      contentPolicy: job.contentPolicy,
       landmarks: job.landmarks,
       settledMark: job.settledMark,
       shard: { shard, pass, lane, items },

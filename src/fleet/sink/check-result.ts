@@ -18,11 +18,12 @@ export async function misfitOf(
   plan: PlannedShards,
   { expectFingerprint }: Pick<RunConfig, 'expectFingerprint'>,
 ): Promise<Misfit | null> {
-  const { shard, outcomes, fingerprints } = result;
+  const { shard, outcomes, fingerprints, snippets } = result;
   const planned = await plan.find(shard.shard);
   if (planned === null) return 'not planned';
   if (shard.pass !== planned.pass || shard.lane !== planned.lane) return 'other pass';
   if (outcomes.length !== shard.items.length) return 'incomplete';
+  if (snippets !== undefined && snippets.length !== outcomes.length) return 'incomplete';
   if (!(await plan.wasFed(shard.shard, planned, itemsSha256(shard.items)))) return 'other items';
   const isWhole = shard.items.every(({ settled }, at) => (settled === null) === (outcomes[at] !== null));
   if (!isWhole) return 'incomplete';

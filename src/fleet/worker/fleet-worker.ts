@@ -13,6 +13,7 @@ import type { ShardJob } from '../jobs/shard-job.ts';
 import type { Judge } from '../../moderate/judge.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
+import { withSnippets } from '../../record/outcomes/kept-content.ts';
 import { missingMedia } from './missing-media.ts';
 import { Moderator } from '../../moderate/moderator.ts';
 import { ResultQueues } from './result-queues.ts';
@@ -83,7 +84,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   setMaxListeners(0, ending, stop);
 
   const handle = async (job: ShardJob): Promise<ShardResult | null> => {
-    const { run, record, epoch, settledMark, shard, judging } = job;
+    const { run, record, epoch, settledMark, shard, judging, contentPolicy } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
     // The job opened with our key, so an announcement of its run under another key is not its feeder's.
@@ -108,7 +109,8 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
         throw new Requeue(OTHER_FILES_MS);
       }
     }
-    const result = await moderator.moderate(name, { ...shard, judging }, stop);
+    const judged = await moderator.moderate(name, { ...shard, judging }, stop);
+    const result = contentPolicy === null ? judged : withSnippets(judged, contentPolicy);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
       const message = `a worker's guard has ${other}; the run expects ${job.expectFingerprint}`;

@@ -37,6 +37,7 @@ export function outcomeOfCopy(copy: CopyLine, original: LogLine | null): Outcome
     stream: shared?.stream ?? null,
     moderated_at: shared?.moderated_at ?? copy.moderated_at,
     reused_from: shared?.reused_from ?? null,
+    snippet: shared?.snippet ?? null,
     error: shared === null ? { ...notShared(copy.same_as), retryable: true } : shared.error,
   };
 }

@@ -4,20 +4,30 @@ import type { GenerationVerdict } from '../../domain/generation/generation-verdi
 import type { CopyLine, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { decisionOn } from './decision-on.ts';
+import { mayHoldContent } from './kept-content.ts';
 
-/** The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. */
-export function verdictLine(run: string, policy: Policy, item: Item, judgement: Judgement): OutcomeLine {
+/**
+ * The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. `snippet`:
+ * a piece of its content, which is left out where the line may hold none.
+ */
+export function verdictLine(
+  run: string,
+  policy: Policy,
+  item: Item,
+  judgement: Judgement,
+  snippet: string | null,
+): OutcomeLine {
   const { coverage, stream } = judgement;
   const reusedFrom = isKnown(item) ? item.settled.reusedFrom : null;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
-  const { decision, decidedBy } = decide(policy, {
-    score: judgement.score,
-    flagged: judgement.flagged,
-    subcategoryScores: scores,
-    subcategoryFlags: judgement.subcategoryFlags,
-    needsCaution: stream !== null && stream.firstCautionSeq !== null,
-    partial: coverage.judged < coverage.total,
-  });
+  const { decision, decidedBy } = decisionOn(policy, judgement);
+  const decided = {
+    decision,
+    decided_by: decidedBy,
+    subcategory_flags: judgement.subcategoryFlags,
+    subcategory_scores: scores,
+  };
   // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the sink.
   return {
     schema: 1,
@@ -53,6 +63,7 @@ export function verdictLine(run: string, policy: Policy, item: Item, judgement: 
     stream: stream && streamLine(stream),
     moderated_at: judgement.moderatedAt,
     reused_from: reusedFrom,
+    snippet: snippet !== null && mayHoldContent(decided) ? snippet : null,
     error: null,
   };
 }
@@ -90,6 +101,7 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     stream: null,
     moderated_at: failure.moderatedAt,
     reused_from: null,
+    snippet: null,
     error: reason === undefined ? { code, message, retryable } : { code, message, retryable, reason },
   };
 }

@@ -4,6 +4,7 @@ import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '.
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import { DECISIONS, type LogLine, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
+import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 const count = z.int().min(0);
@@ -115,6 +116,16 @@ export const OUTCOME = z
       .string()
       .nullable()
       .describe('The run that judged this content before, if its verdict was reused.'),
+    // Lines of earlier builds do not have it.
+    snippet: z
+      .string()
+      .min(1)
+      .max(MAX_SNIPPET_UNITS)
+      .nullable()
+      .default(null)
+      .describe(
+        'A piece of the content, of an item to review or block that is not restricted, in a run with `--include-content`; else null.',
+      ),
     error: z
       .strictObject({
         code: z.enum(ITEM_CODES).describe('What went wrong.'),

@@ -8,6 +8,7 @@ import { CorpusAccounts, type CorpusAccount, type EmptySources } from '../corpus
 import type { Chain } from '../log/chain.ts';
 import { Tally, type Counts } from '../tally.ts';
 import { Conversations, type ConversationLine } from './conversations.ts';
+import { mayHoldContent } from './kept-content.ts';
 import { mergeOutcomes } from './merge-outcomes.ts';
 import { isComplete, type PlanOutline } from './plan-outline.ts';
 import type { OutcomeFiles, TextTarget } from './outcome-files.ts';
@@ -48,6 +49,7 @@ export async function readRunOutcomes(
   const { runDir, record, chain, plan, signal, parse } = input;
   const accounts = await openAccounts(input);
   const tally = new Tally(record.config.policy);
+  const withContent = record.config.output.includeContent === true;
   const complete = isComplete(plan);
   // A source of which nothing was chosen is not empty.
   const isTrial = (record.config.trial ?? null) !== null;
@@ -68,6 +70,9 @@ export async function readRunOutcomes(
       }
       if (line.fingerprint !== null && !chain.fingerprints.has(line.fingerprint)) {
         throw broken(`the fingerprint of item ${line.seq} is not in the log`);
+      }
+      if ((line.snippet ?? null) !== null && !(withContent && mayHoldContent(line))) {
+        throw broken(`the outcome of item ${line.seq} holds content that it must not hold`);
       }
       accounts?.add(line);
       const conversation = conversations.add(line);

@@ -54,6 +54,7 @@ const COLUMNS: readonly Column[] = [
   streamColumn('shown_share_at_caution', 'number'),
   streamColumn('first_flagged_seq', 'integer'),
   streamColumn('shown_share_at_flag', 'number'),
+  ['snippet', 'text', (line) => line.snippet],
   ['moderated_at', 'time', (line) => line.moderated_at],
   ['error_code', 'text', ({ error }) => error?.code],
   ['error_message', 'text', ({ error }) => error?.message],

@@ -17,7 +17,7 @@ const byDecision = z
   } satisfies Record<Decision, z.ZodType>)
   .describe('Number by decision.');
 
-const POLICY = z.strictObject({
+export const POLICY = z.strictObject({
   thresholds: z
     .partialRecord(
       z.enum(['default', ...CATEGORY_KEYS]),

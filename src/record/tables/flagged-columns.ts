@@ -31,6 +31,9 @@ const DECISION: readonly FlaggedColumn[] = [
   column('guard_flagged', 'Flagged by the guard', 12, (line) => (line.flagged === true ? 'yes' : 'no')),
 ];
 
+/** In runs with content only. */
+const SNIPPET = column('snippet', 'Snippet', 60, (line) => line.snippet);
+
 /** Where the item is. */
 const PLACE: readonly FlaggedColumn[] = [
   column('path', 'File', 30, ({ source }) => source.path),
@@ -66,9 +69,10 @@ const STREAM: readonly FlaggedColumn[] = STREAM_COLUMNS.map(([name, cellOf]) =>
 );
 
 /** The columns of a run's flagged items: what a person reads first is first. */
-export function flaggedColumns(config: Pick<RunConfig, 'sources'>): readonly FlaggedColumn[] {
+export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {
   const stream = replaysGenerations(config) ? STREAM : [];
-  return [...DECISION, ...PLACE, ...JUDGED, ...SCORES, ...ORIGIN, ...stream];
+  const content = config.output.includeContent === true ? [SNIPPET] : [];
+  return [...DECISION, ...content, ...PLACE, ...JUDGED, ...SCORES, ...ORIGIN, ...stream];
 }
 
 /** Of categories outside the taxonomy the names that the guard gave. */

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
 import type { ReadOptions } from '../../ingest/items/read-source.ts';
+import { keptSnippet } from '../../record/outcomes/kept-content.ts';
 import type { FirstSeqs } from '../../store/first-seqs.ts';
 import type { JudgedBy } from '../../store/judged-by.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
@@ -42,10 +43,13 @@ export class RunReuse {
     if (store === null || !this.isOn) return shard;
     const by = this.#usable(fingerprints);
     const firstSeqs = this.#firstSeqsOf(store, shard.pass);
+    const { policy, output } = this.#record.config;
     const settled = settleShard(shard, {
       run: this.#record.run,
       verdictOn: (content) => store.find(content, by),
       firstSeqOf: (content, seq) => firstSeqs.claim(content, seq),
+      snippetOf: (request, judgement) =>
+        output.includeContent === true ? keptSnippet(policy, request, judgement) : null,
     });
     await firstSeqs.settled();
     return settled;

@@ -1,4 +1,6 @@
 import type { CopiedItem, Item, JudgedItem, KnownItem } from '../../domain/item.ts';
+import type { Judgement } from '../../domain/outcome.ts';
+import type { ItemRequest } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
 import type { StoredVerdict } from '../../store/verdicts.ts';
 
@@ -10,6 +12,8 @@ interface Earlier {
   readonly verdictOn: (contentSha256: string) => StoredVerdict | null;
   /** The lowest seq in this pass of the run of an item with this content, of which `seq` is one. */
   readonly firstSeqOf: (contentSha256: string, seq: number) => number;
+  /** The piece of the content that the outcome of an item with a stored verdict holds; null: none. */
+  readonly snippetOf: (request: ItemRequest, judgement: Judgement) => string | null;
 }
 
 /**
@@ -29,19 +33,25 @@ function isReusable(item: Item): item is JudgedItem {
 
 function settled(
   item: JudgedItem,
-  { run, verdictOn, firstSeqOf }: Earlier,
+  { run, verdictOn, firstSeqOf, snippetOf }: Earlier,
 ): JudgedItem | KnownItem | CopiedItem {
   const { contentSha256, seq } = item;
   const found = verdictOn(contentSha256);
-  if (found !== null && found.run !== run) return known(item, found);
+  if (found !== null && found.run !== run) return known(item, found, snippetOf);
   const first = firstSeqOf(contentSha256, seq);
   if (first < seq)
     return { ...withoutRequest(item), settled: { judgement: null, error: null, sameAs: first } };
-  return found === null ? item : known(item, found);
+  return found === null ? item : known(item, found, snippetOf);
 }
 
-function known(item: JudgedItem, { judgement, fingerprint, run }: StoredVerdict): KnownItem {
-  return { ...withoutRequest(item), settled: { judgement, fingerprint, reusedFrom: run, error: null } };
+function known(
+  item: JudgedItem,
+  { judgement, fingerprint, run }: StoredVerdict,
+  snippetOf: Earlier['snippetOf'],
+): KnownItem {
+  const snippet = snippetOf(item.request, judgement);
+  const settled = { judgement, fingerprint, reusedFrom: run, snippet, error: null };
+  return { ...withoutRequest(item), settled };
 }
 
 function withoutRequest(item: JudgedItem): Omit<KnownItem, 'settled'> {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isCopy, type Item } from '../../domain/item.ts';
+import { isCopy, isKnown, type Item } from '../../domain/item.ts';
 import type { LogLine, Outcome } from '../../domain/outcome.ts';
-import type { Policy } from '../../domain/policy.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
@@ -24,7 +24,7 @@ export interface EncodedShard {
  */
 export function encodeShard(
   run: string,
-  policy: Policy,
+  { policy, output }: Pick<RunConfig, 'policy' | 'output'>,
   result: ShardResult,
   at: string,
   text: TextBuffer,
@@ -56,7 +56,9 @@ export function encodeShard(
       if (fingerprint !== null && !stamped.has(fingerprint)) {
         throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
-      line = verdictLine(run, policy, item, outcome.judgement);
+      // A result may come from a worker that was not asked for content.
+      const snippet = output.includeContent === true ? snippetAt(result, index) : null;
+      line = verdictLine(run, policy, item, outcome.judgement, snippet);
     }
     if (line.status === 'same') copies++;
     else if (line.status === 'error') errors++;
@@ -71,6 +73,11 @@ export function encodeShard(
     sha256: hash('sha256', bytes),
     counts: { items: items.length, errors, copies, review, block },
   };
+}
+
+function snippetAt({ shard, snippets }: ShardResult, index: number): string | null {
+  const item = shard.items[index]!;
+  return isKnown(item) ? item.settled.snippet : (snippets?.[index] ?? null);
 }
 
 /** The outcome of a settled item, null for a copy; an error gets the time `at`, since none was taken when the item was read. */

@@ -125,7 +125,7 @@ export class LogWriter {
     if (done === undefined) {
       const { run, config } = this.record;
       const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
-      const encoded = encodeShard(run, config.policy, result, new Date().toISOString(), text);
+      const encoded = encodeShard(run, config, result, new Date().toISOString(), text);
       done = this.#group.add({ result, encoded }).finally(() => {
         this.#underWay.delete(shard);
         this.#keep(text);

@@ -38,6 +38,7 @@ function outstandingIn(
     key: 'f'.repeat(64),
     expectFingerprint: null,
     judging: DEFAULT_JUDGING,
+    contentPolicy: null,
     landmarks: {},
     queueOf: () => queue,
     results,

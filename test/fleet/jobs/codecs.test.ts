@@ -141,7 +141,8 @@ const settledItems: fc.Arbitrary<Item> = fc.oneof(
   errors.map((error): Item => ({ ...settledItem(0, error.code), settled: { judgement: null, error } })),
   judgements.map((given): Item => {
     const item = knownItem(0, 0);
-    return { ...item, settled: { ...item.settled, judgement: { ...given, fingerprint: MODEL.id } } };
+    const snippet = given.flagged ? 'a snippet' : null;
+    return { ...item, settled: { ...item.settled, snippet, judgement: { ...given, fingerprint: MODEL.id } } };
   }),
   fc.nat().map((sameAs): Item => copiedItem(0, 'a text', sameAs)),
 );
@@ -170,6 +171,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         epoch: 3,
         expectFingerprint: null,
         judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
+        contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
         landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
         settledMark: 'e'.repeat(64),
         shard: { shard: 7, pass: 1, lane: 'chat', items: held },
@@ -199,6 +201,11 @@ it('a result comes out as it went in but for the content, of which there is none
       const decoded = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(job))) as typeof job;
       expect(decoded.result.outcomes).toEqual(result.outcomes);
       expect(decoded.result.fingerprints).toEqual(result.fingerprints);
+      expect(decoded.result).not.toHaveProperty('snippets');
+      const snippets = result.outcomes.map((outcome) => (outcome === null ? null : 'a snippet'));
+      const held = { ...job, result: { ...result, snippets } };
+      const withContent = sinkJobCodec.decode(overTheWire(sinkJobCodec.encode(held))) as typeof job;
+      expect(withContent.result.snippets).toEqual(snippets);
       const head = (item: Item): unknown => [
         item.seq,
         item.id,

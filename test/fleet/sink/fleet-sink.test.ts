@@ -41,6 +41,7 @@ async function leftRun(link: RedisLink) {
           epoch,
           expectFingerprint: null,
           judging: DEFAULT_JUDGING,
+          contentPolicy: null,
           landmarks: {},
           settledMark: null,
         },

@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
+import type { RunRecord } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
 import { RESTRICTED_COLUMNS } from '../../../src/record/outcomes/restricted.ts';
@@ -169,10 +170,11 @@ describe('earlier runs', () => {
 
   test.each([',', ';', '\t'] as const)('tables separated by %j are known as theirs', async (separator) => {
     const csv = new CsvTable(separator);
+    const { config } = JSON.parse(readFileSync(join(runs, run, 'run.json'), 'utf8')) as RunRecord;
     const heads: [string, string][] = [
       ['verdicts.csv', csv.head(verdictColumns(false))],
-      ['flagged.csv', csv.head(flaggedColumns({ sources: [] }).map(({ name }) => name))],
-      ['flagged-2.csv', csv.head(flaggedColumns({ sources: [] }).map(({ name }) => name))],
+      ['flagged.csv', csv.head(flaggedColumns(config).map(({ name }) => name))],
+      ['flagged-2.csv', csv.head(flaggedColumns(config).map(({ name }) => name))],
       ['restricted.csv', csv.head(RESTRICTED_COLUMNS)],
     ];
     for (const [name, head] of heads) {

@@ -4,7 +4,7 @@ import { oneOf } from '../../mistake.ts';
 import { OUTPUT_FORMATS, type CsvSeparator } from '../../run-config.ts';
 import { parseOutputFolder } from '../../values/output-folder.ts';
 import { parseRunName } from '../../values/run-name.ts';
-import { choices, list, path, single } from '../kinds.ts';
+import { choices, list, path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const SEPARATOR_NAMES = [',', ';', 'tab'] as const;
@@ -60,6 +60,15 @@ export const CSV_SEPARATOR = setting({
   kind: single('separator', (text) => SEPARATORS[oneOf(SEPARATOR_NAMES, text)], z.enum(SEPARATOR_NAMES)),
   default: ',',
   example: "';'",
+});
+
+export const INCLUDE_CONTENT = setting({
+  flag: '--include-content',
+  key: 'output.includeContent',
+  help: 'keep up to 300 characters of each item to review or block in the record, except restricted ones',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'the record holds no content',
 });
 
 /** Where `status` looks for runs. */

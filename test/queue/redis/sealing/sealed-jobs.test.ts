@@ -31,6 +31,7 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   epoch,
   expectFingerprint: null,
   judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
+  contentPolicy: null,
   landmarks: {},
   settledMark: null,
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
