@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
@@ -6,6 +7,7 @@ import { exportCommand } from './commands/export.ts';
 import { fingerprintCommand } from './commands/fingerprint.ts';
 import { gcCommand } from './commands/gc.ts';
 import { guardCommand } from './commands/guard.ts';
+import { helpCommand } from './commands/help.ts';
 import { normalizeCommand } from './commands/normalize.ts';
 import { replayCommand } from './commands/replay.ts';
 import { preflightCommand } from './commands/preflight.ts';
@@ -35,7 +37,8 @@ Exit status:
 
 /** The whole command line. */
 export function buildProgram(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
-  return newCommand('guardsweep', context)
+  const program = newCommand('guardsweep', context);
+  return program
     .description('Moderate stored content in batches and leave an audit record that can be verified.')
     .usage('<command> [flags]')
     .version(toolVersion(), '-V, --version', 'show the version')
@@ -61,13 +64,15 @@ export function buildProgram(context: CommandContext, runs: RunCommands, report:
     .addCommand(serveCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))
+    .addCommand(completionCommand(context, program))
+    .addCommand(helpCommand(context, program))
     .addHelpText(
       'after',
       environmentHelp(context.stdout.columns ?? HELP_COLUMNS) +
         EXIT_STATUSES +
         examples([
           ['guardsweep enqueue ./uploads', 'moderate a folder'],
-          ['guardsweep enqueue --help', 'all flags of a command'],
+          ['guardsweep help enqueue', 'all flags of a command'],
         ]),
     );
 }

@@ -9,7 +9,7 @@ export function isExpectedEnd(error: CommanderError): boolean {
 /** Commander's complaint about the command line as one of ours: one line, exit status 2. */
 export function usageFailure(error: CommanderError): Failure {
   if (error.code === 'commander.help') {
-    return new Failure('usage', 'no command given; guardsweep --help lists them', { cause: error });
+    return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
   const message = error.message
     .replace(/^error: /, '')

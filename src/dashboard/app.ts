@@ -2,11 +2,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { DashboardError, knownErrorOf } from './errors.ts';
 import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
+import { addLiveRoutes, type LiveParts } from './routes/live-routes.ts';
 import { addPageRoutes } from './routes/page-routes.ts';
+import { addRunRoutes, type RunParts } from './routes/run-routes.ts';
 import { addSessionRoutes, type SessionParts } from './routes/session-routes.ts';
 import { addAccessRules } from './session/access.ts';
 
-export interface AppParts extends SessionParts {
+export interface AppParts extends SessionParts, RunParts, LiveParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one line for people about an error that nobody foresaw. */
@@ -52,6 +54,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     throw new DashboardError('NOT_FOUND', 'there is no such path');
   });
   addSessionRoutes(app, parts);
+  addRunRoutes(app, parts);
+  addLiveRoutes(app, parts);
   addPageRoutes(app, parts.web);
   await app.ready();
   return app;

@@ -18,9 +18,10 @@ export function parseBody(bytes: Buffer): unknown {
 export function bodyOf<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const path = parsed.error.issues[0]?.path.join('.') ?? '';
-  const where = /^[\w.]{1,64}$/.test(path) ? `${path} in the body` : 'the body';
-  throw new DashboardError('INVALID_REQUEST', `${where} is not as this request needs it`);
+  const key = String(parsed.error.issues[0]?.path[0] ?? '');
+  const field = /^\w{1,64}$/.test(key) ? key : undefined;
+  const where = field === undefined ? 'the body' : `${field} in the body`;
+  throw new DashboardError('INVALID_REQUEST', `${where} is not as this request needs it`, field);
 }
 
 function notJson(): DashboardError {

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
+import type { RedisAddress } from '../config/values/redis-url.ts';
+import type { GuardPool } from '../guard/pool/pool.ts';
 import type { SecondSite } from '../http/http-server.ts';
+import { runKeyFile } from '../runs/trust/run-key.ts';
+import type { Health } from './api/runs.ts';
 import { createApp, MAX_BODY_BYTES } from './app.ts';
 import { refusedByHeaders } from './errors.ts';
+import { LiveEvents } from './events/live-events.ts';
+import { FleetLink } from './health/fleet-link.ts';
+import { healthOf } from './health/health.ts';
 import { readWebFiles, webFolder } from './pages/web-files.ts';
 import { Roots } from './runs/roots.ts';
+import { RunControl } from './runs/run-control.ts';
 import { RunFolder } from './runs/run-folder.ts';
+import { RunList } from './runs/run-list.ts';
+import { RunProcesses } from './runs/run-processes.ts';
 import { FailedLogins } from './session/failed-logins.ts';
 import { Sessions } from './session/sessions.ts';
 
@@ -17,6 +29,15 @@ export interface DashboardOptions {
   readonly roots: readonly string[];
   /** Opens the dashboard; null: a random one that is made now. */
   readonly token: string | null;
+  readonly pool: Pick<GuardPool, 'status'>;
+  /** URLs of the guards that judge new runs; none: the embedded guard. With Redis, its workers do. */
+  readonly guards: readonly string[];
+  /** The Redis of the fleet; null: none. */
+  readonly redis: RedisAddress | null;
+  /** What starts the command line: Node and its main file. */
+  readonly program: readonly [string, ...string[]];
+  /** Of the commands that are started for runs. */
+  readonly env: NodeJS.ProcessEnv;
   /** How long a session lasts, in milliseconds. Default: 12 h. */
   readonly sessionLifetimeMs?: number;
   /** Takes one line for people. */
@@ -28,21 +49,41 @@ export interface Dashboard {
   readonly site: Omit<SecondSite, 'takes'>;
   /** Opens it. */
   readonly token: string;
-  /** Ends sessions and everything that runs for them. Open requests are answered. */
-  close(): Promise<void>;
+  /**
+   * Ends sessions, event streams and the commands that were started for runs; these are killed when `stop` aborts. Open
+   * requests are answered.
+   */
+  close(stop: AbortSignal): Promise<void>;
 }
 
 export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { out, say } = options;
+  const { out, say, pool, env, program } = options;
   const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const sessions = new Sessions(options.sessionLifetimeMs);
-  const folder = webFolder();
+  const roots = await Roots.open(options.roots);
+  const web = webFolder();
+  const files = web === null ? null : await readWebFiles(web);
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { signal } = closing;
+  const runs = new RunFolder(out);
+  const fleet = options.redis && new FleetLink(options.redis, say);
+  const health = (): Promise<Health> => healthOf(pool, fleet, signal);
+  const processes = new RunProcesses({ program, env, cwd: roots.folders[0]! });
+  const list = new RunList({
+    folder: runs,
+    link: () => fleet?.link ?? null,
+    problemOf: (run) => processes.of(run)?.failure?.message ?? null,
+  });
+  const keyFile = runKeyFile(env);
+  const guards = fleet !== null ? [] : options.guards.length > 0 ? options.guards : [EMBEDDED_GUARD];
+  const control = new RunControl({
+    ...{ folder: runs, list, processes, keyFile, signal, out, roots, guards, env },
+  });
+  const events = new LiveEvents({ runs: () => list.look(signal), health, say });
   const app = await createApp({
-    ...{ token, sessions, say },
+    ...{ token, sessions, say, runs, roots, web: files, list, control, keyFile, events, health, signal },
     failedLogins: new FailedLogins(),
-    runs: new RunFolder(out),
-    roots: await Roots.open(options.roots),
-    web: folder === null ? null : await readWebFiles(folder),
   });
   return {
     token,
@@ -56,8 +97,10 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
       errorBody: (status, text) => refusedByHeaders(status, text).body,
       handle: async (request, response) => app.routing(request, response),
     },
-    close: async () => {
+    close: async (stop) => {
       sessions.close();
+      closing.abort();
+      await Promise.all([events.close(), processes.close(stop), fleet?.close()]);
       await app.close();
     },
   };

@@ -23,10 +23,13 @@ export type DashboardCode = keyof typeof STATUS;
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly code: DashboardCode;
+  /** Key of the body that is wrong, where that is known. */
+  readonly field: string | undefined;
 
-  constructor(code: DashboardCode, message: string) {
+  constructor(code: DashboardCode, message: string, field?: string) {
     super(message);
     this.code = code;
+    this.field = field;
   }
 
   get status(): number {
@@ -34,7 +37,8 @@ export class DashboardError extends Error {
   }
 
   get body(): ApiFailure {
-    return { error: { code: this.code, message: this.message } };
+    const { code, message, field } = this;
+    return { error: { code, message, field } };
   }
 }
 

@@ -10,7 +10,7 @@ export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' 
   /** Connects to the guards before anything is served. */
   readonly openGuards: OpenGuards;
   /** Null: the gateway alone is served. */
-  readonly dashboard: Omit<DashboardOptions, 'say' | 'token'> | null;
+  readonly dashboard: Omit<DashboardOptions, 'say' | 'token' | 'pool'> | null;
   readonly stdout: Pick<LineWriter, 'line'>;
   readonly say: (line: string) => void;
 }
@@ -26,14 +26,15 @@ export async function serve(
   const { token } = options;
   const guards = await openGuards(drain, say);
   try {
-    const dashboard = options.dashboard && (await openDashboard({ ...options.dashboard, token, say }));
+    const { pool } = guards;
+    const dashboard = options.dashboard && (await openDashboard({ ...options.dashboard, token, say, pool }));
     const failed = new AbortController();
     const onFailure = (failure: Failure): void => failed.abort(failure);
     const gateway = await startGateway({
       ...options,
-      ...{ pool: guards.pool, onFailure, beside: dashboard?.site ?? null },
+      ...{ pool, onFailure, beside: dashboard?.site ?? null },
     }).catch(async (error: unknown) => {
-      await dashboard?.close();
+      await dashboard?.close(stop);
       throw error;
     });
     const ended = AbortSignal.any([failed.signal, guards.died]);
@@ -43,7 +44,8 @@ export async function serve(
       const ending = AbortSignal.any([drain, ended]);
       if (!ending.aborted) await once(ending, 'abort');
     } finally {
-      await Promise.all([dashboard?.close(), gateway.close(AbortSignal.any([stop, ended]))]);
+      const atOnce = AbortSignal.any([stop, ended]);
+      await Promise.all([dashboard?.close(atOnce), gateway.close(atOnce)]);
     }
     ended.throwIfAborted();
   } finally {

@@ -9,10 +9,9 @@ const here = import.meta.dirname;
 
 describe('a command line that is wrong ends with 2 and one line', () => {
   it.each([
-    [[], 'no command given; guardsweep --help lists them'],
+    [[], 'no command given; guardsweep help lists them'],
     [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
     [['statistics'], "unknown command 'statistics'"],
-    [['help'], "unknown command 'help'"],
     [['enqueue'], "missing required argument 'path'"],
     [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
     [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],

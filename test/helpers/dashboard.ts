@@ -1,4 +1,7 @@
+import { EventEmitter, once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import { serve } from '../../src/dashboard/serve.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
@@ -20,7 +23,7 @@ export interface ServedDashboard {
   close(): Promise<void>;
 }
 
-interface ServedOptions extends Partial<Pick<DashboardOptions, 'roots'>> {
+interface ServedOptions extends Partial<Pick<DashboardOptions, 'roots' | 'guards' | 'env'>> {
   /** Folder of the runs. */
   readonly out: string;
   /** Of the environment; default: the server makes one. */
@@ -32,6 +35,8 @@ interface ServedOptions extends Partial<Pick<DashboardOptions, 'roots'>> {
 export async function serveDashboard({
   out,
   roots = [out],
+  guards = [],
+  env = process.env,
   token = null,
   openGuards,
 }: ServedOptions): Promise<ServedDashboard> {
@@ -47,7 +52,7 @@ export async function serveDashboard({
       ...{ host: '127.0.0.1', port: 0, token, judging: DEFAULT_JUDGING },
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
-      dashboard: { out, roots },
+      dashboard: { out, roots, guards, redis: null, env, program: [process.execPath, MAIN] },
       stdout: {
         line: (line) => {
           lines.push(line);
@@ -96,4 +101,56 @@ export async function embeddedRun(
   return dir;
 }
 
+/** The built command line, which is started for runs. */
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
 const noGuard: OpenGuards = () => Promise.reject(new Error('there is no guard'));
+
+/** The events of a dashboard, as its page follows them. */
+export interface FollowedEvents {
+  /** Resolves to the list of runs once it is as `looked` wants it. */
+  next(looked: (runs: readonly RunRow[]) => boolean): Promise<RunRow[]>;
+  /** Resolves when the server has ended the stream. */
+  readonly ended: Promise<void>;
+}
+
+/** Follows the events of a dashboard until the test is over. */
+export async function followEvents({ origin, cookie }: ServedDashboard): Promise<FollowedEvents> {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const response = await fetch(`${origin}/api/events`, { headers: { cookie }, signal: stop.signal });
+  if (response.status !== 200) throw new Error(`events: ${response.status}`);
+  const runs = new Map<string, RunRow>();
+  const changed = new EventEmitter();
+  let isFirst = true;
+  const take = (event: string, data: string): void => {
+    if (event !== 'runs') return;
+    const { complete, runs: rows } = JSON.parse(data) as { complete: boolean; runs: RunRow[] };
+    if (complete) runs.clear();
+    for (const row of rows) runs.set(row.run, row);
+    isFirst = false;
+    changed.emit('runs');
+  };
+  const read = async (): Promise<void> => {
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body!) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+        const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+        text = text.slice(end + 2);
+        if (event !== undefined) take(event, data!);
+      }
+    }
+  };
+  const ended = read().catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  return {
+    ended,
+    next: async (looked) => {
+      while (isFirst || !looked([...runs.values()])) await once(changed, 'runs', { signal: stop.signal });
+      return [...runs.values()];
+    },
+  };
+}

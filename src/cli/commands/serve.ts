@@ -1,5 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
+import {
+  GUARD_TLS_SETTINGS,
+  type GuardTlsFiles,
+  guardTlsFilesOf,
+  readGuardTls,
+} from '../../config/keys/guard-tls.ts';
+import {
+  GATEWAY_TOKEN,
+  GUARD_CA_FILE,
+  GUARD_CERT_FILE,
+  GUARD_KEY_FILE,
+  GUARD_URL,
+  REDIS_URL,
+} from '../../config/settings/entries/environment.ts';
+import { REDIS } from '../../config/settings/entries/fleet.ts';
 import {
   CONTENT_ROOT,
   DASHBOARD,
@@ -13,6 +28,7 @@ import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/e
 import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
 import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { guardOpener } from '../../guard-setup/guard-session.ts';
 import { LateGuards } from '../../guard-setup/late-guards.ts';
@@ -26,6 +42,7 @@ const SETTINGS = {
   root: CONTENT_ROOT,
   guard: GATEWAY_GUARD,
   ...GUARD_TLS_SETTINGS,
+  redis: REDIS,
   port: GATEWAY_PORT,
   host: GATEWAY_HOST,
   noDashboard: DASHBOARD,
@@ -61,15 +78,18 @@ export function serveCommand(context: CommandContext): Command {
       const { guard: named, host, port, maxConcurrency, frames, longAudio, longText } = settings;
       const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
-      const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
+      const tlsFiles = await guardTlsFilesOf(from);
+      const tls = await readGuardTls(tlsFiles, guards);
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
       const open = guardOpener({ guards, tls, startWaitMs, ...forServer }, env);
-      const { out, root: roots, noDashboard: withDashboard } = settings;
+      const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
       // Runs can be looked at while no guard is ready.
       const openLate: OpenGuards = async (_signal, say) => new LateGuards({ urls: guards, open, say });
+      const program = [process.execPath, MAIN] as const;
+      const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
       const { serve } = await import('../../dashboard/serve.ts');
       await serve(
         {
@@ -77,12 +97,35 @@ export function serveCommand(context: CommandContext): Command {
           timeoutMs: settings.timeout,
           judging: { frames, longAudio, longText },
           openGuards: withDashboard ? openLate : open,
-          dashboard: withDashboard ? { out, roots } : null,
+          dashboard: withDashboard ? { out, roots, redis, guards, program, env: envOfRuns } : null,
           say: (line) => stderr.line(`guardsweep: ${line}`),
         },
         interrupts,
       );
     });
+}
+
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+
+/** For the commands that are started for runs: what was given as flags, and no secret that they have no use for. */
+function environmentOfRuns(
+  env: NodeJS.ProcessEnv,
+  given: {
+    readonly guards: readonly string[];
+    readonly redis: RedisAddress | null;
+    readonly tlsFiles: GuardTlsFiles;
+  },
+): NodeJS.ProcessEnv {
+  const { ca, cert, key } = given.tlsFiles;
+  return {
+    ...env,
+    [GATEWAY_TOKEN.name]: '',
+    [GUARD_URL.name]: given.guards.join(' '),
+    [REDIS_URL.name]: given.redis?.url ?? '',
+    [GUARD_CA_FILE.name]: ca?.path ?? '',
+    [GUARD_CERT_FILE.name]: cert?.path ?? '',
+    [GUARD_KEY_FILE.name]: key?.path ?? '',
+  };
 }
 
 const NEEDS_GUARD = 'the gateway needs a guard: name it with --guard or GUARD_URL (embedded: is one)';

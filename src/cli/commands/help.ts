@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { suggestion } from '../../config/mistake.ts';
+import { Failure } from '../../domain/failure.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import type { CommandContext } from '../context.ts';
+import { examples, newCommand } from '../new-command.ts';
+
+/** `help [command]`: the help of a command, or of all. */
+export function helpCommand(context: CommandContext, program: Command): Command {
+  return newCommand('help', context)
+    .summary('show the help of a command')
+    .description('Show the help of a command; without one, list the commands.')
+    .argument('[command]', 'name of a command')
+    .addHelpText('after', examples([['guardsweep help enqueue', 'all flags of a command']]))
+    .action((name: string | undefined) => {
+      if (name === undefined) return program.outputHelp();
+      const found = program.commands.find((command) => command.name() === name);
+      if (found === undefined) {
+        const names = program.commands.map((command) => command.name());
+        throw new Failure('usage', `there is no command ${shownName(name)}${suggestion(name, names)}`);
+      }
+      return found.outputHelp();
+    });
+}

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { isJobFile, readJobFile } from '../../config/job-file/job-file.ts';
+import { resolveRunConfig } from '../../config/resolve.ts';
+import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
+import { EXPORT_CLEAN } from '../../config/settings/entries/export.ts';
+import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../../config/settings/entries/guard-tls.ts';
+import { CANARIES } from '../../config/settings/entries/guard.ts';
+import { POLICY } from '../../config/settings/entries/judging.ts';
+import { STORE } from '../../config/settings/entries/reuse.ts';
+import { given, type Flags } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
+import { shown } from '../../domain/text/shown.ts';
+import type { START_RUN } from '../api/runs.ts';
+import { DashboardError } from '../errors.ts';
+import type { Roots } from './roots.ts';
+
+export type AskedRun = z.output<typeof START_RUN>;
+
+/** What is the server's choice for new runs, not that of whoever starts them. */
+export interface NewRunRules {
+  /** Absolute folder in which they are created. */
+  readonly out: string;
+  readonly roots: Roots;
+  /** The guards that judge them; none: the workers of a fleet. */
+  readonly guards: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Keys of job files that name other files to read or write, or commands to run. */
+const OTHER_FILES = [
+  ...[ON_FINISH, HEAD_FILE, EXPORT_CLEAN, STORE, CANARIES],
+  ...[GUARD_CA, GUARD_CERT, GUARD_KEY],
+];
+
+/**
+ * The arguments of the command that creates and judges a run. INVALID_REQUEST for what the command would refuse, and
+ * FORBIDDEN when a corpus, a job file or a policy is not in the folders that may be read.
+ */
+export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Promise<string[]> {
+  const { out, roots, guards, env } = rules;
+  const paths = asked.paths.map((path) => roots.absolute(path));
+  for (const path of paths) await assertInside(path, roots, 'paths');
+  const policy = asked.policy === null ? null : roots.absolute(asked.policy);
+  if (policy !== null) await assertInside(policy, roots, 'policy');
+  const flags: Record<string, Flags[string]> = { out };
+  if (guards.length > 0) flags['guard'] = guards;
+  if (policy !== null) flags['policy'] = policy;
+  if (asked.name !== null) flags['name'] = asked.name;
+  const [first] = paths;
+  if (isJobFile(first!)) await assertHarmless(first!, roots);
+  const cwd = roots.folders[0]!;
+  const fleet = guards.length === 0;
+  const { config } = await resolveRunConfig({ paths, flags, env, cwd, fleet }).catch(asAnswer);
+  for (const { path } of config.sources) await assertInside(path, roots, 'paths');
+  const typed = Object.entries(flags).flatMap(([name, values]) =>
+    [values].flat().map((value) => `--${name}=${String(value)}`),
+  );
+  return ['enqueue', '--quiet', ...typed, '--', ...paths];
+}
+
+async function assertInside(path: string, roots: Roots, field: keyof AskedRun): Promise<void> {
+  if (await roots.contains(path)) return;
+  throw new DashboardError(
+    'FORBIDDEN',
+    `${shown(path)} is not there, or in no folder that the dashboard may read: see --root`,
+    field,
+  );
+}
+
+/** A mistake names the flag that the command would have been given. */
+function asAnswer(error: unknown): never {
+  if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
+  const [, flag] = /^--(name|policy): /.exec(error.message) ?? [];
+  throw new DashboardError('INVALID_REQUEST', error.message, flag ?? 'paths');
+}
+
+/** A job file may be part of what somebody handed over. */
+async function assertHarmless(path: string, roots: Roots): Promise<void> {
+  const file = await readJobFile(path, '/');
+  const from = { flags: {}, file, env: {}, cwd: file.folder };
+  const found = OTHER_FILES.find((setting) => given(setting, from) !== null);
+  if (found !== undefined) {
+    throw new DashboardError(
+      'FORBIDDEN',
+      `the job file sets ${found.key}, which is not done from here: start it with guardsweep enqueue`,
+      'paths',
+    );
+  }
+  const policy = given(POLICY, from);
+  if (policy !== null) await assertInside(resolve(policy.folder, policy.texts[0].value), roots, 'paths');
+}

@@ -1,0 +1,192 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { Failure } from '../../domain/failure.ts';
+import { shown } from '../../domain/text/shown.ts';
+import { commitsName, RUN_FILES } from '../../files/run-files.ts';
+import { RunWatch } from '../../fleet/status/run-status.ts';
+import type { RedisLink } from '../../queue/redis/link.ts';
+import { listEpochs } from '../../record/log/epochs.ts';
+import { closedSummary } from '../../record/summary/closed-summary.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
+import { readRunRecord } from '../../runs/open-run.ts';
+import { assertOwnRun } from '../../runs/trust/own-run.ts';
+import type { RunRow } from '../api/runs.ts';
+import { isPlainName, isRunDirectory, type RunFolder } from './run-folder.ts';
+import { finishedRow, openRow, unreadableRow, type KnownRun } from './run-row.ts';
+
+/** Runs that are listed, newest first. */
+const MAX_LISTED = 1000;
+
+/** Runs that are read at a time. */
+const AT_A_TIME = 4;
+
+/** Runs in progress that are followed; others are read from their beginning each time. */
+const MAX_WATCHES = 64;
+
+/** How long a run that is not in progress is taken to be as it was, in milliseconds. */
+const FRESH_MS = 10_000;
+
+interface RunListOptions {
+  readonly folder: RunFolder;
+  /** The Redis of the fleet; null: there is none, or it cannot be reached. */
+  readonly link: () => RedisLink | null;
+  /** Why a run that was started here has ended before it was finished; null: it has not. */
+  readonly problemOf: (run: string) => string | null;
+}
+
+export interface ListedRuns {
+  /** Newest first. */
+  readonly rows: readonly RunRow[];
+  /** Older runs, which are not listed. */
+  readonly older: number;
+}
+
+/** A run as it is now. */
+export interface CurrentRun {
+  readonly row: RunRow;
+  /** The latest pass. */
+  readonly pass: number;
+}
+
+interface Entry extends CurrentRun {
+  /** What changes when the run does. */
+  readonly signature: string;
+  /** By `performance.now()`. */
+  checkedAt: number;
+}
+
+/** Lists the runs of a folder again and again, and reads only what has changed since the last time. */
+export class RunList {
+  readonly #options: RunListOptions;
+  readonly #limit = pLimit(AT_A_TIME);
+  /** Runs that are not in progress. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #watches = new Map<string, RunWatch>();
+  #looking: Promise<ListedRuns> | null = null;
+
+  constructor(options: RunListOptions) {
+    this.#options = options;
+  }
+
+  /** Lists the runs. Calls at the same time share one look. Rejects when the folder cannot be read, and when aborted. */
+  look(signal: AbortSignal): Promise<ListedRuns> {
+    this.#looking ??= this.#look(signal).finally(() => (this.#looking = null));
+    return this.#looking;
+  }
+
+  /** A run that `RunFolder.find` has found. */
+  async current(run: string, signal: AbortSignal): Promise<CurrentRun> {
+    this.forget(run);
+    return this.#limit(() => this.#currentOf(run, signal));
+  }
+
+  /** The run may have changed in a way that its files do not show yet. */
+  forget(run: string): void {
+    this.#entries.delete(run);
+  }
+
+  async #look(signal: AbortSignal): Promise<ListedRuns> {
+    const { folder } = this.#options;
+    const names = await folder.names();
+    const there = new Set(names);
+    for (const name of this.#entries.keys()) if (!there.has(name)) this.#entries.delete(name);
+    for (const name of this.#watches.keys()) if (!there.has(name)) this.#watches.delete(name);
+    const rows: RunRow[] = [];
+    let at = 0;
+    // Folders that hold no run do not count.
+    while (rows.length < MAX_LISTED && at < names.length) {
+      const batch = names.slice(at, at + MAX_LISTED - rows.length);
+      at += batch.length;
+      const found = await Promise.all(batch.map((name) => this.#limit(() => this.#listed(name, signal))));
+      rows.push(...found.filter((row) => row !== null));
+    }
+    return { rows, older: names.length - at };
+  }
+
+  /** Null for a folder that holds no run. */
+  async #listed(name: string, signal: AbortSignal): Promise<RunRow | null> {
+    signal.throwIfAborted();
+    const entry = this.#entries.get(name);
+    if (entry !== undefined && performance.now() - entry.checkedAt < FRESH_MS) return entry.row;
+    const dir = join(this.#options.folder.path, name);
+    if (!(await isRunDirectory(dir))) return null;
+    if (!isPlainName(name)) {
+      return unreadableRow(
+        shown(name),
+        'its name has characters other than letters, digits, dots and hyphens',
+      );
+    }
+    return (await this.#currentOf(name, signal)).row;
+  }
+
+  /** Whatever is wrong with a run is its own problem. */
+  async #currentOf(run: string, signal: AbortSignal): Promise<CurrentRun> {
+    const dir = join(this.#options.folder.path, run);
+    try {
+      const signature = await signatureOf(dir);
+      const entry = this.#entries.get(run);
+      if (entry?.signature === signature) {
+        entry.checkedAt = performance.now();
+        return entry;
+      }
+      const current = await this.#read(run, dir, signal);
+      const { state } = current.row;
+      const inProgress = state === 'running' || state === 'paused';
+      if (inProgress) this.#entries.delete(run);
+      else {
+        this.#watches.delete(run);
+        this.#entries.set(run, { ...current, signature, checkedAt: performance.now() });
+      }
+      return current;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#watches.delete(run);
+      return unreadable(run, problemOf(error));
+    }
+  }
+
+  async #read(run: string, dir: string, signal: AbortSignal): Promise<CurrentRun> {
+    const record = await readRunRecord(dir);
+    if (record === null) return unreadable(run, `its ${RUN_FILES.run} cannot be read`);
+    const known: KnownRun = { run, record, mayChange: await this.#mayChange(dir) };
+    const closed = await closedSummary(dir);
+    if (closed !== null) return { row: finishedRow(known, closed), pass: closed.pass };
+    const watch = this.#watches.get(run) ?? (await RunWatch.open(dir, signal));
+    if (this.#watches.size < MAX_WATCHES) this.#watches.set(run, watch);
+    const status = await watch.look(this.#options.link(), signal);
+    const finished = status.state === 'finished' ? await finishedSummary(dir) : null;
+    if (finished !== null) return { row: finishedRow(known, finished), pass: finished.pass };
+    return { row: openRow(known, status, this.#options.problemOf(run)), pass: status.pass };
+  }
+
+  async #mayChange(dir: string): Promise<boolean> {
+    if (!(await this.#options.folder.isWritable())) return false;
+    return assertOwnRun(dir).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+function unreadable(run: string, problem: string): CurrentRun {
+  return { row: unreadableRow(run, problem), pass: 1 };
+}
+
+/** Times and sizes of what a run writes. */
+async function signatureOf(dir: string): Promise<string> {
+  const newest = (await listEpochs(dir)).at(-1);
+  const commits = newest === undefined ? [] : [join(RUN_FILES.log, commitsName(newest))];
+  const { run, plan, control, summary } = RUN_FILES;
+  const parts = [run, plan, control, summary, ...commits].map(async (name) => {
+    const found = await lstat(join(dir, name)).catch(() => null);
+    return found === null ? '-' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  });
+  return (await Promise.all(parts)).join('; ');
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return `its files cannot be read${code}`;
+}

@@ -1,0 +1,82 @@
+import type { RunRecord } from '../../config/run-config.ts';
+import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import type { RunStatus } from '../../fleet/status/run-status.ts';
+import type { Summary } from '../../record/summary/summary.ts';
+import type { RunAction, RunProgress, RunRow, RunState } from '../api/runs.ts';
+
+/** What is known of a run, whatever its state. */
+export interface KnownRun {
+  /** Name of its directory. */
+  readonly run: string;
+  readonly record: RunRecord;
+  /** Whether this user may change it, here. */
+  readonly mayChange: boolean;
+}
+
+const NO_PROGRESS: RunProgress = {
+  planned: 0,
+  plan_closed: false,
+  judged: 0,
+  errors: 0,
+  copies: 0,
+  items_per_second: null,
+  seconds_left: null,
+};
+
+/** A run that is finished. Copies count as what they are copies of. */
+export function finishedRow(known: KnownRun, summary: Summary): RunRow {
+  const { items: planned, verdicts: judged, errors, by_decision: byDecision, seconds } = summary;
+  return {
+    ...headOf(known),
+    state: 'finished',
+    problem: null,
+    actions: known.mayChange && hasRetryable(summary) ? ['retry'] : [],
+    progress: { ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
+    by_decision: byDecision,
+    not_judged: planned - judged,
+    seconds,
+  };
+}
+
+/** A run that is not finished. `problem`: what is known of it besides its status. */
+export function openRow(known: KnownRun, status: RunStatus, problem: string | null): RunRow {
+  const { planned, plan_closed, judged, errors, copies, items_per_second, seconds_left } = status;
+  return {
+    ...headOf(known),
+    state: status.state,
+    problem: problem ?? status.stuck,
+    actions: known.mayChange ? ACTIONS[status.state] : [],
+    progress: { planned, plan_closed, judged, errors, copies, items_per_second, seconds_left },
+    by_decision: null,
+    not_judged: null,
+    seconds: null,
+  };
+}
+
+/** A directory that cannot be read as a run. */
+export function unreadableRow(run: string, problem: string): RunRow {
+  return {
+    ...{ run, name: run, created_at: null, state: 'unreadable', problem, actions: [] },
+    ...{ progress: NO_PROGRESS, by_decision: null, not_judged: null, seconds: null },
+  };
+}
+
+/** What can be asked of a run that is not finished. */
+const ACTIONS: Readonly<Record<RunState, readonly RunAction[]>> = {
+  running: ['pause', 'cancel'],
+  paused: ['continue', 'cancel'],
+  stopped: ['resume', 'cancel'],
+  cancelled: ['resume'],
+  finished: [],
+  unreadable: [],
+};
+
+function headOf({ run, record }: KnownRun): Pick<RunRow, 'run' | 'name' | 'created_at'> {
+  return { run, name: record.config.name, created_at: record.created_at };
+}
+
+function hasRetryable({ by_error_code: byCode }: Summary): boolean {
+  // Errors with this code may be retryable, too; `retry` finds out.
+  if (byCode.UNREADABLE_SOURCE !== undefined) return true;
+  return Object.keys(byCode).some((code) => isRetryable({ code: code as ItemCode }));
+}
