@@ -39,8 +39,9 @@ export function StartRunDialog({ onClose }: { readonly onClose: () => void }) {
       setBusy(false);
     }
   };
+  // A message about a setting begins with its flag.
   const errorAt = (field: 'paths' | 'name' | 'policy'): string | null =>
-    error?.field === field ? error.message : null;
+    error?.field === field ? error.message.replace(`--${field}: `, '') : null;
 
   return (
     <Dialog
@@ -82,12 +83,12 @@ export function StartRunDialog({ onClose }: { readonly onClose: () => void }) {
         />
         <Field
           label="Name (optional)"
-          hint="To tell this run from others."
+          hint="To tell this run from others: lower-case letters, digits and hyphens."
           error={errorAt('name')}
           control={(attributes) => (
             <input
               {...attributes}
-              maxLength={64}
+              maxLength={48}
               autocomplete="off"
               value={name}
               onInput={({ currentTarget }) => setName(currentTarget.value)}

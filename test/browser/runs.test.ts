@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { useBrowser } from '../helpers/browser/browser.ts';
+import { checkPage } from '../helpers/browser/check-page.ts';
+import { openDashboard } from '../helpers/browser/open-dashboard.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { serveDashboard } from '../helpers/dashboard.ts';
+
+const browser = useBrowser();
+
+/** What the browser's console says of an answer with this status, by its own. */
+const answered = (status: number): RegExp => new RegExp(`Failed to load resource: .* ${status}`);
+
+const ITEMS = 3000;
+
+it('a run is started, paused, continued, cancelled, resumed and watched to its end, with the keyboard alone', async () => {
+  let executionMs = 300;
+  const guard = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: () => executionMs },
+  });
+  onTestFinished(() => guard.close());
+  const folder = await temporaryFolder();
+  const rows = Array.from({ length: ITEMS }, (_, at) => `text number ${at}`);
+  await writeFile(join(folder, 'texts.csv'), `text\n${rows.join('\n')}\n`);
+  const served = await serveDashboard({
+    out: join(folder, 'runs'),
+    roots: [folder],
+    guards: [guard.address],
+  });
+  const page = await browser.newPage({ reducedMotion: true });
+  const press = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+  const state = (words: string): Promise<void> =>
+    page.locator('.page-title').getByText(words, { exact: true }).waitFor();
+  const dialog = page.getByRole('dialog');
+  const focused = page.locator(':focus');
+
+  await openDashboard(page, served);
+  await page.getByRole('heading', { name: 'No run yet' }).waitFor();
+  await checkPage(page);
+
+  await page.keyboard.press('n');
+  const paths = page.getByLabel('What to judge');
+  await paths.and(focused).waitFor();
+  await checkPage(page);
+  await paths.fill('elsewhere.csv');
+  await press('Start');
+  await dialog.getByRole('alert').filter({ hasText: 'elsewhere.csv is not there' }).waitFor();
+  expect(await paths.getAttribute('aria-invalid')).toBe('true');
+  const expected = [answered(403), answered(400)];
+  await checkPage(page, { expected });
+  await paths.fill('texts.csv');
+  const name = page.getByLabel('Name');
+  await name.fill('Texts of today');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').filter({ hasText: 'expected lower-case letters' }).waitFor();
+  expect(await name.getAttribute('aria-invalid')).toBe('true');
+  await name.fill('texts-of-today');
+  await page.keyboard.press('Enter');
+
+  const heading = page.getByRole('heading', { name: 'texts-of-today', level: 1 });
+  await heading.waitFor();
+  await heading.and(focused).waitFor();
+  expect(await page.title()).toBe('texts-of-today · guardsweep');
+  await state('Running');
+  await page.getByRole('progressbar').waitFor();
+  await checkPage(page, { expected });
+
+  await press('Pause');
+  await state('Paused');
+  await press('Continue');
+  await state('Running');
+  await press('Cancel');
+  await dialog.waitFor();
+  await checkPage(page, { expected });
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await press('Cancel');
+  await press('Cancel the run');
+  await state('Cancelled');
+  executionMs = 0;
+  await press('Resume');
+  await state('Finished');
+
+  const judged = page.getByRole('region', { name: 'Judged', exact: true });
+  await judged.getByText(`of ${ITEMS.toLocaleString('en-US')} items`).waitFor();
+  await page.getByText('Every item has a verdict.').waitFor();
+  await checkPage(page, { expected });
+
+  await page.getByRole('link', { name: 'guardsweep' }).click();
+  await page.getByRole('listitem').filter({ hasText: 'texts-of-today' }).getByText('Finished').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await heading.waitFor();
+});
+
+it('keys are shown, act on nothing while a dialog is open, and can be turned off', async () => {
+  const folder = await temporaryFolder();
+  const served = await serveDashboard({ out: join(folder, 'runs'), roots: [folder] });
+  const page = await browser.newPage();
+  const dialog = page.getByRole('dialog');
+  await openDashboard(page, served);
+  await page.getByRole('heading', { name: 'No run yet' }).waitFor();
+  await page.keyboard.press('?');
+  await dialog.getByText('Start a run').waitFor();
+  await checkPage(page);
+  await page.keyboard.press('n');
+  expect(await page.getByLabel('What to judge').count()).toBe(0);
+  await page.getByLabel(/Single keys act/).uncheck();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('n');
+  expect(await dialog.count()).toBe(0);
+});
+
+it('says of a directory that is no run why it cannot be read, whatever its name', async () => {
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  const name = '<img src=x onerror=alert(1)>\u202egnp.x"\'&';
+  await mkdir(join(out, name), { recursive: true });
+  await writeFile(join(out, name, 'run.json'), '{"<script>alert(1)</script>":');
+  const served = await serveDashboard({ out, roots: [folder] });
+  const page = await browser.newPage({ size: 'phone' });
+  await openDashboard(page, served);
+  const run = page.getByRole('listitem').filter({ hasText: 'Cannot be read' });
+  await run.getByText('<img src=x onerror=alert(1)>\\u{202e}gnp.x"\'&').first().waitFor();
+  await checkPage(page);
+});
+
+it('says that there is no such run, and no such page', async () => {
+  const served = await serveDashboard({ out: await temporaryFolder() });
+  const page = await browser.newPage();
+  await openDashboard(page, served, '/runs/none');
+  await page.getByText('there is no such run').waitFor();
+  await checkPage(page, { expected: [answered(404)] });
+  await page.goto(`${served.origin}/runs/none/elsewhere`);
+  await page.getByRole('heading', { name: 'No such page' }).waitFor();
+  await page.getByRole('link', { name: 'All runs' }).click();
+  await page.getByRole('heading', { name: 'No run yet' }).waitFor();
+});
