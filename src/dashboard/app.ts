@@ -2,13 +2,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { DashboardError, knownErrorOf } from './errors.ts';
 import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
+import { addItemRoutes, type ItemParts } from './routes/item-routes.ts';
 import { addLiveRoutes, type LiveParts } from './routes/live-routes.ts';
 import { addPageRoutes } from './routes/page-routes.ts';
+import { addReviewRoutes } from './routes/review-routes.ts';
 import { addRunRoutes, type RunParts } from './routes/run-routes.ts';
 import { addSessionRoutes, type SessionParts } from './routes/session-routes.ts';
 import { addAccessRules } from './session/access.ts';
 
-export interface AppParts extends SessionParts, RunParts, LiveParts {
+export interface AppParts extends SessionParts, RunParts, LiveParts, ItemParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one line for people about an error that nobody foresaw. */
@@ -56,6 +58,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addSessionRoutes(app, parts);
   addRunRoutes(app, parts);
   addLiveRoutes(app, parts);
+  addItemRoutes(app, parts);
+  addReviewRoutes(app, parts);
   addPageRoutes(app, parts.web);
   await app.ready();
   return app;

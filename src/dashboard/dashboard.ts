@@ -11,6 +11,7 @@ import { refusedByHeaders } from './errors.ts';
 import { LiveEvents } from './events/live-events.ts';
 import { FleetLink } from './health/fleet-link.ts';
 import { healthOf } from './health/health.ts';
+import { RunIndexes } from './index/run-indexes.ts';
 import { readWebFiles, webFolder } from './pages/web-files.ts';
 import { Roots } from './runs/roots.ts';
 import { RunControl } from './runs/run-control.ts';
@@ -81,8 +82,23 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     ...{ folder: runs, list, processes, keyFile, signal, out, roots, guards, env },
   });
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });
+  const indexes = new RunIndexes();
   const app = await createApp({
-    ...{ token, sessions, say, runs, roots, web: files, list, control, keyFile, events, health, signal },
+    ...{
+      token,
+      sessions,
+      say,
+      runs,
+      roots,
+      web: files,
+      list,
+      control,
+      keyFile,
+      events,
+      health,
+      signal,
+      indexes,
+    },
     failedLogins: new FailedLogins(),
   });
   return {
@@ -100,7 +116,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     close: async (stop) => {
       sessions.close();
       closing.abort();
-      await Promise.all([events.close(), processes.close(stop), fleet?.close()]);
+      await Promise.all([events.close(), indexes.close(), processes.close(stop), fleet?.close()]);
       await app.close();
     },
   };

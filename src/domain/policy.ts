@@ -23,6 +23,42 @@ export interface Policy {
   readonly allowPartial: boolean;
 }
 
+/** Thresholds as a policy file has them, where null stands for a level that is left out. */
+export interface EditedThresholds {
+  readonly review: number | null;
+  readonly block: number | null;
+}
+
+/** A category's thresholds with what it leaves open taken from `default`, so that one can be set without the other. */
+export function withFallback(own: Thresholds, fallback: Thresholds | undefined): Thresholds {
+  const review = own.review ?? fallback?.review;
+  const block = own.block ?? fallback?.block;
+  return { ...(review === undefined ? {} : { review }), ...(block === undefined ? {} : { block }) };
+}
+
+/**
+ * The policy with other thresholds, as a policy file with these thresholds means it: a category without a level has that of
+ * `default`, and one without both is as if it were not named. Without any threshold, the guard's FLAGGED decides.
+ */
+export function withThresholds(
+  policy: Policy,
+  edited: Readonly<Partial<Record<CategoryKey | 'default', EditedThresholds | undefined>>>,
+): Policy {
+  const own = { ...policy.thresholds };
+  for (const key of ['default', ...CATEGORY_KEYS] as const) {
+    const levels = edited[key];
+    if (levels !== undefined)
+      own[key] = { review: levels.review ?? undefined, block: levels.block ?? undefined };
+  }
+  const thresholds: Partial<Record<CategoryKey | 'default', Thresholds>> = {};
+  for (const key of ['default', ...CATEGORY_KEYS] as const) {
+    const levels = own[key];
+    if (levels?.review === undefined && levels?.block === undefined) continue;
+    thresholds[key] = withFallback(levels, key === 'default' ? undefined : own.default);
+  }
+  return { ...policy, thresholds: Object.keys(thresholds).length === 0 ? null : thresholds };
+}
+
 export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, allowPartial: false };
 
 /** The part of a judgement that a decision depends on. All of it is recorded, so that policies can be replayed. */

@@ -12,6 +12,9 @@ import { readRecordLines } from './record-lines.ts';
 /** How many of the last lines a new one may follow: processes that append at the same time follow the same line. */
 const WINDOW = 64;
 
+/** People do not write more: half a million reviews. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
 interface ChainedFileOptions {
   /** Absolute path. Its folder exists before the first `append`. */
   readonly path: string;
@@ -19,7 +22,10 @@ interface ChainedFileOptions {
   readonly name: string;
   /** What the first line follows: a hash that only this file begins with. */
   readonly genesis: string;
-  /** Takes every entry of the file once, in order: those of other processes, and those appended here. */
+  /**
+   * Takes every entry of the file once, in order: those of other processes, and those appended here. What it throws ends the
+   * call, and the next call begins with the same entry.
+   */
   readonly take: (entry: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -94,6 +100,7 @@ export class ChainedFile {
     const { path, name, take } = this.#options;
     const size = await sizeOf(path);
     if (size < this.#position) throw new Failure('internal', `${name} has become shorter`);
+    if (size > MAX_BYTES) throw new Failure('internal', `${name} has more than 256 MB`);
     if (size === this.#position) return;
     for await (const lines of readRecordLines(path, { signal, from: this.#position })) {
       for (const bytes of lines) {
@@ -104,12 +111,13 @@ export class ChainedFile {
             `${name} line ${this.#lines + 1} does not follow the lines before it`,
           );
         }
+        if (entry !== null) {
+          take(entry);
+          this.#window.push(hash('sha256', bytes));
+          if (this.#window.length > WINDOW) this.#window.shift();
+        }
         this.#position += bytes.length + 1;
         this.#lines++;
-        if (entry === null) continue;
-        this.#window.push(hash('sha256', bytes));
-        if (this.#window.length > WINDOW) this.#window.shift();
-        take(entry);
       }
     }
   }

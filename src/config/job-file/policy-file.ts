@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Policy, Thresholds } from '../../domain/policy.ts';
+import { withFallback, type Policy, type Thresholds } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { checkShape } from '../yaml/check-shape.ts';
 import { mistake, type Located } from '../mistake.ts';
@@ -42,13 +42,6 @@ export const POLICY_SCHEMA = z
   })
   .meta({ title: 'guardsweep policy' });
 
-/** A category's thresholds with what it leaves open taken from `default`, so that one can be set without the other. */
-function effective(own: Thresholds, fallback: Thresholds | undefined): Thresholds {
-  const review = own.review ?? fallback?.review;
-  const block = own.block ?? fallback?.block;
-  return { ...(review === undefined ? {} : { review }), ...(block === undefined ? {} : { block }) };
-}
-
 function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, yaml: YamlFile): void {
   const { review, block } = thresholds;
   if (review === undefined || block === undefined || review <= block) return;
@@ -77,7 +70,7 @@ export async function readPolicyFile(absolute: string, named: Located<string>): 
     if (own.review === undefined && own.block === undefined) {
       throw mistake(`${yaml.keyAt(['thresholds', key])}: thresholds.${key}`, 'needs review, block or both');
     }
-    thresholds[key] = effective(own, key === 'default' ? undefined : parsed.thresholds.default);
+    thresholds[key] = withFallback(own, key === 'default' ? undefined : parsed.thresholds.default);
     checkOrder(key, thresholds[key], own, yaml);
   }
   if (Object.keys(thresholds).length === 0) {

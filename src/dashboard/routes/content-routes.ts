@@ -1,18 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ItemContent } from '../api/items.ts';
 import { bodyOf } from '../body.ts';
 import type { ItemContents } from '../content/item-contents.ts';
-import { DashboardError } from '../errors.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
+import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 
 export interface ContentParts {
   readonly runs: RunFolder;
   readonly contents: ItemContents;
-}
-
-interface ItemRoute {
-  Params: { run: string; seq: string };
 }
 
 const NOTHING = z.strictObject({}).optional();
@@ -50,19 +46,5 @@ async function itemOf(
   runs: RunFolder,
 ): Promise<{ readonly dir: string; readonly seq: number }> {
   bodyOf(NOTHING, body);
-  const seq = /^\d{1,15}$/.test(params.seq) ? Number(params.seq) : null;
-  const dir = await runs.find(params.run);
-  if (seq === null) throw noSuchItem();
-  return { dir, seq };
-}
-
-function noSuchItem(): DashboardError {
-  return new DashboardError('NOT_FOUND', 'there is no such item');
-}
-
-/** Aborted when the client goes away before it was answered. */
-function whileOpen({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => gone.abort(new Error('the client is gone')));
-  return gone.signal;
+  return { seq: seqOf(params.seq), dir: await runs.find(params.run) };
 }

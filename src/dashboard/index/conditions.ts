@@ -1,0 +1,60 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { ItemFilter } from '../api/items.ts';
+import { DECISION_NUMBERS, FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
+
+/** What can be filtered, apart from the search. Of each there are counts. */
+export const DIMENSIONS = [
+  'decision',
+  'category',
+  'modality',
+  'corpus',
+  'error_code',
+  'review',
+  'score',
+] as const;
+
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** SQL over `items` for a filter. */
+export interface Conditions {
+  /** Conditions that all have to hold; an empty list holds for every item. */
+  readonly by: Readonly<Record<Dimension, readonly string[]>>;
+  readonly search: readonly string[];
+  /** The values of its parameters, from `$1` on. */
+  readonly values: DuckDBValue[];
+}
+
+/** All conditions of a filter in one. */
+export function allOf({ by, search }: Conditions): string {
+  const all = [...DIMENSIONS.flatMap((dimension) => by[dimension]), ...search];
+  return all.length === 0 ? 'true' : all.join(' AND ');
+}
+
+/** The conditions of a filter. Every value is a parameter, or a number of ours. */
+export function conditionsOf(filter: ItemFilter): Conditions {
+  const values: DuckDBValue[] = [];
+  const parameter = (value: DuckDBValue): string => `$${values.push(value)}`;
+  const anyOf = (column: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${column} IN (${names.map(parameter).join(', ')})`];
+  const decisions = filter.decisions.map((decision) => DECISION_NUMBERS[decision]);
+  const flags = filter.categories.reduce((mask, key) => mask | FLAG_BITS[key]!, 0);
+  const { minScore, maxScore } = filter;
+  const by: Record<Dimension, readonly string[]> = {
+    decision: decisions.length === 0 ? [] : [`decision IN (${decisions.join(', ')})`],
+    category: flags === 0 ? [] : [`(flags & ${flags}) <> 0`],
+    modality: anyOf('modality', filter.modalities),
+    corpus: anyOf('corpus', filter.corpora),
+    error_code: anyOf('error_code', filter.errorCodes),
+    review: filter.review === 'any' ? [] : [`review = ${REVIEW_NUMBERS[filter.review]}`],
+    score: [
+      ...(minScore === null ? [] : [`score >= ${parameter(minScore)}::DOUBLE`]),
+      ...(maxScore === null ? [] : [`score <= ${parameter(maxScore)}::DOUBLE`]),
+    ],
+  };
+  const search: string[] = [];
+  if (filter.search !== '') {
+    const needle = `lower(${parameter(filter.search)})`;
+    search.push(`(contains(id, ${needle}) OR contains(path, ${needle}))`);
+  }
+  return { by, search, values };
+}

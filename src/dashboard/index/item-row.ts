@@ -1,0 +1,34 @@
+import type { ItemRow } from '../api/items.ts';
+import type { Review } from '../api/reviews.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { isCategoryKey } from '../../domain/taxonomy.ts';
+import { restrictedBy } from '../../record/outcomes/restricted.ts';
+
+/** An outcome as a row of the review list; `review` is the last one of the item, null for none. */
+export function itemRow(line: OutcomeLine, review: Review | null): ItemRow {
+  return {
+    seq: line.seq,
+    id: line.id,
+    path: line.source.path,
+    row: line.source.row,
+    part: line.part ?? null,
+    turn: line.turn ?? null,
+    modality: line.modality,
+    request_type: line.request_type,
+    decision: line.decision,
+    score: line.score,
+    categories: flaggedCategories(line),
+    error_code: line.error?.code ?? null,
+    restricted: restrictedBy(line) !== null,
+    review:
+      review === null || review.decision === null
+        ? null
+        : { decision: review.decision, agrees: review.agrees },
+  };
+}
+
+/** Most probable first; those without a score last. */
+function flaggedCategories({ subcategory_flags, subcategory_scores }: OutcomeLine): string[] {
+  const scoreOf = (key: string): number => (isCategoryKey(key) ? (subcategory_scores?.[key] ?? -1) : -1);
+  return [...(subcategory_flags ?? [])].sort((a, b) => scoreOf(b) - scoreOf(a));
+}

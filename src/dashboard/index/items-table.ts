@@ -1,0 +1,93 @@
+import type { Policy } from '../../domain/policy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+
+/**
+ * The table behind a review list: a row per outcome, with what can be filtered and sorted. What is shown comes from the
+ * outcome lines themselves.
+ *
+ * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the least decision, whatever the thresholds
+ * - `score`, `latency_ms`: null for an error; `s0` … `s12`: scores by category, -1 for none
+ * - `flags`: bit 0 … 12 the categories, 13 categories that are not known, 14 review or block without a category
+ * - `restricted`: as `restrictedBy` says
+ * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
+ */
+
+export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as const;
+
+export const REVIEW_NUMBERS = { open: 0, agreed: 1, overturned: 2 } as const;
+
+/** Bits of `flags` besides those of the categories. */
+const OTHER = 1 << CATEGORY_KEYS.length;
+const WITHOUT = OTHER << 1;
+
+/** The bit of each category in `flags`. */
+export const FLAG_BITS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(CATEGORY_KEYS.map((key, index) => [key, 1 << index])),
+  other: OTHER,
+  none: WITHOUT,
+};
+
+/** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+const COLUMNS = {
+  seq: 'UBIGINT',
+  id: 'VARCHAR',
+  source: 'STRUCT(path VARCHAR)',
+  modality: 'VARCHAR',
+  coverage: 'STRUCT(judged DOUBLE, total DOUBLE)',
+  score: 'DOUBLE',
+  flagged: 'BOOLEAN',
+  subcategory_scores: `STRUCT(${CATEGORY_KEYS.map((key) => `${key} DOUBLE`).join(', ')})`,
+  subcategory_flags: 'VARCHAR[]',
+  decision: 'VARCHAR',
+  decided_by: 'VARCHAR',
+  latency_ms: 'DOUBLE',
+  stream: 'STRUCT(first_caution_seq UBIGINT)',
+  error: 'STRUCT(code VARCHAR)',
+};
+
+const KNOWN_FLAGS = CATEGORY_KEYS.map(
+  (key, index) => `(CASE WHEN list_contains(subcategory_flags, '${key}') THEN ${1 << index} ELSE 0 END)`,
+).join(' | ');
+
+const CHILDREN = 1 << CATEGORY_KEYS.indexOf('child_sexual_exploitation');
+const SEXUAL = 1 << CATEGORY_KEYS.indexOf('sexual_content');
+
+/** Whether an item is restricted, see record/outcomes/restricted.ts. */
+const RESTRICTED = `(known & ${CHILDREN}) <> 0 OR starts_with(rule, 'child_sexual_exploitation>=') OR
+  (((known & ${SEXUAL}) <> 0 OR starts_with(rule, 'sexual_content>=')) AND
+    subcategory_scores.child_sexual_exploitation IS NULL)`;
+
+/** Creates the table from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
+export function createItems({ allowFlagged, allowPartial }: Policy): string {
+  // As `decide` has it, see domain/policy.ts.
+  const reviewed = [
+    `(known & ${CHILDREN}) <> 0`,
+    'unknown',
+    ...(allowPartial ? [] : ['partial']),
+    ...(allowFlagged ? [] : ['flagged', 'any_flag', 'caution']),
+  ];
+  const scores = CATEGORY_KEYS.map((key, index) => `coalesce(subcategory_scores.${key}, -1) AS s${index}`);
+  const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: '${type}'`);
+  return `
+    CREATE TABLE items AS
+    WITH lines AS (
+      SELECT *, ${KNOWN_FLAGS} AS known, coalesce(decided_by, '') AS rule,
+        coalesce(len(subcategory_flags), 0) > 0 AS any_flag,
+        coalesce(coverage.judged < coverage.total, false) AS partial,
+        stream.first_caution_seq IS NOT NULL AS caution
+      FROM read_json($1, format = 'newline_delimited', maximum_object_size = ${MAX_LINE_BYTES},
+        columns = {${columns.join(', ')}})
+    ), judged AS (
+      SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS unknown FROM lines
+    )
+    SELECT seq, lower(id) AS id, lower(source.path) AS path, split_part(source.path, '/', 1) AS corpus, modality,
+      (CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT AS decision,
+      (CASE WHEN (known & ${CHILDREN}) <> 0 THEN 2 WHEN ${reviewed.join(' OR ')} THEN 1 ELSE 0 END)::TINYINT AS floor,
+      (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
+        (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
+      score, ${scores.join(', ')}, coalesce(flagged, false) AS flagged,
+      ${RESTRICTED} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
+    FROM judged`;
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { Failure } from '../../domain/failure.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { openFile } from '../../files/open-file.ts';
+import { readSpans } from '../../files/read-spans.ts';
+import { LinePositions } from '../../record/outcomes/line-positions.ts';
+import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
+import { MAX_LINE_BYTES } from './items-table.ts';
+
+const READ_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+/** Lines begin so; names of runs are short. */
+const LINE_START = /^\{"schema":1,"run":"[^"\\]{1,200}","seq":(\d{1,15}),/;
+const LINE_START_BYTES = 256;
+/** How `JSON.stringify` writes half of a surrogate pair: the only escape that begins so. */
+const LONE_SURROGATE = Buffer.from('\\ud');
+
+/** Read at once, in lines. */
+const READ_LINES = 256;
+
+interface ScanOptions {
+  readonly signal: AbortSignal;
+  /** Called with the share that was read, 0 … 1. */
+  readonly progress: (share: number) => void;
+}
+
+/**
+ * The outcome lines in a file of a run, by seq. The file stays open, so that whatever its path refers to later, lines are
+ * those of the file that was scanned. Memory: a buffer of 4 MiB while it is scanned, and what LinePositions takes.
+ */
+export class LinesBySeq {
+  readonly #file: FileHandle;
+  readonly #positions: LinePositions;
+  readonly #path: string;
+  #sha256 = '';
+  #bytes = 0;
+  #hasLoneSurrogates = false;
+  #lastSeq = -1;
+
+  private constructor(path: string, file: FileHandle, positions: LinePositions) {
+    this.#path = path;
+    this.#file = file;
+    this.#positions = positions;
+  }
+
+  /** Reads the whole file once. Failure('internal') when a line does not begin as one of a run, or is out of order. */
+  static async scan(path: string, options: ScanOptions): Promise<LinesBySeq> {
+    const file = await openFile(path, 'refuse');
+    let positions: LinePositions | null = null;
+    try {
+      positions = await LinePositions.create();
+      const lines = new LinesBySeq(path, file, positions);
+      await lines.#scan(options);
+      return lines;
+    } catch (error) {
+      await positions?.close();
+      await file.close();
+      throw error;
+    }
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Of all bytes of the file, in hex. */
+  get sha256(): string {
+    return this.#sha256;
+  }
+
+  /** Whether a line has half of a surrogate pair, which is no text in any encoding: DuckDB does not read it. */
+  get hasLoneSurrogates(): boolean {
+    return this.#hasLoneSurrogates;
+  }
+
+  /** The lines of those seqs that are in the file, in ascending seq. Failure('internal') for a line of another form. */
+  async read(seqs: readonly number[]): Promise<OutcomeLine[]> {
+    const ascending = [...new Set(seqs)].sort((a, b) => a - b);
+    const found: OutcomeLine[] = [];
+    for (let from = 0; from < ascending.length; from += READ_LINES) {
+      const positions = await this.#positions.find(ascending.slice(from, from + READ_LINES));
+      const spans = positions.filter((position) => position !== null);
+      for (const text of await readSpans(this.#file, spans)) found.push(parsed(text));
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#positions.close();
+    await this.#file.close();
+  }
+
+  async #scan({ signal, progress }: ScanOptions): Promise<void> {
+    const { size } = await this.#file.stat();
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
+    // The buffer begins with the line that is not complete yet.
+    let filled = 0;
+    let lineAt = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const space = Math.min(READ_BYTES, buffer.length - filled);
+      if (space === 0) throw noOutcome();
+      const { bytesRead } = await this.#file.read(buffer, filled, space, this.#bytes);
+      if (bytesRead === 0) break;
+      const read = buffer.subarray(filled, filled + bytesRead);
+      hash.update(read);
+      this.#bytes += bytesRead;
+      const from = filled;
+      filled += bytesRead;
+      let start = 0;
+      for (let end = read.indexOf(NEWLINE); end !== -1; end = read.indexOf(NEWLINE, end + 1)) {
+        const next = from + end + 1;
+        const turned = this.#add(buffer.subarray(start, next), lineAt + start);
+        if (turned !== undefined) await turned;
+        start = next;
+      }
+      this.#hasLoneSurrogates ||= buffer.subarray(0, filled).includes(LONE_SURROGATE);
+      buffer.copy(buffer, 0, start, filled);
+      filled -= start;
+      lineAt += start;
+      progress(Math.min(1, this.#bytes / size));
+    }
+    if (filled > 0) throw noOutcome();
+    this.#sha256 = hash.digest('hex');
+  }
+
+  /** A promise only when there is something to wait for. */
+  #add(line: Buffer, offset: number): Promise<void> | undefined {
+    const seq = Number(LINE_START.exec(line.toString('latin1', 0, LINE_START_BYTES))?.[1] ?? -1);
+    if (seq <= this.#lastSeq) throw noOutcome();
+    this.#lastSeq = seq;
+    return this.#positions.add(seq, { segment: '', offset, bytes: line.length });
+  }
+}
+
+function parsed(text: Buffer | null): OutcomeLine {
+  try {
+    return parseOutcomeLine(text!.toString());
+  } catch (cause) {
+    throw noOutcome(cause);
+  }
+}
+
+function noOutcome(cause?: unknown): Failure {
+  return new Failure(
+    'internal',
+    'the outcomes of the run have a line that is no outcome, or is out of order',
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { ScoreHistograms, ThresholdEffect } from '../api/items.ts';
+import { DECISIONS, type Decision } from '../../domain/outcome.ts';
+import type { Policy } from '../../domain/policy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import type { Database } from './database.ts';
+
+const BINS = 100;
+
+/** The scores that thresholds apply to: the column of each, and its key in a policy. */
+const SCORES = [
+  { column: 'score', key: 'default' as const },
+  ...CATEGORY_KEYS.map((key, index) => ({ column: `s${index}`, key })),
+];
+
+/**
+ * What a policy would decide on every verdict, next to what the run decided: the same as `decide`. The policy differs from
+ * the run's in its thresholds only, since `floor` was computed with the rest.
+ */
+export async function queryThresholds(
+  database: Database,
+  policy: Policy,
+  signal: AbortSignal,
+): Promise<ThresholdEffect> {
+  const values: DuckDBValue[] = [];
+  const reaches = (level: 'review' | 'block'): string => {
+    const { thresholds } = policy;
+    if (thresholds === null) return level === 'block' ? 'flagged' : 'false';
+    const rules = SCORES.flatMap(({ column, key }) => {
+      const own = thresholds[key] ?? thresholds.default;
+      const threshold = own?.[level];
+      // A score that is missing is -1, which no threshold reaches.
+      return threshold === undefined ? [] : [`${column} >= $${values.push(threshold)}::DOUBLE`];
+    });
+    return rules.length === 0 ? 'false' : rules.join(' OR ');
+  };
+  const own = CATEGORY_KEYS.flatMap((key, index) =>
+    policy.thresholds?.[key] === undefined ? [] : [`s${index} < 0`],
+  );
+  const rows = await database.query(
+    `SELECT decision, CASE WHEN floor = 2 OR ${reaches('block')} THEN 2
+         WHEN floor = 1 OR ${reaches('review')} THEN 1 ELSE 0 END AS new_decision,
+       count(*), count(*) FILTER (WHERE ${own.length === 0 ? 'false' : own.join(' OR ')})
+     FROM items WHERE decision >= 0 GROUP BY ALL`,
+    values,
+    signal,
+  );
+  const [now, then] = [emptyCounts(), emptyCounts()];
+  const changes: { from: Decision; to: Decision; items: number }[] = [];
+  let unknown = 0;
+  for (const [before, after, items, without] of rows) {
+    const [from, to] = [DECISIONS[Number(before)]!, DECISIONS[Number(after)]!];
+    now[from] += Number(items);
+    then[to] += Number(items);
+    unknown += Number(without);
+    if (from !== to) changes.push({ from, to, items: Number(items) });
+  }
+  const rank = ({ from, to }: { from: Decision; to: Decision }): number =>
+    DECISIONS.indexOf(from) * DECISIONS.length + DECISIONS.indexOf(to);
+  return { now, then, changes: changes.sort((a, b) => rank(a) - rank(b)), unknown };
+}
+
+/** How the scores of a run are spread. A category without a score is left out. */
+export async function queryScores(database: Database, signal: AbortSignal): Promise<ScoreHistograms> {
+  const each = SCORES.map(
+    ({
+      column,
+      key,
+    }) => `SELECT '${key}', least(floor(${column} * ${BINS}), ${BINS - 1})::INTEGER AS bin, count(*)
+      FROM items WHERE ${column} >= 0 GROUP BY bin`,
+  );
+  const found = new Map<string, number[]>();
+  for (const [key, bin, items] of await database.query(each.join(' UNION ALL '), [], signal)) {
+    const bins = found.get(key as string) ?? new Array<number>(BINS).fill(0);
+    bins[Number(bin)] = Number(items);
+    found.set(key as string, bins);
+  }
+  const categories = CATEGORY_KEYS.flatMap((key) => {
+    const bins = found.get(key);
+    return bins === undefined ? [] : [[key, bins] as const];
+  });
+  return {
+    score: found.get('default') ?? new Array<number>(BINS).fill(0),
+    categories: Object.fromEntries(categories),
+  };
+}
+
+function emptyCounts(): Record<Decision, number> {
+  return { allow: 0, review: 0, block: 0 };
+}

@@ -1,0 +1,24 @@
+import type { FastifyReply } from 'fastify';
+import { DashboardError } from '../errors.ts';
+
+/** Path parameters of what is about an item. */
+export interface ItemRoute {
+  Params: { run: string; seq: string };
+}
+
+/** The seq in a path. NOT_FOUND when it is none. */
+export function seqOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw noSuchItem();
+  return Number(text);
+}
+
+export function noSuchItem(): DashboardError {
+  return new DashboardError('NOT_FOUND', 'there is no such item');
+}
+
+/** Aborted when the client goes away before it was answered. */
+export function whileOpen({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort(new Error('the client is gone')));
+  return gone.signal;
+}

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
+import { restrictedBy } from '../../record/outcomes/restricted.ts';
+import {
+  type Indexing,
+  ITEM_FILTER,
+  ITEM_QUERY,
+  type ItemDetail,
+  type ItemPage,
+  THRESHOLD_QUERY,
+} from '../api/items.ts';
+import { bodyOf } from '../body.ts';
+import { conversationTip } from '../index/conversation-tip.ts';
+import type { RunIndex } from '../index/run-index.ts';
+import type { RunIndexes } from '../index/run-indexes.ts';
+import type { RunFolder } from '../runs/run-folder.ts';
+import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
+
+export interface ItemParts {
+  readonly runs: RunFolder;
+  readonly indexes: RunIndexes;
+}
+
+interface RunRoute {
+  Params: { run: string };
+}
+
+/** The review list of a run: its items, what they can be filtered by, and what other thresholds would decide. */
+export function addItemRoutes(app: FastifyInstance, parts: ItemParts): void {
+  app.post<RunRoute>('/api/runs/:run/items', (request, reply) => {
+    const query = bodyOf(ITEM_QUERY, request.body ?? {});
+    return answer(parts, request, reply, async (index, signal, stale): Promise<ItemPage> => {
+      return { ...(await index.page(query, signal)), stale };
+    });
+  });
+
+  app.post<RunRoute>('/api/runs/:run/facets', (request, reply) => {
+    const filter = bodyOf(ITEM_FILTER, request.body ?? {});
+    return answer(parts, request, reply, (index, signal) => index.facets(filter, signal));
+  });
+
+  app.post<RunRoute>('/api/runs/:run/thresholds', (request, reply) => {
+    const query = bodyOf(THRESHOLD_QUERY, request.body);
+    return answer(parts, request, reply, (index, signal) => index.thresholds(query, signal));
+  });
+
+  app.get<RunRoute>('/api/runs/:run/scores', (request, reply) =>
+    answer(parts, request, reply, (index, signal) => index.scores(signal)),
+  );
+
+  app.get<ItemRoute>('/api/runs/:run/items/:seq', (request, reply) => {
+    const seq = seqOf(request.params.seq);
+    return answer(parts, request, reply, (index, signal) => detailOf(index, seq, signal));
+  });
+}
+
+/** What `query` finds, or 202 while the run is being indexed. */
+async function answer<T>(
+  { runs, indexes }: ItemParts,
+  { params }: FastifyRequest<RunRoute>,
+  reply: FastifyReply,
+  query: (index: RunIndex, signal: AbortSignal, stale: boolean) => Promise<T>,
+): Promise<T | FastifyReply> {
+  const dir = await runs.find(params.run);
+  const signal = whileOpen(reply);
+  const lease = await indexes.lease(dir, signal);
+  if ('indexing' in lease) {
+    const body: Indexing = { indexing: lease.indexing };
+    return reply.code(202).send(body);
+  }
+  try {
+    return await query(lease.index, signal, lease.stale);
+  } finally {
+    lease.release();
+  }
+}
+
+async function detailOf(index: RunIndex, seq: number, signal: AbortSignal): Promise<ItemDetail> {
+  const item = await index.item(seq, signal);
+  if (item === null) throw noSuchItem();
+  const { line, reviews } = item;
+  const restricted_by = restrictedBy(line);
+  return {
+    line,
+    decided_by_in_words: line.decision === null ? null : decidedByInWords(line.decided_by),
+    restricted: restricted_by !== null,
+    restricted_by,
+    reviews,
+    tipped_by: await conversationTip(index.lines, line, signal),
+  };
+}

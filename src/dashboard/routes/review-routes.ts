@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { LABEL_FILES, NEW_REVIEW, type Review } from '../api/reviews.ts';
+import { bodyOf } from '../body.ts';
+import { DashboardError } from '../errors.ts';
+import { labelFile } from '../reviews/label-files.ts';
+import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
+import type { ItemParts } from './item-routes.ts';
+
+interface LabelRoute {
+  Params: { run: string; file: string };
+}
+
+/** What people decide on items, and files of it. A restricted item can be reviewed too: that shows nothing of it. */
+export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
+  app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<Review> => {
+    const seq = seqOf(request.params.seq);
+    const review = bodyOf(NEW_REVIEW, request.body);
+    const dir = await runs.findOwn(request.params.run);
+    const { index, release } = await indexes.patientLease(dir, whileOpen(reply));
+    try {
+      const [line] = await index.lines.read([seq]);
+      if (line === undefined) throw noSuchItem();
+      return await index.reviews.add(line, review);
+    } finally {
+      release();
+    }
+  });
+
+  app.get<LabelRoute>('/api/runs/:run/labels/:file', async (request, reply) => {
+    const file = LABEL_FILES.find((name) => name === request.params.file);
+    if (file === undefined) throw new DashboardError('NOT_FOUND', 'there is no such file');
+    const dir = await runs.find(request.params.run);
+    const signal = whileOpen(reply);
+    const { index, release } = await indexes.patientLease(dir, signal);
+    signal.addEventListener('abort', release, { once: true });
+    signal.throwIfAborted();
+    await index.reviews.read(signal);
+    return reply
+      .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
+      .header('content-disposition', `attachment; filename="${file}"`)
+      .send(Readable.from(labelFile(file, index, signal)));
+  });
+}

@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { RunRecord } from '../../../src/config/run-config.ts';
+import { LinesBySeq } from '../../../src/dashboard/index/lines-by-seq.ts';
+import { RunIndex } from '../../../src/dashboard/index/run-index.ts';
+import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.ts';
+
+export const signal = new AbortController().signal;
+
+const RUN = '20261122T120000Z-night-ab12';
+
+/** An index of these lines, which are in ascending seq. Closed when the test is over. */
+export async function indexed(
+  lines: readonly OutcomeLine[],
+  policy: Policy = DEFAULT_POLICY,
+): Promise<RunIndex> {
+  const dir = await mkdtemp(join(tmpdir(), 'guardsweep-indexed-'));
+  const path = join(dir, 'verdicts.jsonl');
+  const folder = join(dir, 'index');
+  await mkdir(folder);
+  await writeFile(join(dir, 'run.json'), '{}');
+  await writeFile(path, lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join(''));
+  const index = await RunIndex.build({
+    record: { run: RUN, config: { policy } } as RunRecord,
+    lines: await LinesBySeq.scan(path, { signal, progress: () => undefined }),
+    reviews: await Reviews.open({ dir, run: RUN }),
+    ...{ folder, signal, progress: () => undefined },
+  });
+  onTestFinished(async () => {
+    await index.close();
+    await rm(dir, { recursive: true });
+  });
+  return index;
+}

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ITEM_FILTER, ITEM_QUERY, ITEM_SORTS, type ItemFilter } from '../../../src/dashboard/api/items.ts';
+import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
+import { ITEM_CODES } from '../../../src/domain/item-error.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { MODALITIES } from '../../../src/domain/request.ts';
+import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
+import { seeded } from '../../helpers/seeded.ts';
+import { indexed, signal } from './indexed.ts';
+import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
+
+const DIMENSIONS = [
+  'decisions',
+  'categories',
+  'modalities',
+  'corpora',
+  'errorCodes',
+  'review',
+  'score',
+] as const;
+
+type Dimension = (typeof DIMENSIONS)[number] | 'search';
+
+/** The keys by which the category filter finds an item. */
+function categoriesOf({ decision, subcategory_flags }: OutcomeLine): string[] {
+  const flags = subcategory_flags ?? [];
+  const keys: string[] = CATEGORY_KEYS.filter((key) => flags.includes(key));
+  if (flags.some((key) => !isCategoryKey(key))) keys.push('other');
+  if (flags.length === 0 && (decision === 'review' || decision === 'block')) keys.push('none');
+  return keys;
+}
+
+/** Halves of surrogate pairs are not text. */
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd').toLowerCase();
+
+/** The same as the index, in plain JavaScript. */
+class Model {
+  readonly lines: readonly OutcomeLine[];
+  readonly reviews = new Map<number, 'agreed' | 'overturned'>();
+
+  constructor(lines: readonly OutcomeLine[]) {
+    this.lines = lines;
+  }
+
+  reviewOf({ seq }: OutcomeLine): string {
+    return this.reviews.get(seq) ?? 'open';
+  }
+
+  holds(line: OutcomeLine, filter: ItemFilter, dimension: Dimension): boolean {
+    const any = <T>(list: readonly T[], value: T): boolean => list.length === 0 || list.includes(value);
+    switch (dimension) {
+      case 'decisions':
+        return any<string>(filter.decisions, line.decision ?? 'error');
+      case 'categories':
+        return (
+          filter.categories.length === 0 ||
+          categoriesOf(line).some((key) => any<string>(filter.categories, key))
+        );
+      case 'modalities':
+        return any<string | null>(filter.modalities, line.modality);
+      case 'corpora':
+        return any(filter.corpora, corpusOf(line));
+      case 'errorCodes':
+        return any<string | undefined>(filter.errorCodes, line.error?.code);
+      case 'review':
+        return filter.review === 'any' || filter.review === this.reviewOf(line);
+      case 'score':
+        return (
+          (filter.minScore === null || (line.score !== null && line.score >= filter.minScore)) &&
+          (filter.maxScore === null || (line.score !== null && line.score <= filter.maxScore))
+        );
+      case 'search': {
+        const needle = wellFormed(filter.search);
+        return wellFormed(line.id).includes(needle) || wellFormed(line.source.path).includes(needle);
+      }
+    }
+  }
+
+  found(filter: ItemFilter, except: Dimension | null = null): OutcomeLine[] {
+    const by = [...DIMENSIONS, 'search' as const].filter((dimension) => dimension !== except);
+    return this.lines.filter((line) => by.every((dimension) => this.holds(line, filter, dimension)));
+  }
+
+  sorted(filter: ItemFilter, sort: (typeof ITEM_SORTS)[number]): number[] {
+    const key = (line: OutcomeLine): number[] => {
+      const score = line.score ?? null;
+      switch (sort) {
+        case 'severity':
+          return [-severityOf(line), score === null ? 1 : -score];
+        case 'uncertainty':
+          return [score === null ? 9 : Math.abs(score - 0.5)];
+        case 'score_up':
+          return [score ?? 9];
+        case 'latency':
+          return [line.latency_ms === null ? 1 : -line.latency_ms];
+        case 'corpus':
+          return [];
+      }
+    };
+    return this.found(filter)
+      .map((line) => [...key(line), line.seq])
+      .sort((a, b) => a.map((value, index) => value - b[index]!).find((difference) => difference !== 0) ?? 0)
+      .map((keys) => keys.at(-1)!);
+  }
+
+  counts(
+    filter: ItemFilter,
+    except: Dimension,
+    names: readonly string[],
+    of: (line: OutcomeLine) => string[],
+  ) {
+    const found = this.found(filter, except).flatMap(of);
+    return Object.fromEntries(names.map((name) => [name, found.filter((each) => each === name).length]));
+  }
+}
+
+function corpusOf({ source }: OutcomeLine): string {
+  return source.path.split('/')[0]!;
+}
+
+const share = fc.option(
+  fc.integer({ min: 0, max: 20 }).map((value) => value / 20),
+  { nil: null },
+);
+
+const FILTER = fc
+  .record(
+    {
+      decisions: fc.subarray(['allow', 'review', 'block', 'error'] as const),
+      categories: fc.subarray([...CATEGORY_KEYS, 'other', 'none'] as const, { maxLength: 4 }),
+      modalities: fc.subarray([...MODALITIES]),
+      corpora: fc.subarray(['uploads', "o'brien", "x' OR '1'='1", ODD_TEXTS[0]!]),
+      errorCodes: fc.subarray([...ITEM_CODES], { maxLength: 8 }),
+      minScore: share,
+      maxScore: share,
+      search: fc.oneof(
+        fc.constantFrom(
+          '',
+          '',
+          'comment-1',
+          'FILE3',
+          "'; drop",
+          'половина',
+          '\ud83d',
+          '\u0000',
+          '%',
+          '$1',
+          '\\',
+        ),
+        fc.constantFrom(...ODD_TEXTS.map((text) => text.slice(0, 12))),
+      ),
+      review: fc.constantFrom('any' as const, 'open' as const, 'agreed' as const, 'overturned' as const),
+    },
+    { requiredKeys: [] },
+  )
+  .map((filter) => ITEM_FILTER.parse(filter));
+
+async function compare(index: RunIndex, model: Model): Promise<void> {
+  const query = fc.record({
+    filter: FILTER,
+    sort: fc.constantFrom(...ITEM_SORTS),
+    offset: fc.integer({ min: 0, max: 100 }),
+    limit: fc.integer({ min: 1, max: 100 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(query, async (given) => {
+      const { filter, sort, offset, limit } = ITEM_QUERY.parse(given);
+      const page = await index.page({ filter, sort, offset, limit }, signal);
+      const expected = model.sorted(filter, sort);
+      expect(page.rows.map(({ seq }) => seq)).toEqual(expected.slice(offset, offset + limit));
+      expect(page.total).toBe(expected.length);
+      const facets = await index.facets(filter, signal);
+      expect(facets.total).toBe(expected.length);
+      const decisions = ['allow', 'review', 'block', 'error'];
+      expect(facets.decisions).toEqual(
+        model.counts(filter, 'decisions', decisions, ({ decision }) => [decision ?? 'error']),
+      );
+      expect(facets.categories).toEqual(
+        model.counts(filter, 'categories', [...CATEGORY_KEYS, 'other', 'none'], categoriesOf),
+      );
+      expect(facets.modalities).toEqual(
+        model.counts(filter, 'modalities', MODALITIES, ({ modality }) =>
+          modality === null ? [] : [modality],
+        ),
+      );
+      expect(facets.reviews).toEqual(
+        model.counts(filter, 'review', ['open', 'agreed', 'overturned'], (line) => [model.reviewOf(line)]),
+      );
+      const codes = model.counts(filter, 'errorCodes', ITEM_CODES, ({ error }) =>
+        error ? [error.code] : [],
+      );
+      expect(facets.error_codes).toEqual(
+        Object.fromEntries(Object.entries(codes).filter(([, items]) => items > 0)),
+      );
+      const corpora = model.counts(filter, 'corpora', ['uploads', 'Chats', "o'brien"], (line) => [
+        corpusOf(line),
+      ]);
+      expect(Object.fromEntries(facets.corpora.map(({ corpus, items }) => [corpus, items]))).toEqual(
+        Object.fromEntries(Object.entries(corpora).filter(([, items]) => items > 0)),
+      );
+      const bins = new Array<number>(50).fill(0);
+      for (const { score } of model.found(filter, 'score')) {
+        if (score !== null) bins[Math.min(49, Math.floor(score * 50))]!++;
+      }
+      expect(facets.scores).toEqual(bins);
+    }),
+    { seed: SEED, numRuns: 60 },
+  );
+}
+
+it(`finds, sorts and counts what plain lists would (SEED=${SEED})`, async () => {
+  const lines = randomOutcomes(400, seeded(SEED), DEFAULT_POLICY);
+  const index = await indexed(lines);
+  const model = new Model(lines);
+  for (const line of lines.slice(0, 40)) {
+    const decision = line.seq % 2 === 0 ? 'allow' : 'block';
+    await index.reviews.add(line, { decision, categories: null, note: '' });
+    model.reviews.set(line.seq, decision === line.decision ? 'agreed' : 'overturned');
+  }
+  await compare(index, model);
+});
+
+it('shows an item as its line says, however odd', async () => {
+  const lines = randomOutcomes(200, seeded(SEED), DEFAULT_POLICY);
+  const index = await indexed(lines);
+  const { rows } = await index.page(ITEM_QUERY.parse({ sort: 'corpus', limit: 500 }), signal);
+  expect(rows.map(({ id, path }) => ({ id, path }))).toEqual(
+    lines.map(({ id, source }) => ({ id, path: source.path })),
+  );
+  const flagged = lines.find(({ subcategory_flags }) => (subcategory_flags?.length ?? 0) > 1)!;
+  const row = rows.find(({ seq }) => seq === flagged.seq)!;
+  expect([...row.categories].sort()).toEqual([...flagged.subcategory_flags!].sort());
+});
