@@ -5,6 +5,11 @@ export function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** `1 item`, `2,000 items`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
 /** A share in percent: two significant digits for small ones, never 0% or 100% for what is not. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';

@@ -24,8 +24,10 @@ function plain(svg: string, label: string): string {
   return svg
     .replace(/<style[^]*<\/style>/, '')
     .replaceAll(/ (?:class|pointer-events|ecmeta_\w+|xmlns:xlink|xml:space)="[^"]*"/g, '')
-    .replaceAll(/ style="[^"]*font-size:(\d+)px;[^"]*"/g, ' font-size="$1"')
-    .replaceAll(/ style="[^"]*"/g, '')
+    .replaceAll(/ style="([^"]*)"/g, (_, style: string) => {
+      const [, size] = /(\d+)px/.exec(style) ?? [];
+      return size === undefined ? '' : ` font-size="${size}"`;
+    })
     .replaceAll(/ (?:width|height)="\d+" (?=.*viewBox)/g, ' ')
     .replace('<svg ', `<svg role="img" aria-label="${label}" `)
     .replaceAll(/\n+/g, '');

@@ -40,7 +40,7 @@ export function histogram(options: HistogramOptions): string {
   const { bins, from, to, isTime = false, color, marks = [], width, height, label } = options;
   const present = bins.filter((count) => count > 0);
   const max = Math.max(1, ...present);
-  const isLog = max / Math.min(max, ...present) > MAX_LINEAR_RATIO;
+  const isLog = !isTime && max / Math.min(max, ...present) > MAX_LINEAR_RATIO;
   const text = { color: 'var(--muted)', fontSize: 11, fontFamily: 'inherit' };
   const line = { lineStyle: { color: 'var(--border)' } };
   const option = {
@@ -49,7 +49,7 @@ export function histogram(options: HistogramOptions): string {
     xAxis: {
       type: isTime ? 'time' : 'value',
       ...{ min: from, max: to, splitNumber: isTime ? Math.max(2, Math.round(width / 140)) : 5 },
-      axisLabel: { ...text, hideOverlap: true, ...(isTime && { formatter: TIME }) },
+      axisLabel: { ...text, hideOverlap: true, alignMaxLabel: 'right', ...(isTime && { formatter: TIME }) },
       axisLine: { show: true, onZero: false, ...line },
       axisTick: { show: true, ...line },
       splitLine: { show: false },
@@ -57,6 +57,7 @@ export function histogram(options: HistogramOptions): string {
     yAxis: {
       type: isLog ? 'log' : 'value',
       min: isLog ? LOWEST : 0,
+      ...(isLog && { max: 10 ** Math.ceil(Math.log10(max)) }),
       minInterval: 1,
       splitNumber: 3,
       axisLabel: { ...text, formatter: (value: number) => (value < 1 && value > 0 ? '' : compact(value)) },

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { duration, number, time } from '../format.ts';
+import { counted, duration, number, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 
 /** What the report is of, and what must be known before anything else is read. */
@@ -68,7 +68,7 @@ function Notices({ data }: { readonly data: ReportData }): JSX.Element | null {
     notices.push('ATTENTION: some verdicts do not name the model that judged.');
   if (summary.lost_to_damage > 0) {
     notices.push(
-      `ATTENTION: ${number(summary.lost_to_damage)} recorded outcomes were damaged and judged again.`,
+      `ATTENTION: ${counted(summary.lost_to_damage, 'recorded outcome was', 'recorded outcomes were')} damaged and judged again.`,
     );
   }
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {

@@ -41,19 +41,19 @@ function Listed({
           caption={`${title} first`}
           columns={[
             { name: 'Item' },
-            { name: 'Where' },
             { name: 'Decision' },
             { name: 'Score', numeric: true },
             { name: 'Categories' },
+            { name: 'Where' },
             { name: 'Why' },
             { name: 'Latency', numeric: true },
           ]}
           rows={items.map((item) => [
             cell(<ItemId item={item} />, item.seq),
-            cell(<ItemPlace item={item} />),
             cell(<span class={`decision ${item.decision}`}>{item.decision}</span>),
             cell(score(item.score!), item.score),
             cell(<CategoryNames item={item} />),
+            cell(<ItemPlace item={item} />),
             cell(<Name text={item.decidedBy ?? ''} />),
             cell(item.latencyMs === null ? '–' : milliseconds(item.latencyMs), item.latencyMs ?? -1),
           ])}

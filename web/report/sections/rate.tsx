@@ -30,8 +30,7 @@ export function Rate({ data: { rate, summary } }: { readonly data: ReportData })
   return (
     <Section id="rate" title="Over time">
       <p>
-        {summary.seconds > 0 &&
-          `${number(Math.round(summary.items / summary.seconds))} items per second on average. `}
+        {summary.seconds > 0 && `${rateText(summary.items / summary.seconds)} items per second on average. `}
         Each bar is {step}, in UTC. Copies and verdicts of earlier runs are left out.
       </p>
       {KINDS.filter(([kind]) => bins.length >= MIN_BINS && total(kind) > 0).map(([kind, title, color]) =>
@@ -68,4 +67,8 @@ export function Rate({ data: { rate, summary } }: { readonly data: ReportData })
       </details>
     </Section>
   );
+}
+
+function rateText(rate: number): string {
+  return rate >= 10 ? number(Math.round(rate)) : String(Number(rate.toPrecision(2)));
 }
