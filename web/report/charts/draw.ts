@@ -24,10 +24,7 @@ function plain(svg: string, label: string): string {
   return svg
     .replace(/<style[^]*<\/style>/, '')
     .replaceAll(/ (?:class|pointer-events|ecmeta_\w+|xmlns:xlink|xml:space)="[^"]*"/g, '')
-    .replaceAll(/ style="([^"]*)"/g, (_, style: string) => {
-      const [, size] = /(\d+)px/.exec(style) ?? [];
-      return size === undefined ? '' : ` font-size="${size}"`;
-    })
+    .replaceAll(/ style="[^"]*"/g, '')
     .replaceAll(/ (?:width|height)="\d+" (?=.*viewBox)/g, ' ')
     .replace('<svg ', `<svg role="img" aria-label="${label}" `)
     .replaceAll(/\n+/g, '');
