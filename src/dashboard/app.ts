@@ -5,12 +5,13 @@ import type { WebFiles } from './pages/web-files.ts';
 import { addItemRoutes, type ItemParts } from './routes/item-routes.ts';
 import { addLiveRoutes, type LiveParts } from './routes/live-routes.ts';
 import { addPageRoutes } from './routes/page-routes.ts';
+import { addReportRoute, type ReportParts } from './routes/report-route.ts';
 import { addReviewRoutes } from './routes/review-routes.ts';
 import { addRunRoutes, type RunParts } from './routes/run-routes.ts';
 import { addSessionRoutes, type SessionParts } from './routes/session-routes.ts';
 import { addAccessRules } from './session/access.ts';
 
-export interface AppParts extends SessionParts, RunParts, LiveParts, ItemParts {
+export interface AppParts extends SessionParts, RunParts, ReportParts, LiveParts, ItemParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one line for people about an error that nobody foresaw. */
@@ -57,6 +58,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   });
   addSessionRoutes(app, parts);
   addRunRoutes(app, parts);
+  addReportRoute(app, parts);
   addLiveRoutes(app, parts);
   addItemRoutes(app, parts);
   addReviewRoutes(app, parts);

@@ -17,6 +17,7 @@ import { Roots } from './runs/roots.ts';
 import { RunControl } from './runs/run-control.ts';
 import { RunFolder } from './runs/run-folder.ts';
 import { RunList } from './runs/run-list.ts';
+import { RunReports } from './runs/run-reports.ts';
 import { RunProcesses } from './runs/run-processes.ts';
 import { FailedLogins } from './session/failed-logins.ts';
 import { Sessions } from './session/sessions.ts';
@@ -84,21 +85,9 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });
   const indexes = new RunIndexes();
   const app = await createApp({
-    ...{
-      token,
-      sessions,
-      say,
-      runs,
-      roots,
-      web: files,
-      list,
-      control,
-      keyFile,
-      events,
-      health,
-      signal,
-      indexes,
-    },
+    ...{ token, sessions, say, runs, roots, list, control, keyFile, events, health, signal, indexes },
+    web: files,
+    reports: new RunReports(signal),
     failedLogins: new FailedLogins(),
   });
   return {

@@ -1,18 +1,17 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { Failure } from '../../domain/failure.ts';
 import { shown } from '../../domain/text/shown.ts';
-import { commitsName, RUN_FILES } from '../../files/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { listEpochs } from '../../record/log/epochs.ts';
 import { closedSummary } from '../../record/summary/closed-summary.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { RunRow } from '../api/runs.ts';
 import { isPlainName, isRunDirectory, type RunFolder } from './run-folder.ts';
+import { runSignature } from './run-signature.ts';
 import { finishedRow, openRow, unreadableRow, type KnownRun } from './run-row.ts';
 
 /** Runs that are listed, newest first. */
@@ -124,7 +123,7 @@ export class RunList {
   async #currentOf(run: string, signal: AbortSignal): Promise<CurrentRun> {
     const dir = join(this.#options.folder.path, run);
     try {
-      const signature = await signatureOf(dir);
+      const signature = await runSignature(dir);
       const entry = this.#entries.get(run);
       if (entry?.signature === signature) {
         entry.checkedAt = performance.now();
@@ -171,18 +170,6 @@ export class RunList {
 
 function unreadable(run: string, problem: string): CurrentRun {
   return { row: unreadableRow(run, problem), pass: 1 };
-}
-
-/** Times and sizes of what a run writes. */
-async function signatureOf(dir: string): Promise<string> {
-  const newest = (await listEpochs(dir)).at(-1);
-  const commits = newest === undefined ? [] : [join(RUN_FILES.log, commitsName(newest))];
-  const { run, plan, control, summary } = RUN_FILES;
-  const parts = [run, plan, control, summary, ...commits].map(async (name) => {
-    const found = await lstat(join(dir, name)).catch(() => null);
-    return found === null ? '-' : `${found.ino} ${found.size} ${found.mtimeMs}`;
-  });
-  return (await Promise.all(parts)).join('; ');
 }
 
 function problemOf(error: unknown): string {
