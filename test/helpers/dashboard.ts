@@ -17,13 +17,17 @@ export interface ServedDashboard {
   readonly fetch: (path: string, init?: { method?: string; body?: unknown }) => Promise<Response>;
   /** The same with the session cookie, for requests that are built by hand. */
   readonly cookie: string;
+  /** Lines on stdout. */
+  readonly printed: readonly string[];
   /** Lines that the server said, such as about an error that nobody foresaw. */
   readonly said: readonly string[];
   /** Ends the server as an interrupt does. Idempotent. */
   close(): Promise<void>;
 }
 
-interface ServedOptions extends Partial<Pick<DashboardOptions, 'roots' | 'guards' | 'env'>> {
+interface ServedOptions extends Partial<
+  Pick<DashboardOptions, 'roots' | 'guards' | 'env' | 'sessionLifetimeMs'>
+> {
   /** Folder of the runs. */
   readonly out: string;
   /** Of the environment; default: the server makes one. */
@@ -31,14 +35,22 @@ interface ServedOptions extends Partial<Pick<DashboardOptions, 'roots' | 'guards
   readonly openGuards?: OpenGuards;
 }
 
-/** The real server of `guardsweep serve` over a folder of runs, closed when the test is over. It has no guard unless given. */
-export async function serveDashboard({
+/** The same as `startDashboard`, closed when the test is over. */
+export async function serveDashboard(options: ServedOptions): Promise<ServedDashboard> {
+  const served = await startDashboard(options);
+  onTestFinished(() => served.close());
+  return served;
+}
+
+/** The real server of `guardsweep serve` over a folder of runs. It has no guard unless given. The caller closes it. */
+export async function startDashboard({
   out,
   roots = [out],
   guards = [],
   env = process.env,
   token = null,
   openGuards,
+  sessionLifetimeMs,
 }: ServedOptions): Promise<ServedDashboard> {
   const lines: string[] = [];
   const said: string[] = [];
@@ -52,7 +64,10 @@ export async function serveDashboard({
       ...{ host: '127.0.0.1', port: 0, token, judging: DEFAULT_JUDGING },
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
-      dashboard: { out, roots, guards, redis: null, env, program: [process.execPath, MAIN] },
+      dashboard: {
+        ...{ out, roots, guards, env, redis: null, program: [process.execPath, MAIN] },
+        ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
+      },
       stdout: {
         line: (line) => {
           lines.push(line);
@@ -67,7 +82,6 @@ export async function serveDashboard({
     stop.abort(new Error('the test is over'));
     await serving;
   };
-  onTestFinished(close);
   await Promise.race([printed, serving]);
   const origin = /listening on (\S+)/.exec(lines.join('\n'))![1]!;
   const made = token ?? /#token=(\S+)/.exec(lines.join('\n'))![1]!;
@@ -76,7 +90,7 @@ export async function serveDashboard({
     const headers = { cookie, origin, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) };
     return fetch(origin + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
   };
-  return { origin, token: made, fetch: fetchLoggedIn, cookie, said, close };
+  return { origin, token: made, fetch: fetchLoggedIn, cookie, printed: lines, said, close };
 }
 
 /** Logs in as the page does; returns the session cookie. */

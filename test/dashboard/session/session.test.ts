@@ -7,6 +7,74 @@ it('opens with the token of the printed link, and with nothing else', async () =
   expect((await fetch(`${origin}/api/session`)).status).toBe(401);
   expect(await (await loggedIn('/api/session')).json()).toMatchObject({ may_control: true });
   await expect(logIn(origin, `${token}x`)).rejects.toThrow('login: 401');
-  const bearer = await fetch(`${origin}/api/session`, { headers: { authorization: `Bearer ${token}` } });
-  expect(bearer.status).toBe(200);
+  const bearer = (sent: string): Promise<Response> =>
+    fetch(`${origin}/api/session`, { headers: { authorization: `Bearer ${sent}` } });
+  expect((await bearer(token)).status).toBe(200);
+  expect((await bearer(`${token}x`)).status).toBe(401);
+  const cookie = `guardsweep-${new URL(origin).port}=${token}`;
+  expect((await fetch(`${origin}/api/session`, { headers: { cookie } })).status).toBe(401);
+});
+
+it('the link has a token that was made for this process, not one that the user chose', async () => {
+  const out = await temporaryFolder();
+  const made = await serveDashboard({ out });
+  expect(made.printed).toContain(`dashboard: ${made.origin}/login#token=${made.token}`);
+  expect(made.token).toMatch(/^[\w-]{43}$/);
+  const chosen = await serveDashboard({ out, token: 'a-token-of-the-environment' });
+  expect(chosen.printed).toContain(`dashboard: ${chosen.origin}/login`);
+  expect(chosen.printed.join()).not.toContain('a-token-of-the-environment');
+});
+
+it('a session ends when somebody logs out, and when its time is over', async () => {
+  const {
+    origin,
+    token,
+    fetch: loggedIn,
+  } = await serveDashboard({
+    out: await temporaryFolder(),
+    sessionLifetimeMs: 1000,
+  });
+  const cookie = await logIn(origin, token);
+  const session = (): Promise<Response> => fetch(`${origin}/api/session`, { headers: { cookie } });
+  expect((await session()).status).toBe(200);
+  const response = await fetch(`${origin}/api/session`, {
+    method: 'DELETE',
+    headers: { cookie, origin, 'content-type': 'application/json' },
+  });
+  expect([response.status, response.headers.getSetCookie()[0]]).toEqual([
+    204,
+    expect.stringContaining('Max-Age=0'),
+  ]);
+  expect((await session()).status).toBe(401);
+  const events = await fetch(`${origin}/api/events`, { headers: { cookie: await logIn(origin, token) } });
+  // The stream ends with the session that it was opened in.
+  await events.text();
+  expect((await loggedIn('/api/session')).status).toBe(401);
+});
+
+it('the cookie is out of reach for scripts and other sites, and for http where the page is https', async () => {
+  const { origin, token } = await serveDashboard({ out: await temporaryFolder() });
+  const cookieFor = async (from: string): Promise<string> => {
+    const response = await fetch(`${origin}/api/session`, {
+      method: 'POST',
+      headers: { origin: from, 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+    return response.headers.getSetCookie()[0]!;
+  };
+  expect(await cookieFor(origin)).toMatch(
+    /^guardsweep-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+  );
+  expect(await cookieFor(origin.replace('http:', 'https:'))).toMatch(/; SameSite=Strict; Secure$/);
+});
+
+it('an address that tried ten wrong tokens waits, whatever it tries next', async () => {
+  const { origin, token, fetch: loggedIn } = await serveDashboard({ out: await temporaryFolder() });
+  const wrong = Array.from({ length: 10 }, (_, at) => logIn(origin, `wrong ${at}`).catch(String));
+  expect(new Set(await Promise.all(wrong))).toEqual(new Set(['Error: login: 401']));
+  await expect(logIn(origin, token)).rejects.toThrow('login: 429');
+  const bearer = await fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${token}` } });
+  expect(bearer.status).toBe(429);
+  // Who is logged in is not affected.
+  expect((await loggedIn('/api/session')).status).toBe(200);
 });

@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+
+let served: ServedDashboard;
+
+/** Sends exactly these headers, which `fetch` would not, and returns the status and the code of the answer. */
+async function send(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body = '',
+): Promise<string> {
+  const { hostname, port } = new URL(served.origin);
+  const request = httpRequest({ hostname, port, path, method, headers, agent: false });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return code === undefined ? String(response.statusCode) : `${response.statusCode} ${code}`;
+}
+
+describe('requests that change something', () => {
+  beforeAll(async () => {
+    served = await startDashboard({ out: join(tmpdir(), 'guardsweep-no-such-folder'), roots: [tmpdir()] });
+  });
+  afterAll(() => served.close());
+
+  const json = 'application/json';
+  const own = (): string => served.origin;
+  const cases: readonly (readonly [what: string, headers: () => Record<string, string>, expected: string])[] =
+    [
+      ['from our page', () => ({ origin: own(), 'content-type': json }), '404 NOT_FOUND'],
+      [
+        'with a charset',
+        () => ({ origin: own(), 'content-type': `${json}; charset=utf-8` }),
+        '404 NOT_FOUND',
+      ],
+      ['without an Origin', () => ({ 'content-type': json }), '403 FORBIDDEN'],
+      ['from another site', () => ({ origin: 'http://evil.example', 'content-type': json }), '403 FORBIDDEN'],
+      ['from another port', () => ({ origin: 'http://127.0.0.1:1', 'content-type': json }), '403 FORBIDDEN'],
+      ['from a sandboxed page', () => ({ origin: 'null', 'content-type': json }), '403 FORBIDDEN'],
+      ['as a form', () => ({ origin: own(), 'content-type': 'text/plain' }), '415 UNSUPPORTED_TYPE'],
+      [
+        'as a form with files',
+        () => ({ origin: own(), 'content-type': 'multipart/form-data; boundary=application/json' }),
+        '415 UNSUPPORTED_TYPE',
+      ],
+      ['without a type', () => ({ origin: own() }), '415 UNSUPPORTED_TYPE'],
+      [
+        'for another host',
+        () => ({ origin: own(), host: 'evil.example', 'content-type': json }),
+        '403 FORBIDDEN',
+      ],
+      [
+        'after DNS rebinding',
+        () => ({ origin: 'http://evil.example', host: 'evil.example', 'content-type': json }),
+        '403 FORBIDDEN',
+      ],
+    ];
+
+  it.each(cases)('%s', async (_, headers, expected) => {
+    const { cookie } = served;
+    const asked = await send('POST', '/api/runs/none/actions/pause', { cookie, ...headers() }, '{}');
+    expect(asked).toBe(expected);
+  });
+
+  it.each(cases.filter(([, , expected]) => expected.startsWith('4') && expected !== '404 NOT_FOUND'))(
+    'are refused %s for the login too',
+    async (_, headers, expected) => {
+      expect(await send('POST', '/api/session', headers(), JSON.stringify({ token: served.token }))).toBe(
+        expected,
+      );
+    },
+  );
+
+  it('need a session or the token', async () => {
+    const headers = { origin: own(), 'content-type': json };
+    expect(await send('POST', '/api/runs/none/actions/pause', headers, '{}')).toBe('401 UNAUTHORIZED');
+    const { token } = served;
+    const program = { authorization: `Bearer ${token}`, 'content-type': json };
+    expect(await send('POST', '/api/runs/none/actions/pause', program, '{}')).toBe('404 NOT_FOUND');
+    const evil = { ...program, origin: 'http://evil.example' };
+    expect(await send('POST', '/api/runs/none/actions/pause', evil, '{}')).toBe('403 FORBIDDEN');
+  });
+
+  it('have a body that is JSON, as the request needs it', async () => {
+    const { cookie } = served;
+    const headers = { cookie, origin: own(), 'content-type': json };
+    const bodies = [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"paths":[]}',
+      '{"paths":["x"],"more":1}',
+      '{"paths":["\u{0}"],"name":5}',
+    ];
+    for (const body of [...bodies, '{"paths":["x"],"__proto__":{}}', `${'['.repeat(200_000)}`]) {
+      expect(await send('POST', '/api/runs', headers, body), body.slice(0, 40)).toBe('400 INVALID_REQUEST');
+    }
+    expect(await send('POST', '/api/runs', headers, ' '.repeat(1024 * 1024 + 1))).toBe('413 TOO_LARGE');
+  });
+
+  it('GET is for reading only, from our Host', async () => {
+    const { cookie } = served;
+    expect(await send('GET', '/api/runs', { cookie, host: 'evil.example' })).toBe('403 FORBIDDEN');
+    expect(await send('GET', '/', { host: 'evil.example' })).toBe('403 FORBIDDEN');
+    for (const path of [
+      '/api/runs/none/actions/pause',
+      '/api/session/',
+      '/api/runs/',
+      '/api/none',
+      '/nowhere',
+    ]) {
+      expect(await send('GET', path, { cookie }), path).toBe('404 NOT_FOUND');
+      expect(await send('GET', path, {}), path).toBe('401 UNAUTHORIZED');
+    }
+  });
+});
