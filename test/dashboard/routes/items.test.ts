@@ -1,0 +1,196 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Facets, ItemDetail, ItemPage, ThresholdEffect } from '../../../src/dashboard/api/items.ts';
+import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import { openFinishedVerdicts } from '../../../src/report/finished-verdicts.ts';
+import { readLabels } from '../../../src/report/replay/labels.ts';
+import { replay } from '../../../src/report/replay/replay.ts';
+import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { promptItem } from '../../helpers/items.ts';
+import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
+import { ODD_TEXTS } from '../index/outcomes.ts';
+
+/** Items: texts with odd ids, a restricted one (12), an error (13), and a conversation of three turns (14 … 16). */
+const RESTRICTED = ODD_TEXTS.length;
+const FAILED = RESTRICTED + 1;
+const FIRST_TURN = FAILED + 1;
+
+function item(seq: number): Item {
+  const turn = seq >= FIRST_TURN ? seq - FIRST_TURN + 1 : null;
+  const id = turn === null ? (ODD_TEXTS[seq]?.slice(0, 500) ?? `row ${seq}`) : `chat#${turn}`;
+  const made = promptItem(seq, `text ${seq}`);
+  const row = turn === null ? made.source.row : FIRST_TURN;
+  return { ...made, id, turn, source: { ...made.source, row } };
+}
+
+function judged(each: Item): Outcome {
+  if (each.seq === FAILED) return failed('TIMEOUT');
+  if (each.seq === FIRST_TURN) return verdict(each, { flagged: false });
+  if (each.seq !== RESTRICTED) return verdict(each);
+  const { judgement } = verdict(each, { flagged: true });
+  return { judgement: { ...judgement!, subcategoryFlags: ['child_sexual_exploitation'] }, failure: null };
+}
+
+interface Served extends ServedDashboard {
+  readonly dir: string;
+  readonly run: string;
+}
+
+/** A server over a new run. */
+async function served(): Promise<Served> {
+  const items = Array.from({ length: FIRST_TURN + 3 }, (_, seq) => item(seq));
+  const shard = { shard: 0, pass: 1, lane: 'text' as const, items };
+  const { dir } = await finishedRun([resultOf(shard, judged)]);
+  return { ...(await serveDashboard({ out: dirname(dir) })), dir, run: basename(dir) };
+}
+
+/** The body of an answer of 200, once the run is indexed. */
+async function answered<T>(
+  { fetch, run }: Served,
+  path: string,
+  init?: Parameters<ServedDashboard['fetch']>[1],
+): Promise<T> {
+  for (;;) {
+    const response = await fetch(`/api/runs/${run}${path}`, init);
+    if (response.status === 202) continue;
+    expect([path, response.status]).toEqual([path, 200]);
+    return (await response.json()) as T;
+  }
+}
+
+describe('the review list', () => {
+  it('has items by severity, their counts, and what thresholds would decide', async () => {
+    const server = await served();
+    const post = <T>(path: string, body: object): Promise<T> =>
+      answered<T>(server, path, { method: 'POST', body });
+    const page = await post<ItemPage>('/items', {});
+    expect(page).toMatchObject({ total: FIRST_TURN + 3, offset: 0, stale: false });
+    expect(page.rows[0]).toMatchObject({ decision: 'block', score: 0.93, categories: ['hate'] });
+    expect(page.rows.at(-1)).toMatchObject({ seq: FAILED, decision: null, error_code: 'TIMEOUT' });
+    const odd = new Map(page.rows.map(({ seq, id }) => [seq, id]));
+    for (const [seq, text] of ODD_TEXTS.entries()) expect(odd.get(seq)).toBe(text.slice(0, 500));
+    expect(page.rows.find(({ seq }) => seq === RESTRICTED)).toMatchObject({ restricted: true });
+
+    const found = await post<ItemPage>('/items', { filter: { search: "'; drop table" } });
+    expect(found.rows.map(({ seq }) => seq)).toEqual([0]);
+    const facets = await post<Facets>('/facets', { decisions: ['error'] });
+    expect([facets.total, facets.decisions.error, facets.error_codes['TIMEOUT']]).toEqual([1, 1, 1]);
+
+    const none = await post<ThresholdEffect>('/thresholds', { thresholds: {} });
+    expect(none.changes).toEqual([]);
+    const all = await post<ThresholdEffect>('/thresholds', {
+      thresholds: { default: { review: 0, block: null } },
+    });
+    expect(all.then).toMatchObject({ allow: 0, block: 1 });
+    const { score } = await answered<{ score: number[] }>(server, '/scores');
+    expect(score.reduce((sum, items) => sum + items)).toBe(FIRST_TURN + 2);
+  });
+
+  it('refuses queries of another form', async () => {
+    const { fetch, run } = await served();
+    for (const [path, body] of [
+      ['/items', { sort: 'seq; DROP TABLE items' }],
+      ['/items', { filter: { corpora: [1] } }],
+      ['/items', { limit: 501 }],
+      ['/facets', { search: 'x'.repeat(201) }],
+      ['/thresholds', { thresholds: { score: { review: 0, block: 1 } } }],
+      ['/thresholds', { thresholds: { hate: { review: 2, block: null } } }],
+    ] as const) {
+      const { status } = await fetch(`/api/runs/${run}${path}`, { method: 'POST', body });
+      expect([path, body, status]).toEqual([path, body, 400]);
+    }
+  });
+
+  it('has no run but those of its folder, and no item that is not there', async () => {
+    const server = await served();
+    const { run } = server;
+    for (const path of ['/api/runs/none/items/0', '/api/runs/..%2f..%2fetc/items/0']) {
+      expect((await server.fetch(path)).status).toBe(404);
+    }
+    await answered(server, '/items/0');
+    for (const seq of ['999', '-1', '1e3', '0x1', '9'.repeat(16), '%00']) {
+      expect((await server.fetch(`/api/runs/${run}/items/${seq}`)).status).toBe(404);
+    }
+  });
+
+  it('says what the record says of an item, and which turn tipped its conversation', async () => {
+    const server = await served();
+    const last = await answered<ItemDetail>(server, `/items/${FIRST_TURN}`);
+    expect(last.line).toMatchObject({ seq: FIRST_TURN, turn: 1, decision: 'allow' });
+    expect(last.tipped_by).toEqual({ turn: 2, seq: FIRST_TURN + 1 });
+    const restricted = await answered<ItemDetail>(server, `/items/${RESTRICTED}`);
+    expect(restricted).toMatchObject({
+      ...{ restricted: true, restricted_by: 'child_sexual_exploitation', tipped_by: null, reviews: [] },
+    });
+    expect(restricted.decided_by_in_words).toMatch(/\w/);
+  });
+});
+
+describe('reviews', () => {
+  it('are kept beside the run, and exported as labels that replay reads', async () => {
+    const server = await served();
+    const { run, dir } = server;
+    const review = (seq: number, body: object): Promise<Review> =>
+      answered<Review>(server, `/items/${seq}/reviews`, { method: 'POST', body });
+    const note = '</script><script>alert(1)</script>\u0000\ud800';
+    expect(await review(0, { decision: 'allow', note })).toMatchObject({ seq: 0, agrees: false, note });
+    expect(await review(3, { decision: 'block', categories: ['hate'] })).toMatchObject({ agrees: true });
+    expect(await review(RESTRICTED, { decision: 'block' })).toMatchObject({ agrees: true });
+    expect(await review(4, { decision: 'block' })).toMatchObject({ agrees: false });
+    expect(await review(4, { decision: null })).toMatchObject({ decision: null });
+
+    const { reviews } = await answered<ItemDetail>(server, '/items/0');
+    expect(reviews).toMatchObject([{ decision: 'allow', by: expect.any(String) as string, note }]);
+    const facets = await answered<Facets>(server, '/facets', { method: 'POST', body: {} });
+    expect(facets.reviews).toEqual({ open: FIRST_TURN, agreed: 2, overturned: 1 });
+
+    const labels = await server.fetch(`/api/runs/${run}/labels/labels.jsonl`);
+    expect(labels.headers.get('content-disposition')).toBe('attachment; filename="labels.jsonl"');
+    const path = join(dirname(dir), 'labels.jsonl');
+    await writeFile(path, await labels.text());
+    const finished = await openFinishedVerdicts(dir, signal);
+    const result = await replay(finished, {
+      ...{ policy: finished.record.config.policy, wanted: { precision: null, recall: null } },
+      ...{ labels: await readLabels(path), out: null, signal },
+    });
+    expect(result.labels).toMatchObject({ labels: 16, unmatched: 0, contradictions: 0, without_verdict: 0 });
+    expect(result.labels!.scores[0]).toMatchObject({ score: 'score', labelled: { true: 2, false: 1 } });
+  });
+
+  it('are exported as tasks of Label Studio, without content', async () => {
+    const server = await served();
+    const { fetch, run } = server;
+    for (const decision of ['allow', 'block']) {
+      const body = { decision, categories: ['hate'], note: 'why' };
+      await answered(server, '/items/3/reviews', { method: 'POST', body });
+    }
+    await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'allow' } });
+    const tasks = await answered<object[]>(server, '/labels/label-studio.json');
+    expect(tasks).toHaveLength(2);
+    const chosen = { decision: ['block'], categories: ['hate'] };
+    const results = Object.entries(chosen).map(([from_name, choices]) => ({
+      ...{ from_name, to_name: 'item', type: 'choices', value: { choices } },
+    }));
+    const note = { from_name: 'note', to_name: 'item', type: 'textarea', value: { text: ['why'] } };
+    expect(tasks[1]).toMatchObject({
+      data: { item: 'corpus.csv row 4', seq: 3, path: 'corpus.csv', row: 4 },
+      predictions: [{ score: 0.93, result: results }],
+      annotations: [{ result: [...results, note] }],
+    });
+    expect(JSON.stringify(tasks)).not.toContain('text 3');
+    expect((await fetch(`/api/runs/${run}/labels/reviews.jsonl`)).status).toBe(404);
+  });
+
+  it('are refused for what is no item and no decision', async () => {
+    const { fetch, run } = await served();
+    const post = async (seq: number, body: object): Promise<number> =>
+      (await fetch(`/api/runs/${run}/items/${seq}/reviews`, { method: 'POST', body })).status;
+    expect(await post(999, { decision: 'allow' })).toBe(404);
+    expect(await post(0, { decision: 'delete' })).toBe(400);
+    expect(await post(0, { decision: 'allow', note: 'x'.repeat(2001) })).toBe(400);
+    expect(await post(0, { decision: 'allow', by: 'somebody else' })).toBe(400);
+  });
+});
