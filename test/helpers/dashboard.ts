@@ -1,12 +1,13 @@
+import { execFile } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import { serve } from '../../src/dashboard/serve.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
 import { LateGuards } from '../../src/guard-setup/late-guards.ts';
-import { startRun } from '../../src/library/start-run.ts';
 import { DEFAULT_JUDGING } from './judging.ts';
 
 export interface ServedDashboard {
@@ -105,14 +106,15 @@ export async function logIn(origin: string, token: string): Promise<string> {
   return cookie.split(';', 1)[0]!;
 }
 
-/** A run of the embedded guard over files; returns its directory. */
+/** A run of the built command line with its embedded guard; returns its directory. `flags`: of `enqueue`. */
 export async function embeddedRun(
   out: string,
   paths: readonly string[],
-  more: Partial<Parameters<typeof startRun>[0]> = {},
+  flags: readonly string[] = [],
 ): Promise<string> {
-  const { dir } = await startRun({ paths, out, guard: 'embedded:', ...more });
-  return dir;
+  const args = ['enqueue', '--out', out, '--allow-errors', '--quiet', ...flags, '--', ...paths];
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args]);
+  return stdout.trim();
 }
 
 /** The built command line, which is started for runs. */
