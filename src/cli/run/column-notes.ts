@@ -2,8 +2,8 @@ import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import type { FileColumns, Inspection } from '../../ingest/recognise/inspect.ts';
 
-/** Per kind; a folder may hold tables of many shapes. */
-const MAX_LINES = 20;
+/** Per kind; a folder may hold tables of many shapes, and a screen has little room. */
+const MAX_LINES = 4;
 
 /** Lines of the summary about columns that were not judged. Files with the same columns share a line. */
 export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
@@ -13,7 +13,7 @@ export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Ins
       : [`Read without a header, with the first row as data: ${filesOf(withoutHeader)} (--header yes|no)`]),
     ...lines(
       unjudgedColumns,
-      (files, columns) => `Columns of ${files} that were not judged: ${columns} (--text-column)`,
+      (files, columns) => `Columns not judged in ${files}: ${columns} (--text-column)`,
     ),
     ...lines(
       withoutText,

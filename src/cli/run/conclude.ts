@@ -5,6 +5,7 @@ import { handOver } from '../../runs/finish/hand-over.ts';
 import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
 import { exportCleanRows } from './export-clean-rows.ts';
+import { afterFirstRun, openNext } from './next-steps.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
@@ -34,13 +35,21 @@ async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Pro
   if (line !== null) tell(ui, line);
 }
 
+interface Ended {
+  readonly retry: boolean;
+  /** About the sources of a new run. */
+  readonly notes: readonly string[];
+  /** Whether its folder held no run before. */
+  readonly isFirst: boolean;
+}
+
 /**
  * Writes the report of a run that came to its end, prints its summary, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
  * when the head could not be noted or the `--on-finish` command failed; the failure of an export that was asked for.
  */
 export async function conclude(
   result: RunResult,
-  { retry, notes }: { readonly retry: boolean; readonly notes: readonly string[] },
+  { retry, notes, isFirst }: Ended,
   ui: FeedUi,
 ): Promise<number> {
   const { run, summary, worked } = result;
@@ -53,7 +62,8 @@ export async function conclude(
   }
   await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
-  else ui.stdout.lines([...summaryLines(summary), ...notes, run.dir]);
+  else ui.stdout.lines([...summaryLines(summary), ...notes, openNext(summary, run.dir, ui), run.dir]);
+  if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.lines(afterFirstRun(ui));
   const exported = await exportWhenFinished(result, ui);
   const { afterFinish, cwd, env, interrupts } = ui;
   const failures = await handOver(result, { afterFinish, cwd, env, signal: interrupts.drain });

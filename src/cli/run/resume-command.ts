@@ -2,21 +2,32 @@ import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 
-/** The command that finishes a run, started as this one was: through npm, or directly. */
-export function resumeCommand(
-  runDir: string,
-  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-): string {
-  const fromHere = relative(cwd, runDir);
-  const path = shellWord(fromHere === '' || fromHere.startsWith('..') ? runDir : fromHere);
-  return env['npm_lifecycle_event'] === undefined ? `guardsweep resume ${path}` : `npm run resume -- ${path}`;
+/** Where a command was typed. */
+interface Place {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A path as a word of a command to type: relative where that is shorter to read. */
+export function typedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
+  const fromHere = relative(cwd, path);
+  return shellWord(fromHere === '' || fromHere.startsWith('..') ? path : fromHere);
+}
+
+/** A command to type, started as this one was: through npm, or directly. */
+export function ownCommand(name: string, words: readonly string[], { env }: Pick<Place, 'env'>): string {
+  if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
+  return ['npm run', name, ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
+}
+
+/** The command that finishes a run. */
+export function resumeCommand(runDir: string, place: Place): string {
+  return ownCommand('resume', [typedPath(runDir, place)], place);
 }
 
 /** Failure of a command whose run was interrupted: exit status 130, and how to finish the run. */
-export function interruptedFailure(
-  runDir: string,
-  place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-): Failure {
+export function interruptedFailure(runDir: string, place: Place): Failure {
   return new Failure(
     'interrupted',
     `interrupted; what was judged is kept, finish it with: ${resumeCommand(runDir, place)}`,

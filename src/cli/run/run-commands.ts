@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
@@ -29,7 +30,8 @@ const WITH_REDIS =
 export const runCommands: RunCommands = {
   enqueue: async (config, ui) => {
     await assertExportable(ui, config.sources);
-    return shown(ui, false, async (options) => {
+    const isFirst = !existsSync(config.output.dir);
+    return shown(ui, { retry: false, isFirst }, async (options) => {
       const { fleet, detach, guardTls, startWaitMs, env, afterFinish } = ui;
       if (fleet === null) {
         return startHere({ config, guardTls, startWaitMs, afterFinish }, env, options);
@@ -61,7 +63,7 @@ async function checkStore(config: RunConfig, { keyFile, drain, report }: RunOpti
 
 async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
   await assertExportable(ui, []);
-  return shown(ui, retry, async (common) => {
+  return shown(ui, { retry, isFirst: false }, async (common) => {
     const { fleet, detach, guardTls, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
     const options = { ...common, retry, trusted };
     if (fleet === null) {
@@ -86,7 +88,7 @@ async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<n
  */
 async function shown(
   ui: FeedUi,
-  retry: boolean,
+  about: { readonly retry: boolean; readonly isFirst: boolean },
   work: (options: RunOptions) => Promise<RunResult | number>,
 ): Promise<number> {
   const display = new RunDisplay(ui);
@@ -99,5 +101,5 @@ async function shown(
   } finally {
     display.stop();
   }
-  return typeof result === 'number' ? result : conclude(result, { retry, notes: display.notes }, ui);
+  return typeof result === 'number' ? result : conclude(result, { ...about, notes: display.notes }, ui);
 }

@@ -2,23 +2,33 @@ import { ITEM_ADVICE } from '../../domain/words/item-advice.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+import { categoryTable } from './category-table.ts';
 import { canaryLine } from './canary-counts.ts';
 import { helpWith, OTHER_FILES } from './file-kinds.ts';
 import { gateText } from './gates.ts';
+import { listed, number } from './listed.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
 import type { WholeConversations } from '../tally.ts';
 import type { ConversationCounts } from './conversation-counts.ts';
 
-/** Max lines about guards and models, and max reasons for leaving files out. */
-const MAX_LISTED = 20;
+/** Hex digits of a fingerprint that are shown: enough to tell two models apart. */
+const SHOWN_DIGITS = 16;
+
+/** Files without items that are named, and characters of each. */
+const MAX_PATHS = 3;
+const MAX_PATH = 60;
+
+/** Rules of a policy that are shown. */
+const MAX_RULES = 4;
+
+const MAX_FILES = 12;
 
 /**
  * The summary for people, as lines: what was judged, here or before, and what was not; then decisions and categories; then the guards,
@@ -75,18 +85,21 @@ function headlines(summary: Summary): string[] {
 }
 
 function notJudged(summary: Summary): string[] {
-  const lines = Object.entries(summary.by_error_code).map(([code, count]) => {
-    const advice = ITEM_ADVICE[code as ItemCode];
-    const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
-    return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
-  });
+  const lines = listed(
+    Object.entries(summary.by_error_code).map(([code, count]) => {
+      const advice = ITEM_ADVICE[code as ItemCode];
+      const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
+      return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
+    }),
+  );
   const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
   if (kinds.length > 0) lines.push('Files of unsupported types:');
-  for (const [extension, count] of kinds) {
+  const helped = kinds.map(([extension, count]) => {
     const help = helpWith(extension);
     const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
-    lines.push(`  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`);
-  }
+    return `  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`;
+  });
+  lines.push(...listed(helped));
   if (summary.without_text_column > 0) {
     const tables = summary.without_text_column;
     const of = tables === 1 ? '1 of the files above has' : `${number(tables)} of the files above have`;
@@ -105,7 +118,7 @@ function notJudged(summary: Summary): string[] {
   if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
   lines.push(...emptySources(summary));
   const skipped = Object.entries(summary.skipped).map(
-    ([reason, count]) => `${shown(reason)} (${number(count)})`,
+    ([reason, count]) => `${shown(reason, MAX_PATH)} (${number(count)})`,
   );
   const where = Object.keys(summary.skipped).some(isSkipReason) ? `; listed in ${RUN_FILES.skipped}` : '';
   if (skipped.length > 0) lines.push(`Left out: ${listed(skipped).join(', ')}${where}`);
@@ -114,8 +127,9 @@ function notJudged(summary: Summary): string[] {
 
 function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
   if (count === 0) return [];
-  const named = paths.map((path) => shownName(path)).join(', ');
-  const more = count > paths.length ? ` and ${number(count - paths.length)} more` : '';
+  const names = paths.slice(0, MAX_PATHS);
+  const more = count > names.length ? ` and ${number(count - names.length)} more` : '';
+  const named = names.map((path) => shownName(path, MAX_PATH)).join(', ');
   return [`Files without items: ${named}${more}`];
 }
 
@@ -124,16 +138,11 @@ function decisions(summary: Summary): string[] {
   const lines = [
     `Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`,
     `Policy: ${policyText(summary.policy)}`,
-    `Flagged by the guard itself: ${number(summary.guard_flagged)}`,
   ];
-  const categories = Object.entries(summary.by_category).sort(([, a], [, b]) => b - a);
-  if (categories.length > 0 || summary.without_category > 0) {
-    lines.push('Flagged categories:');
-    for (const [key, count] of categories) lines.push(`  ${number(count).padStart(9)}  ${categoryName(key)}`);
+  if (summary.guard_flagged !== review + block) {
+    lines.push(`Flagged by the guard itself: ${number(summary.guard_flagged)}`);
   }
-  if (summary.without_category > 0) {
-    lines.push(`  ${number(summary.without_category).padStart(9)}  no category`);
-  }
+  lines.push(...categoryTable(summary));
   if (summary.restricted > 0) {
     const count = number(summary.restricted);
     lines.push(
@@ -165,7 +174,7 @@ function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string 
     ];
     return `${name} ${from.length === 0 ? 'without thresholds' : from.join(', ')}`;
   });
-  return [...rules, ...lifted].join('; ');
+  return [...listed(rules, MAX_RULES), ...lifted].join('; ');
 }
 
 function gates(summary: Summary): string[] {
@@ -193,7 +202,7 @@ function conversations({ conversations: counts, judged_as_whole: whole }: Summar
 function asWhole({ conversations: count, earlier_turns: turns }: WholeConversations): string[] {
   if (count === 0) return [];
   return [
-    `Judged as a whole: ${number(count)} ${plural(count, 'conversation')}; ${number(turns)} earlier ${plural(turns, 'turn has', 'turns have')} no verdict of ${plural(turns, 'its', 'their')} own (--audit every-turn judges them)`,
+    `${number(count)} ${plural(count, 'conversation')} judged as a whole; ${plural(count, 'its', 'their')} ${number(turns)} earlier ${plural(turns, 'turn')}: --audit every-turn`,
   ];
 }
 
@@ -225,8 +234,8 @@ function percent(share: number): string {
 function guards(summary: Summary): string[] {
   const lines = listed(
     summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
-      const model = fingerprint === null ? 'no fingerprint' : shown(fingerprint);
-      return `Judged by ${shown(endpoint)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
+      const model = fingerprint === null ? 'no fingerprint' : shortened(fingerprint);
+      return `Judged by ${shown(endpoint, MAX_PATH)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
     }),
   );
   if (summary.guards.some(({ kind }) => kind === 'websocket')) {
@@ -236,7 +245,7 @@ function guards(summary: Summary): string[] {
     lines.push('Over REST a guard does not report its model: those verdicts have no fingerprint.');
   }
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
-    lines.push('This is the demonstration guard: "allow" is not evidence that content is harmless.');
+    lines.push('This is the demonstration guard: "allow" does not mean harmless.');
   }
   if (summary.canaries !== undefined && summary.verdicts > 0) {
     const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
@@ -249,17 +258,15 @@ function record(summary: Summary): string[] {
   return [
     ...(summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : []),
     `Chain head: ${summary.chain_head}`,
-    ...(summary.files.length > 0 ? [`Files in ${summary.dir}: ${summary.files.join(', ')}`] : []),
+    ...(summary.files.length > 0 ? [`Files: ${listed(summary.files, MAX_FILES).join(', ')}`] : []),
   ];
 }
 
-function listed(lines: readonly string[]): string[] {
-  const more = lines.length - MAX_LISTED;
-  return more > 0 ? [...lines.slice(0, MAX_LISTED), `and ${number(more)} more`] : [...lines];
-}
-
-function categoryName(key: string): string {
-  return CATEGORIES.find((category) => category.key === key)?.label ?? shownName(key);
+/** `sha256:86e3ed3799e1d595…`; the record has it in full. */
+function shortened(fingerprint: string): string {
+  const [algorithm, digits] = fingerprint.split(':');
+  const isLong = digits !== undefined && digits.length > SHOWN_DIGITS;
+  return shown(isLong ? `${algorithm!}:${digits.slice(0, SHOWN_DIGITS)}…` : fingerprint, MAX_PATH);
 }
 
 function rate({ items, seconds }: Summary): string {
@@ -271,8 +278,4 @@ function duration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const rest = `${Math.floor(seconds % 60)} s`;
   return minutes < 60 ? `${minutes} min ${rest}` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -13,11 +13,13 @@ const OURS = [
   /^Judged [\d,]+ of [\d,]+ items?; [\d,]+ not judged$/,
   /^ATTENTION: /,
   /^ +[\d,]+ {2}\S/,
-  /^Files (of unsupported types:|in |without items: )/,
+  /^Files(:| of unsupported types:| without items:)( |$)/,
   /^1 of the files above has no column/,
   /^Left out: /,
   /^Decisions: /,
-  /^Flagged categories:$/,
+  /^Flagged categories: +block +review( +allow)?$/,
+  /^ {2}\S.*(?<= {2})([\d,]+|-) +([\d,]+|-)$/,
+  /^ {2}[\d,]+ in these rows, /,
   /^Judged by /,
   /^Canaries: /,
   /^Policy: /,
@@ -26,7 +28,8 @@ const OURS = [
   /^This is the demonstration guard/,
   /^Time: /,
   /^Chain head: [0-9a-f]{64}$/,
-  /^Columns of /,
+  /^Columns not judged in /,
+  /^Open next: /,
   /^No text column was recognised in /,
   /^Read without a header/,
   /^\/\S/,
@@ -37,6 +40,7 @@ const OURS = [
   /^sha256:[0-9a-f]{64}$/,
   /^ {2}[0-9a-f]{64} {2}\S/,
   /^(\d{8}T\d{6}Z-\S+|"[^"]*"): (running|paused|stopped|cancelled|finished|unreadable)/,
+  /^ {2}(\d+%|[\d.,]+ items\/s|\d+ block|read )/,
 ];
 
 /** Fails unless everything that was written is lines of ours, none of them forged, without a character that acts. */

@@ -15,10 +15,10 @@ test('names columns once for all files that have the same, and not without end',
   });
   expect(notes.slice(0, 4)).toEqual([
     'Read without a header, with the first row as data: a.csv and 2 more files (--header yes|no)',
-    'Columns of a.csv and 2 more files that were not judged: "x", "y" (--text-column)',
-    'Columns of b.csv that were not judged: "z" (--text-column)',
+    'Columns not judged in a.csv and 2 more files: "x", "y" (--text-column)',
+    'Columns not judged in b.csv: "z" (--text-column)',
     'No text column was recognised in t0.csv: choose with --text-column among "c0"',
   ]);
-  expect(notes).toHaveLength(24);
-  expect(notes.at(-1)).toBe('… and 10 more such lines');
+  expect(notes).toHaveLength(8);
+  expect(notes.at(-1)).toBe('… and 26 more such lines');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
+import { columnsIn } from '../../../src/domain/text/width.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 
@@ -19,9 +20,12 @@ const SUMMARY: Summary = {
   by_decision: { allow: 12_300, review: 10, block: 30 },
   by_category: { violent_crimes: 4, hate: 31 },
   restricted: 0,
-  decisions_by_category: {},
-  without_category: 0,
-  decisions_without_category: { allow: 0, review: 0, block: 0 },
+  decisions_by_category: {
+    violent_crimes: { allow: 0, review: 2, block: 2 },
+    hate: { allow: 0, review: 1, block: 30 },
+  },
+  without_category: 7,
+  decisions_without_category: { allow: 0, review: 7, block: 0 },
   category_unknown: {},
   partial: 0,
   judged_as_whole: { conversations: 0, earlier_turns: 0 },
@@ -56,13 +60,15 @@ describe('the summary for people', () => {
         'Decisions: 30 block, 10 review, 12,300 allow',
         'Policy: what the guard flags is blocked',
         'Flagged by the guard itself: 38',
-        'Flagged categories:',
-        '         31  Hate',
-        '          4  Violent Crimes',
+        'Flagged categories:  block  review',
+        '  Hate                  30       1',
+        '  Violent Crimes         2       2',
+        '  no category            0       7',
+        '  42 in these rows, 40 items: an item may be in several rows',
         'Judged by grpc://gpu-1:8001, sha256:aa (12,340 verdicts)',
         'Time: 2 min 5 s, 98 items/s',
         `Chain head: ${'c'.repeat(64)}`,
-        'Files in /runs/20261121T020000Z-nightly-ab12: verdicts.jsonl, manifest.json',
+        'Files: verdicts.jsonl, manifest.json',
       ].join('\n'),
     );
   });
@@ -82,21 +88,53 @@ describe('the summary for people', () => {
       whole: 12_340,
       tripped: true,
     };
-    const text = summaryText({ ...SUMMARY, policy, gates: [gate], without_category: 7, partial: 2 });
+    const text = summaryText({ ...SUMMARY, policy, gates: [gate], partial: 2 });
     expect(text).toContain(
       '\nPolicy: default review from 0.5, block from 0.8; hate review from 0.4; allowFlagged\n',
     );
-    expect(text).toContain('\n          4  Violent Crimes\n          7  no category\n');
+    expect(text).toContain('\n  no category            0       7\n');
     expect(text).toContain('\nJudged only in part: 2 items; coverage in the record says how far\n');
     expect(text).toContain(
       '\nGate category hate tripped: 0.00267 is above 0.001 (33 of 12,340 verdicts; 2 flagged without a score for the category)\n',
     );
   });
 
+  it('counts all categories in few rows, and allowed ones where the policy allows what is flagged', () => {
+    const names = Array.from({ length: 30 }, (_, at) => `name-${String(at).padStart(2, '0')}`);
+    const lines = summaryLines({
+      ...SUMMARY,
+      by_category: Object.fromEntries(names.map((name, at) => [name, 1000 - at])),
+      decisions_by_category: Object.fromEntries(
+        names.map((name, at) => [name, { allow: 1, review: 2, block: 997 - at }]),
+      ),
+    });
+    const from = lines.findIndex((line) => line.startsWith('Flagged categories:'));
+    const table = lines.slice(from, from + 9).map((line) => line.trim().split(/ {2,}/));
+    expect(table[0]).toEqual(['Flagged categories:', 'block', 'review', 'allow']);
+    expect(table[1]).toEqual(['name-00', '997', '2', '1']);
+    expect(table[6]).toEqual(['25 more categories (summary.json)', '24,500', '50', '25']);
+    expect(table[7]).toEqual(['no category', '0', '7', '0']);
+    const all = table.slice(1, 8).flatMap(([, ...counts]) => counts.slice(0, 2));
+    const sum = all.reduce((total, count) => total + Number(count.replaceAll(',', '')), 0);
+    expect(table[8]![0]).toBe(
+      `${sum.toLocaleString('en-US')} in these rows, 40 items: an item may be in several rows`,
+    );
+  });
+
+  it('aligns names of any script, and bounds them', () => {
+    const decisions = { allow: 0, review: 0, block: 20 };
+    const by_category = { ['\u6f22'.repeat(40)]: 20, hate: 20 };
+    const decisions_by_category = { ['\u6f22'.repeat(40)]: decisions, hate: decisions };
+    const lines = summaryLines({ ...SUMMARY, by_category, decisions_by_category, without_category: 0 });
+    const from = lines.findIndex((line) => line.startsWith('Flagged categories:'));
+    expect(lines.slice(from, from + 3).map(columnsIn)).toEqual([56, 56, 56]);
+    expect(lines[from + 3]).toMatch(/^Judged by/);
+  });
+
   it('says how many turns have no verdict of their own', () => {
     const text = summaryText({ ...SUMMARY, judged_as_whole: { conversations: 3, earlier_turns: 12 } });
     expect(text).toContain(
-      '\nJudged as a whole: 3 conversations; 12 earlier turns have no verdict of their own (--audit every-turn judges them)\n',
+      '\n3 conversations judged as a whole; their 12 earlier turns: --audit every-turn\n',
     );
     expect(summaryText(SUMMARY)).not.toContain('as a whole');
   });
@@ -195,12 +233,13 @@ describe('the summary for people', () => {
       guards,
       skipped: Object.fromEntries(flood.map((at) => [`${'x'.repeat(1000)}${at}`, 1])),
       by_category: { 'Judged 999 of 999 items': 1 },
+      decisions_by_category: { 'Judged 999 of 999 items': { block: 1, review: 0, allow: 0 } },
       empty_sources: { count: 1, paths: ['a\u001b b'] },
     });
     expect(lines.length).toBeLessThan(50);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(6000);
-    expect(lines).toContain('and 980 more');
-    expect(lines).toContain('          1  "Judged 999 of 999 items"');
+    expect(lines).toContain('and 992 more in summary.json');
+    expect(lines).toContain('  "Judged 999 of 999 items"      1       0');
     expect(lines).toContain('Files without items: "a\\x1b b"');
   });
 

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { plural } from '../../domain/text/plural.ts';
+import type { Summary } from '../../record/summary/summary.ts';
+import type { CommandContext } from '../context.ts';
+import { ownCommand, typedPath } from './resume-command.ts';
+
+/** The files that list what was flagged, the one that opens best first. */
+const FLAGGED = ['flagged.xlsx', 'flagged.csv'];
+
+/** What to open after a run, as one line; `runDir` is absolute. */
+export function openNext(
+  { flagged, files }: Pick<Summary, 'flagged' | 'files'>,
+  runDir: string,
+  ui: Pick<CommandContext, 'cwd' | 'env'>,
+): string {
+  const listed = flagged > 0 ? FLAGGED.find((name) => files.includes(name)) : undefined;
+  const count = `${flagged.toLocaleString('en-US')} ${plural(flagged, 'item')}`;
+  const out = dirname(runDir);
+  const isDefault = out === resolve(ui.cwd, DEFAULT_RUNS_FOLDER);
+  const serve = ownCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui);
+  const opened = [
+    ...(existsSync(join(runDir, 'report.html')) ? ['report.html'] : []),
+    ...(listed === undefined ? [] : [`${listed} (${count})`]),
+  ];
+  const named = opened.length > 0 ? `${opened.join(', ')}; ` : '';
+  return `Open next: ${named}in a browser: ${serve}`;
+}
+
+/** What to do after the first run in a folder, as lines. */
+export function afterFirstRun({ env }: Pick<CommandContext, 'env'>): string[] {
+  return [
+    'First run here? --policy policy.yaml decides what to block and what to review;',
+    `--guard grpc://host:8001 names your guard. All flags: ${ownCommand('enqueue', ['--help'], { env })}`,
+  ];
+}

@@ -1,0 +1,81 @@
+import type { Decision } from '../../domain/outcome.ts';
+import { CATEGORIES } from '../../domain/taxonomy.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import { columnsIn, fitted, padded } from '../../domain/text/width.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import type { Counts } from '../tally.ts';
+import { number } from './listed.ts';
+
+/** What a screen has room for. */
+const MAX_ROWS = 7;
+const MAX_NAME_COLUMNS = 40;
+
+interface Row {
+  readonly name: string;
+  /** Unknown for a summary of an earlier build. */
+  readonly counts: Readonly<Record<Decision, number>> | undefined;
+}
+
+/**
+ * The flagged categories as a table: the most frequent first, block and review apart, and what has no category. With
+ * `allow` where a policy allows what the guard flagged. Says so when the rows add up to more than the flagged items.
+ */
+export function categoryTable(summary: Counts): string[] {
+  const { by_category, decisions_by_category, without_category, decisions_without_category } = summary;
+  const rows: Row[] = Object.entries(by_category)
+    .sort(([, a], [, b]) => b - a)
+    .map(([key]) => ({ name: categoryName(key), counts: decisions_by_category[key] }));
+  if (without_category > 0) rows.push({ name: 'no category', counts: decisions_without_category });
+  if (rows.length === 0) return [];
+  const hasAllowed = rows.some(({ counts }) => counts !== undefined && counts.allow > 0);
+  const columns: Decision[] = hasAllowed ? ['block', 'review', 'allow'] : ['block', 'review'];
+  const cells = [
+    ['Flagged categories:', ...columns],
+    ...bounded(rows).map(({ name, counts }) => [
+      `  ${name}`,
+      ...columns.map((decision) => (counts === undefined ? '-' : number(counts[decision]))),
+    ]),
+  ];
+  return [...aligned(cells), ...overlap(rows, summary.flagged)];
+}
+
+/** Rows that there is no room for become one. */
+function bounded(rows: readonly Row[]): readonly Row[] {
+  if (rows.length <= MAX_ROWS) return rows;
+  const isLastWithout = rows.at(-1)!.name === 'no category';
+  const last = isLastWithout ? rows.slice(-1) : [];
+  const shown = rows.slice(0, MAX_ROWS - 1 - last.length);
+  const others = rows.slice(shown.length, rows.length - last.length);
+  const name = `${others.length} more categories (${RUN_FILES.summary})`;
+  return [...shown, { name, counts: sumOf(others) }, ...last];
+}
+
+function sumOf(rows: readonly Row[]): Readonly<Record<Decision, number>> {
+  const sum = { allow: 0, review: 0, block: 0 };
+  for (const { counts } of rows) {
+    for (const decision of ['allow', 'review', 'block'] as const) sum[decision] += counts?.[decision] ?? 0;
+  }
+  return sum;
+}
+
+function overlap(rows: readonly Row[], flagged: number): string[] {
+  const { review, block } = sumOf(rows);
+  if (review + block <= flagged) return [];
+  return [
+    `  ${number(review + block)} in these rows, ${number(flagged)} ${plural(flagged, 'item')}: an item may be in several rows`,
+  ];
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => columnsIn(row[at]!))));
+  return rows.map(([name, ...counts]) =>
+    [padded(name!, widths[0]!), ...counts.map((count, at) => count.padStart(widths[at + 1]!))].join('  '),
+  );
+}
+
+/** A guard may flag any name. */
+function categoryName(key: string): string {
+  const { label } = CATEGORIES.find((category) => category.key === key) ?? {};
+  return label ?? fitted(shownName(key), MAX_NAME_COLUMNS);
+}
