@@ -85,6 +85,7 @@ describe('the packed package', () => {
       ]),
     );
     expect(files.some((file) => file.startsWith('dist/image-runtime/'))).toBe(true);
+    expect(files).toContain('dist/report-runtime/report.js');
     expect(files).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/web/LICENSES.md']));
     const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
@@ -105,6 +106,7 @@ describe('the packed package', () => {
     );
     const summary = JSON.parse(stdout) as { dir: string; items: number; verdicts: number };
     expect(summary.verdicts).toBe(summary.items);
+    expect(await readdir(summary.dir)).toContain('report.html');
     const verified = await run('npx', ['--no-install', 'guardsweep', 'verify', summary.dir], options);
     expect(verified.stdout).toMatch(/^verified: \d/);
   });

@@ -86,6 +86,12 @@ describe('verify', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
+  it('passes over the report: it is no part of the record', async () => {
+    const { dir } = await smallRun();
+    await writeFile(join(dir, 'report.html'), '<!doctype html>');
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+
   it('names file and position', async () => {
     const { dir } = await smallRun();
     const problem = async (name: string, change: (text: string) => string): Promise<string> => {

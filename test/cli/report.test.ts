@@ -1,0 +1,54 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
+
+describe('the report of a run', () => {
+  it('is written after a run, outside its record, and again or to be shared on demand', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'rows.csv'), 'id,text\nfirst-id,hello\nsecond-id,I will kill you\n');
+    const enqueued = await guardsweep(['enqueue', 'rows.csv'], { cwd });
+    const dir = await onlyRun(join(cwd, 'runs'));
+    const path = join(dir, 'report.html');
+    expect(enqueued.stderr).toContain(`guardsweep: report: ${path}\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const [manifest = ''] = (await readFile(join(dir, 'manifest.sha256'), 'utf8')).split(' ');
+    const report = await readFile(path, 'utf8');
+    expect(report).toContain(manifest);
+    expect(report).toContain('second-id');
+    expect(report).not.toContain('I will kill you');
+    expect((await guardsweep(['verify', dir])).status).toBe(0);
+
+    const again = await guardsweep(['report', dir], { cwd });
+    expect([again.status, again.stdout]).toEqual([0, `${path}\n`]);
+    const shared = await guardsweep(['report', dir, '--share'], { cwd });
+    expect(shared.stdout).toBe(`${join(cwd, 'shared-report.html')}\n`);
+    expect(await readFile(join(cwd, 'shared-report.html'), 'utf8')).not.toContain('second-id');
+    const taken = await guardsweep(['report', dir, '--share'], { cwd });
+    expect([taken.status, taken.stderr]).toEqual([2, 'guardsweep: --out: the file already exists\n']);
+    const inside = await guardsweep(['report', dir, '--out', join(dir, 'other.html')], { cwd });
+    expect([inside.status, await readdir(dir)]).toMatchObject([
+      2,
+      expect.not.arrayContaining(['other.html']),
+    ]);
+  });
+
+  it('is not written with --no-report; what keeps it from being written does not fail the run', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'rows.csv'), 'text\nhello\n');
+    const without = await guardsweep(['enqueue', 'rows.csv', '--no-report'], { cwd });
+    const dir = await onlyRun(join(cwd, 'runs'));
+    expect([without.status, await readdir(dir)]).toMatchObject([
+      0,
+      expect.not.arrayContaining(['report.html']),
+    ]);
+    await mkdir(join(dir, 'report.html'));
+    const failed = await guardsweep(['report', dir], { cwd });
+    expect([failed.status, failed.stderr]).toEqual([
+      4,
+      expect.stringMatching(/report\.html cannot be written/),
+    ]);
+    expect((await readdir(dir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+import { mkdtempSync } from 'node:fs';
+import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import { collectReport } from '../../../src/report/html/collect-report.ts';
+import { renderReport } from '../../../src/report/html/render-report.ts';
+import type { ReportData } from '../../../src/report/html/report-data.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { outcomes } from '../../helpers/run-directory.ts';
+import { failed, signal } from '../../record/run-fixture.ts';
+import { judgedRun } from '../export/judged-run.ts';
+
+/** `0.9 hate privacy` is flagged for these, most probable first; `fail` is an error. */
+const byWords: Judge = {
+  fingerprints: new Map([[MODEL.id, MODEL]]),
+  judge: async (requests) =>
+    requests.map((request) => {
+      const text = request.requestType === 'prompt' && 'text' in request ? request.text : '';
+      if (text.startsWith('fail')) return failed('TIMEOUT');
+      const [score, ...flags] = text.split(' ') as [string, ...CategoryKey[]];
+      return judgement(Number(score), {
+        flagged: flags.length > 0,
+        subcategoryFlags: flags.length > 0 ? flags : null,
+        subcategoryScores:
+          flags.length > 0 ? Object.fromEntries(flags.map((key, at) => [key, 0.9 - at / 10])) : null,
+        latencyMs: Number(score) * 100,
+      });
+    }),
+};
+
+const A = ['0.95 hate privacy', '0.9 privacy', '0.6', '0.1', 'fail 1', '0.97 sexual_content', '0.1'];
+const B = ['0.52', '0.2', 'fail 2', '0.99 child_sexual_exploitation'];
+
+async function run(cwd: string): Promise<string> {
+  const table = (name: string, rows: readonly string[]): Promise<void> =>
+    writeFile(join(cwd, name), `id,text\n${rows.map((text, at) => `${name[0]}${at},${text}\n`).join('')}`);
+  await table('a.csv', A);
+  await table('b.csv', B);
+  return judgedRun(cwd, ['a.csv', 'b.csv'], { judge: byWords });
+}
+
+const collect = (dir: string): Promise<ReportData> => collectReport(dir, { signal });
+const ids = (items: ReportData['severe']): string[] => items.map(({ id }) => id);
+
+let folder: string;
+let dir: string;
+let data: ReportData;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'guardsweep-report-'));
+  dir = await run(folder);
+  data = await collect(dir);
+  return () => rm(folder, { recursive: true });
+});
+
+describe('a collected report', () => {
+  it('adds up: by corpus, by modality and by main category', () => {
+    const { summary, corpora, modalities, categories } = data;
+    expect(corpora.map(({ name, items, errors }) => [name, items, errors])).toEqual([
+      ['a.csv', 7, 1],
+      ['b.csv', 4, 1],
+    ]);
+    for (const groups of [corpora, modalities]) {
+      for (const key of ['allow', 'review', 'block'] as const)
+        expect(groups.reduce((sum, row) => sum + row[key], 0)).toBe(summary.by_decision[key]);
+      for (const { items, allow, review, block, errors } of groups)
+        expect(allow + review + block + errors).toBe(items);
+    }
+    expect(categories.map(({ category, block, review, any }) => [category, block, review, any])).toEqual([
+      ['child_sexual_exploitation', 1, 0, 1],
+      ['hate', 1, 0, 1],
+      ['privacy', 1, 0, 2],
+      ['sexual_content', 1, 0, 1],
+      [null, 0, 2, 2],
+    ]);
+    const flagged = categories.reduce((sum, { block, review }) => sum + block + review, 0);
+    expect(flagged).toBe(summary.flagged);
+    expect(Object.fromEntries(categories.map(({ category, any }) => [category, any]))).toMatchObject(
+      summary.by_category,
+    );
+  });
+
+  it('spreads the scores, and draws the thresholds of the policy', () => {
+    const total = (bins: readonly number[]): number => bins.reduce((sum, count) => sum + count, 0);
+    expect(total(data.scores.decisions.block)).toBe(data.summary.by_decision.block);
+    expect(data.scores).toMatchObject({ review: 0.5, block: 0.8 });
+    expect(data.scores.categories.map(({ category, bins }) => [category, total(bins)])).toContainEqual([
+      'privacy',
+      2,
+    ]);
+  });
+
+  it('names the most severe, the most uncertain and the slowest items with links, but no restricted one', () => {
+    expect(ids(data.severe)).toEqual(['a0', 'a1', 'a2', 'b0']);
+    expect(ids(data.uncertain).slice(0, 2)).toEqual(['b0', 'a2']);
+    expect(ids(data.slow).slice(0, 2)).toEqual(['a0', 'a1']);
+    expect(data.severe[0]).toMatchObject({
+      categories: ['hate', 'privacy'],
+      decidedBy: 'Overall score at or above 0.8',
+      file: pathToFileURL(join(folder, 'a.csv')).href,
+    });
+    expect(data.restricted.map(({ id, category }) => [id, category])).toEqual([
+      ['a5', 'sexual_content'],
+      ['b3', 'child_sexual_exploitation'],
+    ]);
+    expect(data.summary.restricted).toBe(2);
+  });
+
+  it('gives examples of errors, and the hash of the manifest that it was made from', async () => {
+    expect(data.errors).toMatchObject([{ code: 'TIMEOUT', items: 2, retryable: true }]);
+    expect(ids(data.errors[0]!.examples)).toEqual(['a4', 'b2']);
+    expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256!);
+  });
+
+  it('is the same from the log of a run that is not finished', async () => {
+    const copy = join(await temporaryFolder(), basename(dir));
+    await cp(dir, copy, { recursive: true });
+    for (const name of ['manifest.json', 'summary.json', 'verdicts.jsonl']) await rm(join(copy, name));
+    const unfinished = await collect(copy);
+    expect(unfinished.finishedAt).toBeNull();
+    expect(unfinished.manifestSha256).toBeNull();
+    expect(unfinished.summary).toMatchObject({ status: 'incomplete', items: 11, verdicts: 9, errors: 2 });
+    const { categories, corpora, scores, errors, severe, restricted, rate, coverage } = data;
+    expect(unfinished).toMatchObject({
+      categories,
+      corpora,
+      scores,
+      errors,
+      severe,
+      restricted,
+      rate,
+      coverage,
+    });
+  });
+
+  it('is not made of a record that does not hold', async () => {
+    const copy = join(await temporaryFolder(), basename(dir));
+    await cp(dir, copy, { recursive: true });
+    const path = join(copy, 'verdicts.jsonl');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"seq":1', '"seq":7'));
+    await expect(collect(copy)).rejects.toThrow('verdicts.jsonl does not have the hash');
+    await expect(collect(await temporaryFolder())).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  it('compares with the previous finished run of the same name and sources', async () => {
+    const cwd = await temporaryFolder();
+    const first = await run(cwd);
+    const before = join(dirname(first), '20200101T000000Z-before-0000');
+    await rename(first, before);
+    await mkdir(join(dirname(first), '20210101T000000Z-damaged-0000'));
+    await appendFile(join(dirname(first), '20210101T000000Z-damaged-0000', 'run.json'), '{');
+    expect((await collect(before)).previous).toBeNull();
+    const { previous } = await collect(await run(cwd));
+    expect(previous).toMatchObject({
+      counts: { items: 11, errors: 2, fingerprints: [MODEL.id] },
+      changes: { onlyBefore: 0, onlyNow: 0, newlyFlagged: 0, decisions: [] },
+    });
+    expect(previous!.changes!.pairs).toBe((await outcomes(before)).length);
+  });
+});
+
+describe('a shared report', () => {
+  it('has no id, path, host, message or hash of the record, and tokens of its own', async () => {
+    const html = await renderReport(data, { share: true });
+    const lines = await outcomes(dir);
+    const hashes = lines.flatMap(({ content_sha256, source }) => [content_sha256, source.sha256]);
+    const { dir: path, run: name, manifestSha256, summary } = data;
+    const secrets = [
+      ...lines.map(({ id }) => id),
+      ...lines.map(({ source }) => source.path),
+      ...[...hashes, path, name, manifestSha256, summary.chain_head, folder, 'file:', 'made by a test'],
+    ];
+    for (const secret of new Set(secrets)) {
+      if (secret !== null && secret !== 'embedded:')
+        expect(html, secret).not.toMatch(
+          new RegExp(`(?<![\\w-])${secret.replaceAll(/[.\\]/g, '\\$&')}(?![\\w-])`),
+        );
+    }
+    const tokens = (text: string): Set<string> => new Set(text.match(/path-[0-9a-f]{10}/g));
+    expect(tokens(html).size).toBe(2);
+    const again = tokens(await renderReport(data, { share: true }));
+    expect([...again].filter((token) => tokens(html).has(token))).toEqual([]);
+  });
+});
