@@ -47,6 +47,16 @@ export function flaggedCsv(part: number): string {
   return part === 1 ? 'flagged.csv' : `flagged-${part}.csv`;
 }
 
+/** The part-th workbook of flagged items, from 1: `flagged.xlsx`, `flagged-2.xlsx`, … */
+export function flaggedWorkbook(part: number): string {
+  return part === 1 ? 'flagged.xlsx' : `flagged-${part}.xlsx`;
+}
+
+/** Whether a name is one that `flaggedWorkbook` returns. */
+export function isFlaggedWorkbook(name: string): boolean {
+  return /^flagged(-\d+)?\.xlsx$/.test(name);
+}
+
 /** Whether a name is one that `flaggedCsv` returns. */
 export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
@@ -55,7 +65,11 @@ export function isFlaggedCsv(name: string): boolean {
 /** Whether a final file is written only if there is something for it, so that one of an earlier pass may be outdated. */
 export function isOccasional(name: string): boolean {
   const { restricted, batchOutput, batchErrors } = RUN_FILES;
-  return isFlaggedCsv(name) || [restricted, batchOutput, batchErrors].some((each) => each === name);
+  return (
+    isFlaggedCsv(name) ||
+    isFlaggedWorkbook(name) ||
+    [restricted, batchOutput, batchErrors].some((each) => each === name)
+  );
 }
 
 /** Name under which the manifest of an earlier pass is kept. */

@@ -93,6 +93,7 @@ describe('finishing a run', () => {
     expect((await readdir(dir)).sort()).toEqual([
       'errors.jsonl',
       'flagged.csv',
+      'flagged.xlsx',
       'log',
       'manifest.json',
       'manifest.sha256',
@@ -288,8 +289,10 @@ describe('tables for spreadsheets', () => {
     const log = await claim(run);
     const shard = shardOf(0, [0, 1, 2, 3, 4]);
     await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
-    const split = await finishRun(log, signal, { flaggedBounds: { csvRows: 2 } });
-    expect(split.files).toEqual(expect.arrayContaining(['flagged.csv', 'flagged-2.csv', 'flagged-3.csv']));
+    const split = await finishRun(log, signal, {
+      flaggedBounds: { csvRows: 2, workbookRows: 2, workbooks: 2 },
+    });
+    expect(split.files).toEqual(expect.arrayContaining(['flagged-3.csv', 'flagged.xlsx', 'flagged-2.xlsx']));
     const rows = async (name: string) =>
       parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;
     expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
@@ -297,7 +300,10 @@ describe('tables for spreadsheets', () => {
     ]);
     await finishRun(log, signal);
     await log.close();
-    expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged'))).toEqual(['flagged.csv']);
+    expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged')).sort()).toEqual([
+      'flagged.csv',
+      'flagged.xlsx',
+    ]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 

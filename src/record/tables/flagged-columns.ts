@@ -15,6 +15,8 @@ export interface FlaggedColumn {
   /** In flagged.xlsx, in characters. */
   readonly width: number;
   readonly cellOf: (line: OutcomeLine) => Cell;
+  /** In flagged.xlsx; null: as it is. */
+  readonly format: 'score' | 'time' | null;
 }
 
 /** What stands for categories where the guard flagged none. */
@@ -26,7 +28,7 @@ const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label
 const DECISION: readonly FlaggedColumn[] = [
   column('decision', 'Decision', 10, (line) => line.decision),
   column('decided_by', 'Decided by', 34, (line) => decidedByInWords(line.decided_by)),
-  column('score', 'Score', 8, (line) => line.score),
+  column('score', 'Score', 8, (line) => line.score, 'score'),
   column('flagged_categories', 'Flagged categories', 30, categoryNames),
   column('guard_flagged', 'Flagged by the guard', 12, (line) => (line.flagged === true ? 'yes' : 'no')),
 ];
@@ -53,7 +55,7 @@ const JUDGED: readonly FlaggedColumn[] = [
 ];
 
 const SCORES: readonly FlaggedColumn[] = CATEGORIES.map(({ key, label }) =>
-  column(key, label, 12, (line) => line.subcategory_scores?.[key]),
+  column(key, label, 12, (line) => line.subcategory_scores?.[key], 'score'),
 );
 
 const ORIGIN: readonly FlaggedColumn[] = [
@@ -61,7 +63,7 @@ const ORIGIN: readonly FlaggedColumn[] = [
   column('same_as', 'Copy of seq', 10, (line) => line.same_as),
   column('guard', 'Guard', 24, (line) => line.endpoint),
   column('fingerprint', 'Fingerprint', 20, (line) => line.fingerprint),
-  column('moderated_at_utc', 'Judged at (UTC)', 19, (line) => spreadsheetTime(line.moderated_at)),
+  column('moderated_at_utc', 'Judged at (UTC)', 19, (line) => spreadsheetTime(line.moderated_at), 'time'),
 ];
 
 const STREAM: readonly FlaggedColumn[] = STREAM_COLUMNS.map(([name, cellOf]) =>
@@ -81,8 +83,14 @@ function categoryNames({ subcategory_flags: flags }: OutcomeLine): string {
   return flags.map((key) => LABELS.get(key) ?? key).join('; ');
 }
 
-function column(name: string, title: string, width: number, cellOf: FlaggedColumn['cellOf']): FlaggedColumn {
-  return { name, title, width, cellOf };
+function column(
+  name: string,
+  title: string,
+  width: number,
+  cellOf: FlaggedColumn['cellOf'],
+  format: FlaggedColumn['format'] = null,
+): FlaggedColumn {
+  return { name, title, width, cellOf, format };
 }
 
 /** `first_flagged_seq` as `First flagged seq`. */

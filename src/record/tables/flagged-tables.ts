@@ -1,20 +1,24 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { flaggedCsv } from '../../files/run-files.ts';
+import { flaggedCsv, flaggedWorkbook } from '../../files/run-files.ts';
 import type { TextTarget } from '../outcomes/outcome-files.ts';
 import type { Cell, CsvTable } from './csv.ts';
 import type { FlaggedColumn } from './flagged-columns.ts';
 import { SeverityOrder } from './severity-order.ts';
+import { workbookBytes } from './workbook.ts';
 
 /** Bounds of the tables of flagged items; tests set smaller ones. */
 export interface FlaggedBounds {
   /** Max rows of one flagged.csv, without the header. */
   readonly csvRows: number;
+  /** Max rows of one workbook, which is made in memory, and max number of workbooks: the rest is in flagged.csv only. */
+  readonly workbookRows: number;
+  readonly workbooks: number;
   /** Bytes of lines that are held in memory while they are sorted. */
   readonly sortedBytes?: number;
 }
 
 /** Spreadsheets take 1,048,576 rows, including the header. */
-const BOUNDS: FlaggedBounds = { csvRows: 999_999 };
+const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000, workbooks: 5 };
 
 interface FlaggedOptions<T> {
   /** Called once per file, before its first text. */
@@ -24,7 +28,7 @@ interface FlaggedOptions<T> {
   readonly bounds?: FlaggedBounds | undefined;
 }
 
-/** Renders the flagged items, the severest first: flagged.csv, flagged-2.csv, … */
+/** Renders the flagged items, the severest first: flagged.csv, flagged-2.csv, … and flagged.xlsx, flagged-2.xlsx, … */
 export class FlaggedTables<T extends TextTarget> {
   readonly #options: FlaggedOptions<T>;
   readonly #bounds: FlaggedBounds;
@@ -32,6 +36,9 @@ export class FlaggedTables<T extends TextTarget> {
   #csv: T;
   #csvRows = 0;
   #csvFiles = 1;
+  /** Rows of the next workbook. */
+  #waiting: (readonly Cell[])[] = [];
+  #workbooks = 0;
 
   private constructor(options: FlaggedOptions<T>, csv: T) {
     this.#options = options;
@@ -53,13 +60,38 @@ export class FlaggedTables<T extends TextTarget> {
   async end(signal: AbortSignal): Promise<void> {
     const { columns } = this.#options;
     for await (const lines of this.#order.lines(signal)) {
-      await this.#addCsv(lines.map((line) => columns.map(({ cellOf }) => cellOf(line))));
+      const rows = lines.map((line) => columns.map(({ cellOf }) => cellOf(line)));
+      await this.#addCsv(rows);
+      for (const row of rows) await this.#addToWorkbook(row);
     }
+    if (this.#workbooks === 0 || this.#waiting.length > 0) await this.#writeWorkbook();
   }
 
   /** Idempotent. */
   close(): Promise<void> {
     return this.#order.close();
+  }
+
+  async #addToWorkbook(row: readonly Cell[]): Promise<void> {
+    const { workbookRows, workbooks } = this.#bounds;
+    if (this.#workbooks === workbooks) return;
+    this.#waiting.push(row);
+    if (this.#waiting.length === workbookRows) await this.#writeWorkbook();
+  }
+
+  async #writeWorkbook(): Promise<void> {
+    const { create, columns } = this.#options;
+    const { workbookRows, workbooks } = this.#bounds;
+    const rows = this.#waiting;
+    this.#waiting = [];
+    const before = this.#workbooks * workbookRows;
+    const total = this.#order.count;
+    const part = ++this.#workbooks;
+    const isLast = before + rows.length === total;
+    const next = isLast ? null : part === workbooks ? flaggedCsv(1) : flaggedWorkbook(part + 1);
+    const target = await create(flaggedWorkbook(part));
+    await target.write(await workbookBytes(columns, { rows, before, total, next }));
+    await target.complete();
   }
 
   async #addCsv(rows: readonly Cell[][]): Promise<void> {

@@ -72,7 +72,9 @@ describe('flagged.csv', () => {
     const judge = (item: Item): Outcome =>
       verdict(item, { flagged: item.seq % 4 !== 0, score: ((item.seq * 37) % 100) / 100 });
     const results = shards.map((shard) => resultOf(shard, judge));
-    const { dir } = await finishedRun(results, { flaggedBounds: { csvRows: 999_999, sortedBytes: 5000 } });
+    const { dir } = await finishedRun(results, {
+      flaggedBounds: { csvRows: 999_999, workbookRows: 10_000, workbooks: 10, sortedBytes: 5000 },
+    });
     const rows = await rowsOf(dir, 'flagged.csv');
     expect(rows).toHaveLength(450);
     const places = rows.map((row) => [Number(row['score']), Number(row['seq'])] as const);

@@ -9,6 +9,7 @@ import {
   epochOf,
   finalNameOf,
   isFlaggedCsv,
+  isFlaggedWorkbook,
   passOfManifest,
   reportStart,
   REVIEW_FILES,
@@ -105,6 +106,8 @@ function startOf(relative: string, run: string): RegExp | null {
   // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
   if (isFlaggedCsv(final)) return flagged;
+  // A ZIP archive whose first file has the time that we set.
+  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{6}\0\0!\0[^]{16}\[Content_Types\]\.xml/;
   if (passOfManifest(final) !== null) return manifest;
   switch (final) {
     case RUN_FILES.run:

@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unzipSync } from 'fflate';
+import { describe, expect, it } from 'vitest';
+import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
+import { flaggedColumns } from '../../../src/record/tables/flagged-columns.ts';
+import { workbookBytes } from '../../../src/record/tables/workbook.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { outcomeLine } from '../outcome-line.ts';
+import { finishedRun, resultOf, shardOf, verdict } from '../run-fixture.ts';
+
+const COLUMNS = flaggedColumns({ sources: [], output: { dir: '', formats: [], includeContent: true } });
+
+interface Sheet {
+  readonly xml: string;
+  /** Cells by address, such as `A1`: texts and numbers. */
+  readonly cells: ReadonlyMap<string, string | number>;
+}
+
+function unescaped(xml: string): string {
+  return xml
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}
+
+function sheetsIn(bytes: Uint8Array): Sheet[] {
+  const files = unzipSync(bytes);
+  const text = (name: string): string => new TextDecoder().decode(files[name]);
+  const shared = [...text('xl/sharedStrings.xml').matchAll(/<t[^>]*>([^<]*)<\/t>/g)].map(([, value]) =>
+    unescaped(value!),
+  );
+  return [1, 2].map((sheet) => {
+    const xml = text(`xl/worksheets/sheet${sheet}.xml`);
+    const cells = new Map<string, string | number>();
+    for (const [, attributes, value] of xml.matchAll(/<c ([^>]*)><v>([^<]*)<\/v><\/c>/g)) {
+      const address = /r="([A-Z]+\d+)"/.exec(attributes!)![1]!;
+      cells.set(address, attributes!.includes('t="s"') ? shared[Number(value)]! : Number(value));
+    }
+    return { xml, cells };
+  });
+}
+
+function bytesOf(lines: readonly OutcomeLine[]): Promise<Buffer> {
+  const rows = lines.map((line) => COLUMNS.map(({ cellOf }) => cellOf(line)));
+  return workbookBytes(COLUMNS, { rows, before: 0, total: rows.length, next: null });
+}
+
+const FLAGGED = outcomeLine({ decision: 'block', decided_by: 'flagged', flagged: true, score: 0.93 });
+
+describe('flagged.xlsx', () => {
+  it('has numbers and times as such, and a frozen header', async () => {
+    const [sheet] = sheetsIn(await bytesOf([FLAGGED]));
+    const { cells, xml } = sheet!;
+    expect(['A1', 'B1', 'C1', 'A2', 'B2', 'C2'].map((address) => cells.get(address))).toEqual([
+      ...['Decision', 'Decided by', 'Score'],
+      ...['block', 'Flagged by the guard', 0.93],
+    ]);
+    expect(xml).toContain('state="frozen"');
+    const time = COLUMNS.findIndex(({ name }) => name === 'moderated_at_utc');
+    const letters = `${String.fromCharCode(64 + Math.floor(time / 26))}${String.fromCharCode(65 + (time % 26))}`;
+    // Days since 1899-12-30.
+    expect(cells.get(`${letters}2`)).toBeCloseTo(Date.UTC(2026, 10, 21, 2, 0, 3) / 86_400_000 + 25_569, 6);
+  });
+
+  it.each([
+    ['=HYPERLINK("http://a.test","x")', '=HYPERLINK("http://a.test","x")'],
+    ['<script>&amp;"', '<script>&amp;"'],
+    ['a\0b\x1b\u202e\ud800', 'a\\x00b\\x1b\\u{202e}\\u{d800}'],
+    ['_x003D_1', '_x005F_x003D_1'],
+    ['constructor', '_x0063_onstructor'],
+    ['__proto__', '_x005f__proto__'],
+    ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
+  ])('has a hostile text as a text: %j', async (id, shown) => {
+    const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);
+    const [sheet] = sheetsIn(bytes);
+    expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
+    expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
+    expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
+  });
+
+  it('is the same whenever it is made, and verified like any other file', async () => {
+    const flagged = resultOf(shardOf(0, [0, 1, 2, 3, 4]), (item) => verdict(item, { flagged: true }));
+    const { dir, summary } = await finishedRun([flagged]);
+    expect(summary.files).toContain('flagged.xlsx');
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+    const path = join(dir, 'flagged.xlsx');
+    expect(await isFileOfRun(path, 'flagged.xlsx', summary.run)).toBe(true);
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(path, bytes);
+    expect(await verifyRun(dir)).toMatchObject({ ok: false });
+    const other = join(await temporaryFolder(), 'flagged.xlsx');
+    await writeFile(other, 'PK\x03\x04 of somebody');
+    expect(await isFileOfRun(other, 'flagged.xlsx', summary.run)).toBe(false);
+  });
+
+  it('is split, and says where the other rows are', async () => {
+    const flagged = resultOf(shardOf(0, [0, 1, 2, 3, 4]), (item) => verdict(item, { flagged: true }));
+    const bounds = { csvRows: 999_999, workbookRows: 2, workbooks: 2 };
+    const { dir, summary } = await finishedRun([flagged], { flaggedBounds: bounds });
+    expect(summary.files.filter((name) => name.endsWith('.xlsx'))).toEqual([
+      'flagged.xlsx',
+      'flagged-2.xlsx',
+    ]);
+    const about = async (name: string) => sheetsIn(await readFile(join(dir, name)))[1]!.cells;
+    expect([...(await about('flagged.xlsx')).values()].slice(1, 4)).toEqual([
+      '1 to 2 of 5, the most severe first',
+      'More rows',
+      'In flagged-2.xlsx',
+    ]);
+    expect([...(await about('flagged-2.xlsx')).values()].slice(1, 4)).toEqual([
+      '3 to 4 of 5, the most severe first',
+      'More rows',
+      'In flagged.csv',
+    ]);
+  });
+});
