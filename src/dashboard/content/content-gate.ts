@@ -6,7 +6,7 @@ import { restrictedBy } from '../../record/outcomes/restricted.ts';
 import type { ContentProblem } from '../api/items.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
 import { RestrictedContents } from './restricted-contents.ts';
-import type { FindRunItems, RunItems } from './run-items.ts';
+import type { AskRunItems, RunItems } from './run-items.ts';
 
 /** The folders that content may be read from. */
 interface ReadableFolders {
@@ -16,7 +16,7 @@ interface ReadableFolders {
 
 interface GateParts {
   readonly runs: OpenedRuns;
-  readonly items: FindRunItems;
+  readonly items: AskRunItems;
   readonly roots: ReadableFolders;
   /** Aborted when the dashboard ends. */
   readonly closing: AbortSignal;
@@ -46,19 +46,38 @@ export class ContentGate {
     seq: number,
     signal: AbortSignal,
   ): Promise<Admitted | { readonly problem: ContentProblem } | null> {
-    const items = await this.#parts.items(runDir, signal);
+    const opened = await this.#parts.runs.open(runDir, signal);
+    if (opened === null) return { problem: 'not_your_run' };
+    const known = await this.#parts.items(
+      runDir,
+      (items, stale) => this.#known(items, stale, { seq, opened, signal }),
+      signal,
+    );
+    if (known === null || 'problem' in known) return known;
+    const problem = await this.#problemOf(known.source, opened.run.sources);
+    return problem === null ? known : { problem };
+  }
+
+  /** What the record says of an item. */
+  async #known(
+    items: RunItems,
+    stale: boolean,
+    {
+      seq,
+      opened,
+      signal,
+    }: { readonly seq: number; readonly opened: OpenedRun; readonly signal: AbortSignal },
+  ): Promise<Admitted | { readonly problem: ContentProblem } | null> {
     const line = await items.line(seq, signal);
     if (line === null) return null;
     if (restrictedBy(line) !== null) return { problem: 'restricted' };
-    const opened = await this.#parts.runs.open(runDir, signal);
-    if (opened === null) return { problem: 'not_your_run' };
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
     const restricted = await abortable(this.#restrictedOf(items, sources), signal);
     if (restricted.holds(line, source)) return { problem: 'restricted' };
-    if (source === null || line.content_sha256 === null) return { problem: 'not_readable' };
-    const problem = await this.#problemOf(source, sources);
-    if (problem !== null) return { problem };
+    // What was not judged may have been judged since.
+    const isKnown = !stale || line.status === 'ok';
+    if (source === null || line.content_sha256 === null || !isKnown) return { problem: 'not_readable' };
     const tippedBy = (line.turn ?? null) === null ? null : await items.tippedBy(line, signal);
     return { opened, line, source, restricted, tippedBy };
   }

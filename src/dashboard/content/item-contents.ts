@@ -10,7 +10,7 @@ import { decodedAudio, decodedImage, type DecodedMedia } from './decoded-media.t
 import { OpenedRuns } from './opened-runs.ts';
 import { type MediaItem, RecentMedia } from './recent-media.ts';
 import { Reveals } from './reveals.ts';
-import type { FindRunItems } from './run-items.ts';
+import type { AskRunItems } from './run-items.ts';
 import { shownRequest } from './shown-request.ts';
 import { type Unavailable, unavailable } from './unavailable.ts';
 
@@ -25,7 +25,7 @@ const NO_MEDIA = unavailable('not_readable', 'It is neither an image nor a clip.
 export interface ItemContentsOptions {
   /** The folders that content may be read from. */
   readonly roots: { containsReal(real: string): boolean };
-  readonly items: FindRunItems;
+  readonly items: AskRunItems;
   /** Path of this user's key, which marks the runs that may be read: see runKeyFile. */
   readonly keyFile: string | null;
 }

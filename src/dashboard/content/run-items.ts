@@ -10,5 +10,9 @@ export interface RunItems {
   tippedBy(line: OutcomeLine, signal: AbortSignal): Promise<number | null>;
 }
 
-/** Finds the outcomes of a run. The same object is returned as long as the run has no others. */
-export type FindRunItems = (runDir: string, signal: AbortSignal) => Promise<RunItems>;
+/** Asks for outcomes of a run. `items` is the same object as long as the moment is; `stale`: the run has gone on since. */
+export type AskRunItems = <T>(
+  runDir: string,
+  query: (items: RunItems, stale: boolean) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>;

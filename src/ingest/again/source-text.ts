@@ -101,7 +101,8 @@ async function firstBytes(pieces: AsyncGenerator<Buffer, void>, count: number): 
   for (let bytes = 0; bytes < count;) {
     const next = await pieces.next();
     if (next.done === true) break;
-    first.push(next.value);
+    // An empty piece would keep the memory of the one that it was cut from.
+    if (next.value.length > 0) first.push(next.value);
     bytes += next.value.length;
   }
   return Buffer.concat(first);
