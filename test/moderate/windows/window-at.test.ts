@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { windowAt } from '../../../src/moderate/windows/window-at.ts';
+import { windowedResponse } from '../../../src/moderate/windows/response-windows.ts';
+import { windowedText } from '../../../src/moderate/windows/text-windows.ts';
+import { random, seed, sentence } from '../../helpers/corpus.ts';
+
+const SEED = seed();
+const next = random(SEED);
+const TEXT = Array.from({ length: 400 }, () => `${sentence(next)} 🙂 ärger. `).join('');
+
+describe('the window that begins at a code point', () => {
+  test.each([256, 1024, 4096])('is that of a text in windows of %i bytes, or a larger one', (size) => {
+    for (const { request, at } of windowedText({ requestType: 'prompt', modality: 'text', text: TEXT }).cut(
+      size,
+    )) {
+      const span = windowAt(TEXT, at)!;
+      const [window] = [TEXT.slice(span.from, span.to)];
+      expect(window.startsWith((request as { text: string }).text)).toBe(true);
+    }
+  });
+
+  test('is that of a response with its prompt', () => {
+    const prompt = TEXT.slice(0, 300);
+    const request = { requestType: 'response', modality: 'text', prompt, response: TEXT } as const;
+    const windows = [...windowedResponse(request).cut(2048)];
+    const { request: part, at } = windows.at(-2)!;
+    const span = windowAt(TEXT, at, prompt)!;
+    expect(TEXT.slice(span.from, span.to)).toBe((part as { response: string }).response);
+  });
+
+  test('is a usual length of a very long text', () => {
+    const long = '🙂'.repeat(400_000);
+    expect(windowAt(long, 200_000)).toEqual({ from: 400_000, to: 402_048 });
+  });
+
+  test('is null where no window begins', () => {
+    expect(windowAt('short', 3)).toBeNull();
+    expect(windowAt('🙂'.repeat(400_000), 400_000)).toBeNull();
+  });
+});
