@@ -31,6 +31,12 @@ export interface Admitted {
   readonly tippedBy: number | null;
 }
 
+/** Why it may not. `message` replaces the usual one. */
+interface Refused {
+  readonly problem: ContentProblem;
+  readonly message?: string;
+}
+
 /** Decides whether the source of an item may be read, before anything of it is. */
 export class ContentGate {
   readonly #parts: GateParts;
@@ -41,11 +47,7 @@ export class ContentGate {
   }
 
   /** Null for an item without an outcome. */
-  async admit(
-    runDir: string,
-    seq: number,
-    signal: AbortSignal,
-  ): Promise<Admitted | { readonly problem: ContentProblem } | null> {
+  async admit(runDir: string, seq: number, signal: AbortSignal): Promise<Admitted | Refused | null> {
     const opened = await this.#parts.runs.open(runDir, signal);
     if (opened === null) return { problem: 'not_your_run' };
     const known = await this.#parts.items(
@@ -67,17 +69,23 @@ export class ContentGate {
       opened,
       signal,
     }: { readonly seq: number; readonly opened: OpenedRun; readonly signal: AbortSignal },
-  ): Promise<Admitted | { readonly problem: ContentProblem } | null> {
+  ): Promise<Admitted | Refused | null> {
     const line = await items.line(seq, signal);
     if (line === null) return null;
     if (restrictedBy(line) !== null) return { problem: 'restricted' };
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
     const restricted = await abortable(this.#restrictedOf(items, sources), signal);
+    for (const found of await items.foundByPeople(signal)) {
+      restricted.add(found, sources.find(({ path }) => path === found.source.path) ?? null);
+    }
     if (restricted.holds(line, source)) return { problem: 'restricted' };
-    // What was not judged may have been judged since.
-    const isKnown = !stale || line.status === 'ok';
-    if (source === null || line.content_sha256 === null || !isKnown) return { problem: 'not_readable' };
+    if (line.error !== null && (stale || line.content_sha256 === null)) {
+      // By now it may have been judged again, and be restricted.
+      const what = stale ? 'judged' : 'read when it was to be judged';
+      return { problem: 'not_readable', message: `It could not be ${what}: ${line.error.message}.` };
+    }
+    if (source === null) return { problem: 'not_readable' };
     const tippedBy = (line.turn ?? null) === null ? null : await items.tippedBy(line, signal);
     return { opened, line, source, restricted, tippedBy };
   }

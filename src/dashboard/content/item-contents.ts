@@ -59,7 +59,7 @@ export class ItemContents {
     return this.#inTurn(client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
-      if ('problem' in admitted) return unavailable(admitted.problem);
+      if ('problem' in admitted) return unavailable(admitted.problem, admitted.message);
       const shown = await this.#shown(admitted, signal);
       if (shown.kind !== 'unavailable') await this.#reveals.add(admitted.opened.run, seq, 'content');
       return shown;
@@ -71,7 +71,7 @@ export class ItemContents {
     return this.#inTurn(client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
-      if ('problem' in admitted) return unavailable(admitted.problem);
+      if ('problem' in admitted) return unavailable(admitted.problem, admitted.message);
       if (admitted.line.modality === 'text') return NO_MEDIA;
       const found = await this.#media(admitted, signal);
       if ('kind' in found) return found;

@@ -6,6 +6,8 @@ export interface RunItems {
   line(seq: number, signal: AbortSignal): Promise<OutcomeLine | null>;
   /** The restricted items, see restrictedBy. */
   restricted(signal: AbortSignal): AsyncIterable<OutcomeLine>;
+  /** The items in whose last review a person found Child Sexual Exploitation. */
+  foundByPeople(signal: AbortSignal): Promise<readonly OutcomeLine[]>;
   /** For a turn of a conversation: the number of the turn that tipped it; null if none did. */
   tippedBy(line: OutcomeLine, signal: AbortSignal): Promise<number | null>;
 }

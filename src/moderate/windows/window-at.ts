@@ -4,7 +4,7 @@ import { type Span, textSpans } from './text-spans.ts';
 import { windowSizes } from './windowed.ts';
 
 /** In bytes of UTF-8. Of a longer text, windows of every size take seconds to find. */
-const MAX_SEARCHED_BYTES = 1024 * 1024;
+const MAX_SEARCHED_BYTES = 512 * 1024;
 /** Length of what is taken for the window of a longer text, in UTF-16 units. */
 const USUAL_LENGTH = 2048;
 

@@ -1,0 +1,49 @@
+import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import type { JudgedRun } from './judged-run.ts';
+
+/** Asks a dashboard for the items of a run. */
+export class Asking {
+  readonly #served: ServedDashboard;
+  readonly #run: JudgedRun;
+
+  private constructor(served: ServedDashboard, run: JudgedRun) {
+    this.#served = served;
+    this.#run = run;
+  }
+
+  /** A dashboard over the run, which may read below `root`. */
+  static async of(run: JudgedRun, root: string): Promise<Asking> {
+    return new Asking(await serveDashboard({ out: run.out, roots: [root] }), run);
+  }
+
+  get served(): ServedDashboard {
+    return this.#served;
+  }
+
+  ask(seq: number, what: 'content' | 'media'): Promise<Response> {
+    return this.#served.fetch(this.path(seq, what), { method: 'POST', body: {} });
+  }
+
+  path(seq: number, what: 'content' | 'media'): string {
+    return `/api/runs/${this.#run.name}/items/${seq}/${what}`;
+  }
+
+  async content(seq: number): Promise<ItemContent> {
+    return (await (await this.ask(seq, 'content')).json()) as ItemContent;
+  }
+
+  /** The reason why there is nothing to show, of either route; else what is shown. */
+  async reasons(seq: number): Promise<readonly string[]> {
+    const answers: string[] = [];
+    for (const what of ['content', 'media'] as const) {
+      const response = await this.ask(seq, what);
+      const isMedia = response.headers.get('content-type')?.startsWith('application/json') !== true;
+      const { kind, reason } = isMedia
+        ? { kind: 'media', reason: undefined }
+        : ((await response.json()) as { kind: string; reason?: string });
+      answers.push(reason ?? kind);
+    }
+    return answers;
+  }
+}

@@ -1,0 +1,181 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { GuardRequest } from '../../../src/domain/request.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { drawn } from '../../helpers/pictures.ts';
+import { jsonLines } from '../../helpers/run-directory.ts';
+import { Asking } from './asking.ts';
+import { ALLOWED, HATEFUL, judgedRun } from './judged-run.ts';
+
+const RATE = 16_000;
+
+/** A WAV file of silence with one loud stretch, in seconds. */
+function clip(seconds: number, loudFrom: number): Buffer {
+  const samples = seconds * RATE;
+  const wav = Buffer.alloc(44 + samples * 2);
+  wav.write('RIFF', 0, 'latin1');
+  wav.writeUInt32LE(36 + samples * 2, 4);
+  wav.write('WAVEfmt ', 8, 'latin1');
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(RATE, 24);
+  wav.writeUInt32LE(RATE * 2, 28);
+  wav.writeUInt16LE(2, 32);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36, 'latin1');
+  wav.writeUInt32LE(samples * 2, 40);
+  for (let at = loudFrom * RATE; at < samples; at++) wav.writeInt16LE(16_384, 44 + at * 2);
+  return wav;
+}
+
+const solid = (colour: string) =>
+  sharp({ create: { width: 60, height: 40, channels: 3, background: colour } });
+
+describe('the media of an item', () => {
+  test('are a picture of our own encoding, scaled down, with the caption', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    const original = await drawn(2400, 1200)
+      .jpeg()
+      .withExif({ IFD0: { Copyright: 'SECRET PLACE' } })
+      .toBuffer();
+    await writeFile(join(corpus, 'a.jpg'), original);
+    await writeFile(join(corpus, 'a.txt'), 'a caption');
+    const small = await drawn(30, 20).png().toBuffer();
+    const url = `data:image/png;base64,${small.toString('base64')}`;
+    const content = [{ type: 'image_url', image_url: { url } }];
+    await writeFile(
+      join(corpus, 'b.jsonl'),
+      `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`,
+    );
+    await writeFile(join(corpus, 'c.csv'), 'id,text\n1,a text\n');
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(0)).toEqual({
+      kind: 'image',
+      width: 1600,
+      height: 800,
+      caption: 'a caption',
+    });
+    const response = await asking.ask(0, 'media');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-disposition': 'inline; filename="item.png"',
+      'cache-control': 'no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+    });
+    const png = Buffer.from(await response.arrayBuffer());
+    expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 1600, height: 800 });
+    expect(png.includes('SECRET PLACE')).toBe(false);
+    const embedded = run.lines.find(({ modality, source }) => modality === 'image' && source.row === 1)!;
+    expect(await asking.content(embedded.seq)).toEqual({
+      kind: 'image',
+      width: 30,
+      height: 20,
+      caption: null,
+    });
+    expect(await asking.reasons(embedded.seq)).toEqual(['image', 'media']);
+    expect(await asking.reasons(run.lines.at(-1)!.seq)).toEqual(['text', 'not_readable']);
+    const reveals = await jsonLines<{ seq: number; kind: string }>(join(run.dir, 'review', 'reveals.jsonl'));
+    expect(reveals.slice(0, 2)).toMatchObject([
+      { seq: 0, kind: 'content' },
+      { seq: 0, kind: 'media' },
+    ]);
+  });
+
+  test('are the frame that decided', async () => {
+    const folder = await temporaryFolder();
+    const frames = await Promise.all(['red', 'lime', 'blue'].map((colour) => solid(colour).png().toBuffer()));
+    const path = join(folder, 'a.gif');
+    await writeFile(
+      path,
+      await sharp(frames, { join: { animated: true } })
+        .gif()
+        .toBuffer(),
+    );
+    const lime = await solid('lime').png().toBuffer();
+    const isLime = async (png: Buffer): Promise<boolean> =>
+      (await sharp(png).raw().toBuffer()).equals(await sharp(lime).raw().toBuffer());
+    let asked = 0;
+    const run = await judgedRun(folder, path, { verdictOn: () => (asked++ === 1 ? HATEFUL : ALLOWED) });
+    expect(run.lines[0]!.coverage).toMatchObject({ unit: 'frames', worst_at: 1 });
+    const asking = await Asking.of(run, folder);
+    const response = await asking.ask(0, 'media');
+    expect(await isLime(Buffer.from(await response.arrayBuffer()))).toBe(true);
+  });
+
+  test('are the window of a clip that decided, with its peaks', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.wav');
+    await writeFile(path, clip(310, 305));
+    const isShort = (request: GuardRequest): boolean =>
+      request.modality === 'audio' && request.audio.length < 1_000_000;
+    const run = await judgedRun(folder, path, {
+      verdictOn: (request) => (isShort(request) ? HATEFUL : ALLOWED),
+    });
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(0)).toEqual({
+      ...{ kind: 'audio', seconds: 10, worst_at: 300, clip_seconds: 310, transcript: null },
+      peaks: [...new Array<number>(300).fill(0), ...new Array<number>(300).fill(0.5)],
+    });
+    const response = await asking.ask(0, 'media');
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    const wav = Buffer.from(await response.arrayBuffer());
+    expect(wav.length).toBe(44 + 10 * RATE * 2);
+    expect(wav.subarray(0, 4).toString()).toBe('RIFF');
+  });
+
+  test('are not shown once they have changed', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.png');
+    await writeFile(path, await drawn(20, 20).png().toBuffer());
+    const run = await judgedRun(folder, path);
+    await writeFile(path, await drawn(20, 21).png().toBuffer());
+    const asking = await Asking.of(run, folder);
+    expect(await asking.reasons(0)).toEqual(['source_changed', 'source_changed']);
+  });
+
+  test('that cannot be decoded are named as such', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    const whole = await drawn(60, 60).png().toBuffer();
+    await writeFile(join(corpus, 'a.png'), whole.subarray(0, 500));
+    await writeFile(
+      join(corpus, 'b.mp3'),
+      (await readFile(new URL('../../fixtures/audio/cover.mp3', import.meta.url))).subarray(0, 60),
+    );
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    expect(run.lines[0]).toMatchObject({ status: 'error', error: { code: 'CORRUPT_MEDIA' } });
+    expect(await asking.reasons(0)).toEqual(['decoding_failed', 'decoding_failed']);
+  });
+
+  test('of which the decoder is killed are not shown, and the next ones are', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    for (const side of [20, 21]) {
+      await writeFile(join(corpus, `${side}.png`), await drawn(side, side).png().toBuffer());
+    }
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    const kill = (message: unknown): void => {
+      const started = (message as { process: ChildProcess }).process;
+      setImmediate(() => started.kill('SIGKILL'));
+    };
+    subscribe('child_process', kill);
+    onTestFinished(() => void unsubscribe('child_process', kill));
+    expect(await asking.content(0)).toMatchObject({ kind: 'unavailable', reason: 'decoding_failed' });
+    unsubscribe('child_process', kill);
+    expect(await asking.reasons(1)).toEqual(['image', 'media']);
+  });
+});

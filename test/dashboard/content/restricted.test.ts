@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { restrictedBy } from '../../../src/record/outcomes/restricted.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { drawn } from '../../helpers/pictures.ts';
+import { Asking } from './asking.ts';
+import { ALLOWED, judgedRun, RESTRICTED, wordsOf } from './judged-run.ts';
+
+const jsonl = (...records: readonly object[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
+const SECRET = 'RESTRICTED words that nobody may see';
+
+const turns = (...texts: readonly string[]) => ({
+  messages: texts.map((content, turn) => ({ role: turn % 2 === 0 ? 'user' : 'assistant', content })),
+});
+
+describe('restricted content', () => {
+  test('is not shown where it is, nor anywhere else, and is not read', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    const picture = await drawn(40, 30).png().toBuffer();
+    const url = `data:image/png;base64,${picture.toString('base64')}`;
+    const files: Readonly<Record<string, string | Buffer>> = {
+      'a.csv': `id,text\n1,${SECRET}\n2,harmless\n`,
+      'copy.jsonl': jsonl({ text: SECRET }),
+      'pair.jsonl': jsonl({ prompt: 'p', chosen: SECRET, rejected: 'beside it' }),
+      'chat.jsonl': jsonl(turns('one', SECRET, 'three')),
+      'other-chat.jsonl': jsonl(turns('zero', 'no', SECRET, 'four', 'five')),
+      'answer.jsonl': jsonl({ prompt: SECRET, response: 'an answer' }),
+      'picture.png': picture,
+      'picture.txt': SECRET,
+      'same.png': picture,
+      'inside.jsonl': jsonl({
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+      }),
+      'whole.txt': SECRET,
+      'z.csv': 'id,text\n1,harmless too\n',
+    };
+    for (const [name, content] of Object.entries(files)) await writeFile(join(corpus, name), content);
+    const run = await judgedRun(folder, corpus, { source: { audit: 'every-turn' } });
+    const asking = await Asking.of(run, folder);
+    const shown: string[] = [];
+    for (const line of run.lines) {
+      const [content, media] = await asking.reasons(line.seq);
+      expect(media).not.toBe('media');
+      if (content !== 'restricted') shown.push(`${line.source.path}: ${content}`);
+    }
+    expect(shown).toEqual(['corpus/a.csv: text', 'corpus/z.csv: text']);
+    // Of the items that were restricted, and of those that share something with them, nothing is opened.
+    await rm(corpus, { recursive: true });
+    for (const line of run.lines.filter((each) => restrictedBy(each) !== null)) {
+      expect(await asking.reasons(line.seq)).toEqual(['restricted', 'restricted']);
+    }
+  });
+
+  test('is not shown as a turn of a conversation that was judged as a whole', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    await writeFile(join(corpus, 'a.csv'), `id,text\n1,${SECRET}\n`);
+    await writeFile(
+      join(corpus, 'b.jsonl'),
+      jsonl(turns('one', SECRET, 'three'), turns('one', 'two', 'three')),
+    );
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
+    expect(await asking.content(2)).toMatchObject({ kind: 'conversation' });
+  });
+
+  test('is what a guard without that probe flags for Sexual Content', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    await writeFile(path, 'id,text\n1,known\n2,unknown\n');
+    const run = await judgedRun(folder, path, {
+      verdictOn: (request) => ({
+        ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+        subcategoryScores:
+          wordsOf(request) === 'known'
+            ? { sexual_content: 0.9, child_sexual_exploitation: 0.01 }
+            : { sexual_content: 0.9 },
+      }),
+    });
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+    expect(await asking.reasons(1)).toEqual(['restricted', 'restricted']);
+  });
+
+  test('is what a person found to be', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    await writeFile(path, 'id,text\n1,one\n2,two\n3,one\n');
+    const run = await judgedRun(folder, path);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+    const file = await ReviewFile.open({ dir: run.dir, run: run.name }, 'reviews', () => undefined);
+    const review = { decision: 'block', run_decision: 'allow', note: '' };
+    await file.append({ seq: 0, ...review, categories: ['child_sexual_exploitation'] });
+    expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
+    expect(await asking.reasons(2)).toEqual(['restricted', 'restricted']);
+    expect(await asking.content(1)).toMatchObject({ kind: 'text' });
+  });
+
+  test('is not logged as a reveal', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    await writeFile(path, `id,text\n1,${SECRET}\n`);
+    const run = await judgedRun(folder, path);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
+    expect(existsSync(join(run.dir, 'review'))).toBe(false);
+  });
+
+  test('is a file whose caption made it so, with every other caption', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    const picture = await drawn(20, 20).png().toBuffer();
+    await writeFile(join(corpus, 'a.png'), picture);
+    await writeFile(join(corpus, 'b.png'), picture);
+    await writeFile(
+      join(corpus, 'manifest.csv'),
+      'path,caption,note\na.png,RESTRICTED,\nb.png,fine,\n,,a note\n',
+    );
+    const run = await judgedRun(folder, corpus, {
+      verdictOn: (request) => (wordsOf(request) === 'RESTRICTED' ? RESTRICTED : ALLOWED),
+    });
+    const asking = await Asking.of(run, folder);
+    const lineOf = (name: string): OutcomeLine => run.lines.find(({ source }) => source.path.endsWith(name))!;
+    for (const name of ['a.png', 'b.png', 'manifest.csv']) {
+      expect(await asking.reasons(lineOf(name).seq), name).toEqual(['restricted', 'restricted']);
+    }
+  });
+});

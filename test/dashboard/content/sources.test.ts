@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { jsonLines } from '../../helpers/run-directory.ts';
+import { Asking } from './asking.ts';
+import { judgedRun, type JudgedRun } from './judged-run.ts';
+
+const TABLE = 'id,text\n1,<script>alert(1)</script>\n2,two\n';
+const NONE = 'unavailable';
+
+interface Corpus {
+  readonly folder: string;
+  /** The corpus, a folder with `a.csv` and `whole.txt`. */
+  readonly corpus: string;
+  readonly table: string;
+  readonly run: JudgedRun;
+  readonly asking: Asking;
+}
+
+async function smallCorpus(options: Parameters<typeof judgedRun>[2] = {}): Promise<Corpus> {
+  const folder = await temporaryFolder();
+  const corpus = join(folder, 'data', 'corpus');
+  await mkdir(corpus, { recursive: true });
+  const table = join(corpus, 'a.csv');
+  await writeFile(table, TABLE);
+  await writeFile(join(corpus, 'whole.txt'), 'a whole text');
+  const run = await judgedRun(folder, corpus, options);
+  return { folder, corpus, table, run, asking: await Asking.of(run, join(folder, 'data')) };
+}
+
+describe('the sources of a run', () => {
+  test('are read although their times changed, as long as the content is the same', async () => {
+    const { corpus, table, asking } = await smallCorpus();
+    await utimes(table, 1, 1);
+    await utimes(join(corpus, 'whole.txt'), 1, 1);
+    expect(await asking.content(0)).toMatchObject({ kind: 'text', text: '<script>alert(1)</script>' });
+    expect(await asking.content(2)).toMatchObject({ kind: 'text', text: 'a whole text' });
+  });
+
+  test('are not shown with other content', async () => {
+    const { corpus, table, asking } = await smallCorpus();
+    expect(await asking.content(1)).toMatchObject({ kind: 'text', text: 'two' });
+    await writeFile(table, 'id,text\n1,<script>alert(1)</script>\n2,TWO\n');
+    await writeFile(join(corpus, 'whole.txt'), 'another text');
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+    expect(await asking.content(1)).toMatchObject({ kind: NONE, reason: 'source_changed' });
+    expect(await asking.content(2)).toMatchObject({ kind: NONE, reason: 'source_changed' });
+  });
+
+  test('are missing once they are moved', async () => {
+    const { corpus, table, asking } = await smallCorpus();
+    await rename(table, `${table}.bak`);
+    expect(await asking.content(0)).toMatchObject({ kind: NONE, reason: 'source_missing' });
+    await rm(corpus, { recursive: true });
+    expect(await asking.content(2)).toMatchObject({ kind: NONE, reason: 'source_missing' });
+  });
+
+  test('are not followed out of the roots, nor out of the corpus', async () => {
+    const { folder, table, asking } = await smallCorpus();
+    const outside = join(folder, 'outside.csv');
+    await writeFile(outside, TABLE);
+    await rm(table);
+    await symlink(outside, table);
+    expect(await asking.content(0)).toMatchObject({ kind: NONE, reason: 'outside_root' });
+    const beside = join(folder, 'data', 'beside.csv');
+    await writeFile(beside, TABLE);
+    await rm(table);
+    await symlink(beside, table);
+    expect(await asking.content(0)).toMatchObject({ kind: NONE, reason: 'not_readable' });
+  });
+
+  test('are not waited for in place of a pipe or a device', async () => {
+    const { table, asking } = await smallCorpus();
+    await rm(table);
+    execFileSync('mkfifo', [table]);
+    expect(await asking.content(0)).toMatchObject({ kind: NONE, reason: 'source_changed' });
+    await rm(table);
+    await symlink('/dev/zero', table);
+    expect(await asking.content(0)).toMatchObject({ kind: NONE, reason: 'outside_root' });
+  });
+
+  test('are not read outside of the roots', async () => {
+    const { folder, run } = await smallCorpus();
+    const other = join(folder, 'other');
+    await mkdir(other);
+    const asking = await Asking.of(run, other);
+    expect(await asking.reasons(0)).toEqual(['outside_root', 'outside_root']);
+  });
+
+  test('are not read for a run that somebody else created, or can change', async () => {
+    const foreign = await smallCorpus({ own: false });
+    expect(await foreign.asking.reasons(0)).toEqual(['not_your_run', 'not_your_run']);
+    const shared = await smallCorpus();
+    await chmod(shared.run.dir, 0o777);
+    expect(await shared.asking.reasons(0)).toEqual(['not_your_run', 'not_your_run']);
+  });
+
+  test('are not shown when that cannot be logged', async () => {
+    const { run, asking } = await smallCorpus();
+    await mkdir(join(run.dir, 'review', 'reveals.jsonl'), { recursive: true, mode: 0o700 });
+    const response = await asking.ask(0, 'content');
+    expect(response.status).toBe(503);
+    const text = await response.text();
+    expect(text).toContain('nothing is shown, because it cannot be logged');
+    expect(text).not.toContain('alert');
+    await rm(join(run.dir, 'review'), { recursive: true });
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+  });
+
+  test('say why an item could not be read when it was to be judged', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.jsonl');
+    await writeFile(path, '{"text":"fine"}\n{"text":broken}\n');
+    const run = await judgedRun(folder, path);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(1)).toEqual({
+      ...{ kind: NONE, reason: 'not_readable' },
+      message: 'It could not be read when it was to be judged: the record is not valid JSON.',
+    });
+  });
+});
+
+describe('requests for content', () => {
+  test('need a session, a page of ours, and POST', async () => {
+    const { asking, run } = await smallCorpus();
+    const { origin, cookie, fetch: loggedIn } = asking.served;
+    const url = origin + asking.path(0, 'content');
+    const headers = { 'content-type': 'application/json', origin };
+    const status = async (init: RequestInit): Promise<number> => (await fetch(url, init)).status;
+    expect(await status({ method: 'POST', headers, body: '{}' })).toBe(401);
+    expect(
+      await status({ method: 'POST', headers: { ...headers, cookie, origin: 'https://evil.test' } }),
+    ).toBe(403);
+    expect((await loggedIn(asking.path(0, 'content'))).status).toBe(404);
+    expect((await loggedIn(asking.path(0, 'content'), { method: 'POST', body: { raw: true } })).status).toBe(
+      400,
+    );
+    expect(existsSync(join(run.dir, 'review'))).toBe(false);
+  });
+
+  test('may come many at once, and each is logged', async () => {
+    const { asking, run } = await smallCorpus();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => asking.content(index % 3)));
+    expect(answers.map(({ kind }) => kind)).toEqual(new Array(20).fill('text'));
+    const reveals = await jsonLines(join(run.dir, 'review', 'reveals.jsonl'));
+    expect(reveals).toHaveLength(20);
+    expect(await readFile(join(run.dir, 'review', 'reveals.jsonl'), 'utf8')).not.toContain('alert');
+  });
+
+  test('end when the client goes away, and leave the server as it was', async () => {
+    const { asking } = await smallCorpus();
+    const { origin, cookie, said } = asking.served;
+    const headers = { cookie, origin, 'content-type': 'application/json' };
+    for (let index = 0; index < 10; index++) {
+      const aborted = request(origin + asking.path(index % 3, 'content'), { method: 'POST', headers });
+      const closed = new Promise<void>((resolve) => aborted.once('close', () => resolve()));
+      aborted.on('error', () => undefined);
+      aborted.end('{}');
+      if (index % 2 === 0) await new Promise<void>((resolve) => aborted.once('finish', () => resolve()));
+      aborted.destroy();
+      await closed;
+    }
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+    expect(said).toEqual([]);
+  });
+});
