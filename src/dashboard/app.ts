@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { DashboardError, knownErrorOf } from './errors.ts';
 import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
+import { addContentRoutes, type ContentParts } from './routes/content-routes.ts';
 import { addItemRoutes, type ItemParts } from './routes/item-routes.ts';
 import { addLiveRoutes, type LiveParts } from './routes/live-routes.ts';
 import { addPageRoutes } from './routes/page-routes.ts';
@@ -11,7 +12,7 @@ import { addRunRoutes, type RunParts } from './routes/run-routes.ts';
 import { addSessionRoutes, type SessionParts } from './routes/session-routes.ts';
 import { addAccessRules } from './session/access.ts';
 
-export interface AppParts extends SessionParts, RunParts, ReportParts, LiveParts, ItemParts {
+export interface AppParts extends SessionParts, RunParts, ReportParts, LiveParts, ItemParts, ContentParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one line for people about an error that nobody foresaw. */
@@ -62,6 +63,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addLiveRoutes(app, parts);
   addItemRoutes(app, parts);
   addReviewRoutes(app, parts);
+  addContentRoutes(app, parts);
   addPageRoutes(app, parts.web);
   await app.ready();
   return app;

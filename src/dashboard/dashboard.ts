@@ -7,6 +7,8 @@ import type { SecondSite } from '../http/http-server.ts';
 import { runKeyFile } from '../runs/trust/run-key.ts';
 import type { Health } from './api/runs.ts';
 import { createApp, MAX_BODY_BYTES } from './app.ts';
+import { askIndexes } from './content/indexed-items.ts';
+import { ItemContents } from './content/item-contents.ts';
 import { refusedByHeaders } from './errors.ts';
 import { LiveEvents } from './events/live-events.ts';
 import { FleetLink } from './health/fleet-link.ts';
@@ -84,9 +86,10 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   });
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });
   const indexes = new RunIndexes();
+  const contents = new ItemContents({ roots, items: askIndexes(indexes), keyFile });
   const app = await createApp({
     ...{ token, sessions, say, runs, roots, list, control, keyFile, events, health, signal, indexes },
-    web: files,
+    ...{ contents, web: files },
     reports: new RunReports(signal),
     failedLogins: new FailedLogins(),
   });
@@ -105,6 +108,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     close: async (stop) => {
       sessions.close();
       closing.abort();
+      await contents.close();
       await Promise.all([events.close(), indexes.close(), processes.close(stop), fleet?.close()]);
       await app.close();
     },

@@ -12,13 +12,16 @@ const READ_LINES = 256;
 /** Asks the indexes of runs for their outcomes; waits for an index that is being built. */
 export function askIndexes(indexes: RunIndexes): AskRunItems {
   const known = new WeakMap<RunIndex, RunItems>();
-  const itemsOf = (index: RunIndex): RunItems => {
-    const items = known.get(index) ?? indexedItems(index);
-    known.set(index, items);
-    return items;
+  return async (runDir, query, signal) => {
+    const { index, stale, release } = await indexes.patientLease(runDir, signal);
+    try {
+      const items = known.get(index) ?? indexedItems(index);
+      known.set(index, items);
+      return await query(items, stale);
+    } finally {
+      release();
+    }
   };
-  return (runDir, query, signal) =>
-    indexes.askPatiently(runDir, ({ index, stale }) => query(itemsOf(index), stale), signal);
 }
 
 function indexedItems(index: RunIndex): RunItems {
