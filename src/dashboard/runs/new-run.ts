@@ -42,7 +42,7 @@ export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Pro
   const paths = asked.paths.map((path) => roots.absolute(path));
   for (const path of paths) await assertInside(path, roots, 'paths');
   const policy = asked.policy === null ? null : roots.absolute(asked.policy);
-  if (policy !== null) await assertInside(policy, roots, 'policy');
+  if (policy !== null) await assertPolicy(policy, roots);
   const flags: Record<string, Flags[string]> = { out };
   if (guards.length > 0) flags['guard'] = guards;
   if (policy !== null) flags['policy'] = policy;
@@ -68,6 +68,13 @@ async function assertInside(path: string, roots: Roots, field: keyof AskedRun): 
   );
 }
 
+/** What is wrong with a policy is told with the text in question, which must not be that of an item. */
+async function assertPolicy(path: string, roots: Roots): Promise<void> {
+  await assertInside(path, roots, 'policy');
+  if (isJobFile(path)) return;
+  throw new DashboardError('INVALID_REQUEST', 'a policy is a file with the ending .yaml or .yml', 'policy');
+}
+
 /** A mistake names the flag that the command would have been given. */
 function asAnswer(error: unknown): never {
   if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
@@ -77,7 +84,7 @@ function asAnswer(error: unknown): never {
 
 /** A job file may be part of what somebody handed over. */
 async function assertHarmless(path: string, roots: Roots): Promise<void> {
-  const file = await readJobFile(path, '/');
+  const file = await readJobFile(path, '/').catch(asAnswer);
   const from = { flags: {}, file, env: {}, cwd: file.folder };
   const found = OTHER_FILES.find((setting) => given(setting, from) !== null);
   if (found !== undefined) {

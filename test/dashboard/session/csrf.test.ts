@@ -1,28 +1,17 @@
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rawRequest } from '../raw-request.ts';
 import { startDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 
 let served: ServedDashboard;
 
-/** Sends exactly these headers, which `fetch` would not, and returns the status and the code of the answer. */
-async function send(
+const send = async (
   method: string,
   path: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Record<string, string>,
   body = '',
-): Promise<string> {
-  const { hostname, port } = new URL(served.origin);
-  const request = httpRequest({ hostname, port, path, method, headers, agent: false });
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response) text += String(chunk);
-  const code = /"code":"(\w+)"/.exec(text)?.[1];
-  return code === undefined ? String(response.statusCode) : `${response.statusCode} ${code}`;
-}
+): Promise<string> => (await rawRequest(served.origin, [method, path], headers, body)).short;
 
 describe('requests that change something', () => {
   beforeAll(async () => {

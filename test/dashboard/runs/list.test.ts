@@ -1,0 +1,143 @@
+import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
+import { startGuardServer } from '../../../src/guard-server/server.ts';
+import { startRun } from '../../../src/library/start-run.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { followEvents, serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { newRun } from '../../record/run-fixture.ts';
+import { rawRequest } from '../raw-request.ts';
+
+/** A folder with a finished run over three texts. */
+async function finishedRun(): Promise<{ folder: string; out: string; dir: string }> {
+  const synthetic = { serviceTime: 'zero' } as const;
+  const guard = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
+  onTestFinished(() => guard.close());
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'three.csv'), 'text\none\ntwo\nthree\n');
+  const out = join(folder, 'runs');
+  const { dir } = await startRun({ paths: [join(folder, 'three.csv')], out, guard: guard.address });
+  return { folder, out, dir };
+}
+
+async function listed(served: ServedDashboard): Promise<RunRow[]> {
+  return (await (await served.fetch('/api/runs')).json()) as RunRow[];
+}
+
+it('lists hundreds of runs, finished or not, and one bad directory is its own problem', async () => {
+  const { out, dir } = await finishedRun();
+  const run = basename(dir);
+  const isLarge = (path: string): boolean =>
+    /(?:verdicts|errors|flagged|report|manifest)\.(?!sha256)/.test(path);
+  const copy = (name: string): Promise<void> =>
+    cp(dir, join(out, name), { recursive: true, filter: (path) => !isLarge(path) });
+  const copies = Array.from({ length: 200 }, (_, at) => `copy-${at}`);
+  const hostile = ['<img src=x onerror=alert(1)>', 'a\nb\u{202e}c'];
+  for (const name of [...copies, ...hostile, '.hidden', 'torn']) await copy(name);
+  await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
+  await mkdir(join(out, 'empty'));
+  await mkdir(join(out, 'no-json', 'run.json'), { recursive: true });
+  await mkdir(join(out, 'not-json'));
+  await writeFile(join(out, 'not-json', 'run.json'), '{"schema":1,"run":"<script>"');
+  await rm(join(out, 'torn', 'log'), { recursive: true });
+  await writeFile(join(out, 'torn', 'log'), 'no folder');
+  await symlink(dir, join(out, 'link'));
+  await writeFile(join(out, 'file'), '');
+
+  const served = await serveDashboard({ out });
+  const rows = new Map((await listed(served)).map((row) => [row.run, row]));
+  const others = ['begun', 'torn', 'not-json', hostile[0], 'a\\x0ab\\u{202e}c'];
+  expect(new Set(rows.keys())).toEqual(new Set([run, ...copies, ...others]));
+  const state = (name: string): unknown[] => [rows.get(name)?.state, rows.get(name)?.problem];
+  for (const name of [run, ...copies]) expect(state(name)).toEqual(['finished', null]);
+  expect(rows.get(run)).toMatchObject({
+    ...{ name: 'three', not_judged: 0, actions: [] },
+    progress: { planned: 3, plan_closed: true, judged: 3, errors: 0 },
+  });
+  expect(state('begun')).toEqual(['stopped', 'no feeder: resume the run']);
+  expect(state('not-json')).toEqual(['unreadable', 'its run.json cannot be read']);
+  for (const name of others.slice(1)) expect(state(name!)[0]).toBe('unreadable');
+  expect(served.said).toEqual([]);
+});
+
+it('tells who follows when a run comes and goes', async () => {
+  const { out, dir } = await finishedRun();
+  const run = basename(dir);
+  const events = await followEvents(await serveDashboard({ out }));
+  const names = (rows: readonly RunRow[]): string[] => rows.map((row) => row.run).sort();
+  expect(names(await events.next(() => true))).toEqual([run]);
+  await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
+  expect(names(await events.next((rows) => rows.length === 2))).toEqual([run, 'begun']);
+  await rm(join(out, 'begun'), { recursive: true });
+  expect(names(await events.next((rows) => rows.length === 1))).toEqual([run]);
+});
+
+it('no name leads out of the folder', async () => {
+  const { folder, out, dir } = await finishedRun();
+  const run = basename(dir);
+  await symlink(dir, join(out, 'link'));
+  await cp(dir, join(folder, 'beside'), { recursive: true });
+  const { origin, cookie } = await serveDashboard({ out });
+  const headers = { cookie, origin, 'content-type': 'application/json' };
+  const names = [
+    ...['..', '.', '../beside', '..%2fbeside', '%2e%2e%2fbeside', '..%5cbeside', '%2e%2e'],
+    ...['%252e%252e%252fbeside', 'link', '.hidden', '%00', `${run}%00`, `${run}%0a`, '%ff', '%', '__proto__'],
+    ...['x'.repeat(255), 'x'.repeat(5000), `${run}%2f`, `${run}%2flog`, '%2fetc', `%2e%2f${run}`],
+  ];
+  for (const name of names) {
+    const shortName = name.slice(0, 40);
+    const detail = await rawRequest(origin, ['GET', `/api/runs/${name}`], headers);
+    expect(detail.short, shortName).toBe('404 NOT_FOUND');
+    const pause = await rawRequest(origin, ['POST', `/api/runs/${name}/actions/pause`], headers, '{}');
+    expect(pause.short, shortName).toBe('404 NOT_FOUND');
+    // Paths with other parts than the report's are of the pages, which hold no data.
+    const report = await rawRequest(origin, ['GET', `/runs/${name}/report.html`], headers);
+    expect(report.text, shortName).not.toContain(run.slice(0, 16));
+  }
+  const report = await rawRequest(origin, ['GET', `/runs/${run}/report.html`], headers);
+  expect([report.short, report.text.includes(run)]).toEqual(['200', true]);
+});
+
+it('a report is for our own pages, as a page of no origin', async () => {
+  const { out, dir } = await finishedRun();
+  const served = await serveDashboard({ out });
+  const path = `/runs/${basename(dir)}/report.html`;
+  expect((await fetch(served.origin + path)).status).toBe(401);
+  const response = await served.fetch(path);
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toMatch(/frame-ancestors 'self'; sandbox allow-scripts$/);
+  const first = await response.text();
+  expect(await (await served.fetch(path)).text()).toBe(first);
+});
+
+it('shows a run from elsewhere, and reads no content for it', async () => {
+  const { folder, out, dir } = await finishedRun();
+  const detail = async (served: ServedDashboard, run = basename(dir)): Promise<RunDetail> =>
+    (await (await served.fetch(`/api/runs/${run}`)).json()) as RunDetail;
+  const served = await serveDashboard({ out, roots: [folder] });
+  expect((await detail(served)).content).toEqual({ readable: true, reason: null });
+  const elsewhere = await serveDashboard({ out, roots: [out] });
+  expect((await detail(elsewhere)).content.reason).toContain('--root');
+  await cp(dir, join(out, 'foreign'), { recursive: true });
+  await rm(join(out, 'foreign', 'control', 'seal'));
+  await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
+  await chmod(join(out, 'begun'), 0o700);
+  const message = 'this run was not created by you on this machine';
+  expect((await detail(served, 'foreign')).content).toEqual({ readable: false, reason: message });
+  const resumed = await served.fetch('/api/runs/begun/actions/resume', { method: 'POST', body: {} });
+  expect(await resumed.json()).toEqual({ error: { code: 'FORBIDDEN', message } });
+});
+
+it('changes nothing in a run that others can write in', async () => {
+  const { dir } = await newRun();
+  await chmod(dir, 0o777);
+  const run = basename(dir);
+  const served = await serveDashboard({ out: join(dir, '..') });
+  expect((await listed(served))[0]).toMatchObject({ run, state: 'stopped', actions: [] });
+  for (const action of ['pause', 'continue', 'cancel', 'resume', 'retry']) {
+    const response = await served.fetch(`/api/runs/${run}/actions/${action}`, { method: 'POST', body: {} });
+    expect([action, response.status]).toEqual([action, 403]);
+  }
+});
