@@ -18,8 +18,6 @@ const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
   block: thresholds?.block ?? null,
 });
 
-const equal = (a: Levels, b: Levels): boolean => a.review === b.review && a.block === b.block;
-
 /** The thresholds of a policy. Where a category has that of `default`, it follows `default`. */
 export function modelOf({ thresholds }: Policy): Model {
   const fallback = levelsOf(thresholds?.default);
@@ -60,16 +58,7 @@ export function hasThresholds(model: Model): boolean {
   return KEYS.some((key) => model[key].review !== null || model[key].block !== null);
 }
 
-/** What to ask the server: the thresholds that its policy, with these in it, would otherwise not have. */
-export function queryOf(model: Model, policy: Policy): ThresholdQuery {
-  const thresholds: ThresholdQuery['thresholds'] = {};
-  const asked = (levels: Levels): { review: number | null; block: number | null } => ({ ...levels });
-  if (!equal(model.default, levelsOf(policy.thresholds?.default))) thresholds.default = asked(model.default);
-  for (const key of CATEGORY_KEYS) {
-    const own = policy.thresholds?.[key];
-    const unasked = own === undefined ? model.default : levelsOf(own);
-    const wanted = effective(model, key);
-    if (!equal(unasked, wanted)) thresholds[key] = asked(wanted);
-  }
-  return { thresholds };
+/** What to ask the server, which takes thresholds as a policy file does. */
+export function queryOf(model: Model): ThresholdQuery {
+  return { thresholds: Object.fromEntries(KEYS.map((key) => [key, { ...model[key] }])) };
 }

@@ -8,10 +8,11 @@ const flowOf = (levels: Levels): string =>
     .map((level) => `${level}: ${levels[level]}`)
     .join(', ');
 
-/** A policy file that means what the sliders show; there must be a threshold. What else the policy says stays. */
+/** A policy file that means what the sliders show; without any threshold, the guard's flags decide. What else the policy says stays. */
 export function policyYaml(model: Model, { allowFlagged, allowPartial }: Policy): string {
   const thresholds = KEYS.map((key) => [key, flowOf(model[key])] as const)
     .filter(([, flow]) => flow !== '')
     .map(([key, flow]) => `  ${key}: { ${flow} }\n`);
-  return `thresholds:\n${thresholds.join('')}allowFlagged: ${allowFlagged}\nallowPartial: ${allowPartial}\n`;
+  const first = thresholds.length === 0 ? '' : `thresholds:\n${thresholds.join('')}`;
+  return `${first}allowFlagged: ${allowFlagged}\nallowPartial: ${allowPartial}\n`;
 }

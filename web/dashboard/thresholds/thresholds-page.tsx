@@ -26,7 +26,7 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
     ),
   );
   const wrong = crossed(model.value);
-  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value, run.policy));
+  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value));
 
   if (scores.error !== null) return <Notice tone="block" role="alert" title={scores.error.message} />;
   if (scores.value === null) {
@@ -45,10 +45,10 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
           Move a slider to see what other thresholds would decide on the scores of this run. Nothing of the
           run changes. The bars are the scores, on a logarithmic scale.
         </p>
-        {run.policy.thresholds === null && (
-          <Notice title="This run has no thresholds">
+        {!hasThresholds(model.value) && (
+          <Notice title="Without thresholds, the guard's flags decide">
             <p>
-              What its guard flags is blocked. With thresholds, the guard's own flags are at least reviewed
+              What the guard flags is blocked. With thresholds, it is at least reviewed
               {run.policy.allowFlagged && ', unless the policy allows them, as this one does'}.
             </p>
           </Notice>
@@ -83,13 +83,7 @@ interface PolicyFileProps {
 
 /** The policy file that says what the sliders show. */
 function PolicyFile({ model, run, wrong }: PolicyFileProps) {
-  if (wrong || !hasThresholds(model)) {
-    return (
-      <p class="muted small">
-        {wrong ? 'There is no policy file with review above block.' : 'A policy file needs a threshold.'}
-      </p>
-    );
-  }
+  if (wrong) return <p class="muted small">There is no policy file with review above block.</p>;
   const yaml = policyYaml(model, run.policy);
   const copy = (): void => {
     navigator.clipboard.writeText(yaml).then(
