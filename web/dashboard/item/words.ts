@@ -14,8 +14,8 @@ export function categoryLabel(key: string): string {
 
 /** A probability with two digits, never rounded up to a certainty. */
 export function probability(score: number): string {
-  if (score > 0.99 && score < 1) return Math.min(score, 0.9999).toFixed(4);
-  if (score > 0 && score < 0.01) return Math.max(score, 0.0001).toFixed(4);
+  if (score >= 0.995 && score < 1) return Math.min(score, 0.9999).toFixed(4);
+  if (score > 0 && score < 0.005) return Math.max(score, 0.0001).toFixed(4);
   return score.toFixed(2);
 }
 

@@ -1,0 +1,162 @@
+import { hash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { GuardRequest } from '../../../src/domain/request.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
+import {
+  HATEFUL,
+  judgedRun,
+  RESTRICTED,
+  wordsOf,
+  type JudgedRun,
+  type Verdict,
+} from '../../helpers/judged-run.ts';
+import { drawn } from '../../helpers/pictures.ts';
+
+/** Whatever has such words gets such a verdict; all other verdicts follow from a hash, and mean nothing. */
+export const WITHHELD = 'withheld sample';
+export const LOUD = 'thunder';
+
+/** Every foreign name and text of the corpus tries this. */
+export const PROBE = '"><img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+const SHOPS = [
+  'bakery',
+  'tram line',
+  'bicycle shop',
+  'library',
+  'market',
+  'swimming pool',
+  'choir',
+  'garden',
+];
+const SAYINGS = [
+  'opened an hour late again, and nobody said why',
+  'is the best thing that happened to this street',
+  'should close on Mondays, as it used to',
+  'answered my letter after three weeks',
+  'has a new sign that you can read from the bridge',
+  'was full of people singing yesterday evening',
+];
+
+const comments = (count: number): string =>
+  Array.from({ length: count }, (_, row) => {
+    const text = `The ${SHOPS[row % SHOPS.length]} ${SAYINGS[(row * 5) % SAYINGS.length]} (${row + 1}).`;
+    return `c-${String(row + 1).padStart(4, '0')},"${text}"\n`;
+  }).join('');
+
+const LETTER = Array.from({ length: 90 }, (_, line) =>
+  line === 60
+    ? `Then came the ${LOUD}, and everybody ran under the roof of the market hall.`
+    : `Line ${line + 1} of a long letter about a walk through the town, its shops and its trams.`,
+).join('\n');
+
+const CHAT = [
+  ['system', 'You are the help desk of a bicycle shop.'],
+  ['user', 'My chain keeps jumping off.'],
+  ['assistant', 'Does it happen in every gear?'],
+  ['user', `Only in the largest one, with a noise like ${LOUD}.`],
+  ['assistant', 'Then the limit screw of the rear derailleur needs half a turn.'],
+] as const;
+
+const record = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+const chats = [
+  { id: 'chat-1', messages: CHAT.slice(0, 4).map(([role, content]) => ({ role, content })) },
+  { id: `chat ${PROBE}`, messages: [{ role: 'user', content: `${LOUD} ${PROBE}` }] },
+];
+
+const strange = [
+  { id: `${PROBE}\u202egnp.exe`, text: `${LOUD} ${PROBE} \u202eright to left` },
+  { id: 'withheld-1', text: `A ${WITHHELD} that stands for what is never shown.` },
+];
+
+/** Three seconds of a tone that swells, 16 kHz mono. */
+function tone(): Buffer {
+  const samples = 48_000;
+  const wav = Buffer.alloc(44 + 2 * samples);
+  wav.write('RIFF', 0).toString();
+  wav.writeUInt32LE(36 + 2 * samples, 4);
+  wav.write('WAVEfmt ', 8);
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(16_000, 24);
+  wav.writeUInt32LE(32_000, 28);
+  wav.writeUInt16LE(2, 32);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36);
+  wav.writeUInt32LE(2 * samples, 40);
+  for (let at = 0; at < samples; at++) {
+    const swell = Math.sin((Math.PI * at) / samples) * (0.6 + 0.4 * Math.sin(at / 900));
+    wav.writeInt16LE(Math.round(12_000 * swell * Math.sin(at / 6)), 44 + 2 * at);
+  }
+  return wav;
+}
+
+async function writeCorpus(path: string, rows: number): Promise<void> {
+  await mkdir(join(path, 'media'), { recursive: true });
+  const files: Readonly<Record<string, string | Buffer>> = {
+    'chats.jsonl': chats.map(record).join(''),
+    'comments.csv': `id,comment\n${comments(rows)}c-broken,one field,too many\n`,
+    'letter.txt': LETTER,
+    'media/bells.txt': `Bells and ${LOUD}.`,
+    'media/bells.wav': tone(),
+    'media/market.png': await drawn(360, 240).png().toBuffer(),
+    'media/market.txt': `The market hall before the ${LOUD}.`,
+    'strange.jsonl': strange.map(record).join(''),
+    '<img src=x onerror=alert(1)>.txt': `A file with a strange name, and ${LOUD}.`,
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+}
+
+/** Never `sexual_content`: what is flagged for it alone may be restricted. */
+const HARMLESS_KEYS = CATEGORY_KEYS.filter(
+  (key) => key !== 'sexual_content' && key !== 'child_sexual_exploitation',
+);
+
+function verdictOn(request: GuardRequest): Verdict {
+  const words = wordsOf(request);
+  if (words.includes(WITHHELD)) return RESTRICTED;
+  if (words.includes(LOUD)) return HATEFUL;
+  const digits = hash('sha256', words);
+  const part = (at: number): number => Number.parseInt(digits.slice(at, at + 6), 16) / 0x1000000;
+  const score = Math.round(part(0) ** 2 * 1e4) / 1e4;
+  if (score < 0.5) return { score, flagged: false, subcategoryScores: null, subcategoryFlags: null };
+  const keys = [6, 12, 18].map((at) => HARMLESS_KEYS[Math.floor(part(at) * HARMLESS_KEYS.length)]!);
+  const scores = Object.fromEntries(keys.map((key, index) => [key, score * (1 - index / 4)])) as Partial<
+    Record<CategoryKey, number>
+  >;
+  // Some are flagged without a category.
+  const flags = part(24) < 0.15 ? [] : [keys[0]!];
+  return { score, flagged: true, subcategoryScores: scores, subcategoryFlags: flags };
+}
+
+export interface HarmlessRun extends JudgedRun {
+  /** Folder of the corpus. */
+  readonly corpus: string;
+}
+
+/** A finished run over made-up, harmless content of all kinds, for the tests of a file. */
+export function useHarmlessRun(rows = 130): () => HarmlessRun {
+  let folder: string;
+  let run: HarmlessRun;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guardsweep-review-'));
+    const corpus = join(folder, 'street');
+    await writeCorpus(corpus, rows);
+    const policy = {
+      thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } },
+      allowFlagged: false,
+      allowPartial: false,
+    };
+    run = {
+      ...(await judgedRun(folder, corpus, { verdictOn, maxBytes: 4096, policy, title: 'street' })),
+      corpus,
+    };
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return () => run;
+}
