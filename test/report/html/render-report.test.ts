@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { renderReport } from '../../../src/report/html/render-report.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { screenshot } from '../../helpers/browser/screenshot.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { sampleReport } from './report-sample.ts';
 
@@ -78,7 +77,6 @@ describe('a rendered report', () => {
     await writeFile(path, await renderReport(sampleReport(sample), { share: false }));
     await page.goto(`file://${path}`);
     await checkPage(page);
-    await screenshot(page, `report-sample-${size}-${scheme}-${'scale' in sample ? sample.scale : 'hostile'}`);
   });
 
   it('sorts a table by keyboard, and says how it is sorted', async () => {
