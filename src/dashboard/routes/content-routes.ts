@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ItemContent } from '../api/items.ts';
+import type { ApiFailure } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
 import type { ItemContents } from '../content/item-contents.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
@@ -31,8 +32,10 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents }: Conte
     const media = await contents.media(dir, seq, whileOpen(reply));
     if (media === null) throw noSuchItem();
     reply.headers(ONLY_SHOWN);
-    // The page tells it from media by its type.
-    if ('kind' in media) return reply.code(409).send(media);
+    if ('kind' in media) {
+      const { reason: code, message } = media;
+      return reply.code(409).send({ error: { code, message } } satisfies ApiFailure);
+    }
     const name = media.type === 'image/png' ? 'item.png' : 'item.wav';
     return reply
       .type(media.type)

@@ -1,4 +1,5 @@
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
 import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import type { JudgedRun } from './judged-run.ts';
 
@@ -35,15 +36,11 @@ export class Asking {
 
   /** The reason why there is nothing to show, of either route; else what is shown. */
   async reasons(seq: number): Promise<readonly string[]> {
-    const answers: string[] = [];
-    for (const what of ['content', 'media'] as const) {
-      const response = await this.ask(seq, what);
-      const isMedia = response.headers.get('content-type')?.startsWith('application/json') !== true;
-      const { kind, reason } = isMedia
-        ? { kind: 'media', reason: undefined }
-        : ((await response.json()) as { kind: string; reason?: string });
-      answers.push(reason ?? kind);
-    }
-    return answers;
+    const content = await this.content(seq);
+    const media = await this.ask(seq, 'media');
+    const first = content.kind === 'unavailable' ? content.reason : content.kind;
+    if (media.status === 200) return [first, 'media'];
+    const { error } = (await media.json()) as ApiFailure;
+    return [first, error.code];
   }
 }
