@@ -9,6 +9,7 @@ import { naive } from './naive.ts';
 import { overhead } from './overhead.ts';
 import { padding } from './padding.ts';
 import { rescan } from './rescan.ts';
+import { review } from './review.ts';
 import { saturate } from './saturate.ts';
 import { start } from './start.ts';
 import { store } from './store.ts';
@@ -29,6 +30,7 @@ export const BENCHES: readonly Bench[] = [
   gateway,
   store,
   rescan,
+  review,
   growth,
   memory,
   fleetMemory,

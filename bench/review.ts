@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../src/domain/failure.ts';
+import type { Summary } from '../src/record/summary/summary.ts';
+import { evenCorpus } from './corpus/make-corpus.ts';
+import type { Bench, BenchContext } from './harness/bench.ts';
+import { figure } from './harness/figures.ts';
+import { withGuards } from './processes/guard-process.ts';
+import { ZERO_TIME_GUARD } from './processes/guards.ts';
+import { MeasuredProcess, runScript } from './processes/measured-process.ts';
+import type { ReviewTimes } from './processes/review-list.ts';
+import type { Corpus } from './processes/sweep.ts';
+
+const ROWS = 1_000_000;
+const ROUNDS = 3;
+
+/** The review list of the dashboard over a large run: what an analyst waits for. */
+export const review: Bench = {
+  name: 'review',
+  measures: 'time to the first rows of the review list, cold and warm, to a filtered page, and of a threshold slider',
+  async run(context) {
+    const corpus = await evenCorpus(ROWS, context);
+    const dir = await withGuards([ZERO_TIME_GUARD], context, ([guard]) => sweep(corpus, guard!.address, context));
+    const rounds: { times: ReviewTimes; maxRssKib: number }[] = [];
+    for (let round = 0; round < context.rounds(ROUNDS); round++) {
+      context.say(`review list ${round + 1}`);
+      const { stdout, usage } = await runScript('../processes/review-list.js', [dir, context.folder], context);
+      rounds.push({ times: JSON.parse(stdout) as ReviewTimes, maxRssKib: usage.maxRssKib });
+    }
+    const of = (key: keyof ReviewTimes): number[] => rounds.map(({ times }) => times[key]);
+    return {
+      figures: [
+        figure('first rows, cold', 'ms', of('cold')),
+        figure('first rows, warm', 'ms', of('warm')),
+        figure('filtered page', 'ms', of('filtered')),
+        figure('page of a search', 'ms', of('search')),
+        figure('last page', 'ms', of('last')),
+        figure('facets', 'ms', of('facets')),
+        figure('threshold slider', 'ms', of('thresholds'), { atMost: 100 }),
+        figure('longest wait of the event loop', 'ms', of('blocked')),
+        figure('size of the index', 'MB', of('indexMb')),
+        figure('highest resident memory', 'MiB', rounds.map(({ maxRssKib }) => maxRssKib / 1024)),
+      ],
+      raw: { rows: corpus.rows, rounds },
+    };
+  },
+};
+
+/** The run directory of a run over the corpus. Failure('internal') unless every item has a verdict. */
+async function sweep(corpus: Corpus, guard: string, context: BenchContext): Promise<string> {
+  const out = await mkdtemp(join(context.folder, 'runs-'));
+  const args = [corpus.path, '--guard', guard, '--no-reuse', '--out', out];
+  const flags = ['--canaries', 'off', '--json', '--quiet'];
+  const ended = await MeasuredProcess.command(['enqueue', ...args, ...flags], context).ended();
+  const { status, verdicts } = JSON.parse(ended.stdout) as Summary;
+  await rm(corpus.path);
+  const [run] = (await readdir(out)).filter((name) => !name.startsWith('.'));
+  if (status === 'finished' && verdicts === corpus.rows) return join(out, run!);
+  throw new Failure('internal', `a run over ${corpus.rows} rows ended ${status} with ${verdicts} verdicts`);
+}
