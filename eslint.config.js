@@ -50,6 +50,7 @@ const BESIDE = {
       'guard/tensors',
       'record',
       'guard-server',
+      'dashboard',
     ],
     ...['training'],
   ],

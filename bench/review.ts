@@ -17,14 +17,21 @@ const ROUNDS = 3;
 /** The review list of the dashboard over a large run: what an analyst waits for. */
 export const review: Bench = {
   name: 'review',
-  measures: 'time to the first rows of the review list, cold and warm, to a filtered page, and of a threshold slider',
+  measures:
+    'time to the first rows of the review list, cold and warm, to a filtered page, and of a threshold slider',
   async run(context) {
     const corpus = await evenCorpus(ROWS, context);
-    const dir = await withGuards([ZERO_TIME_GUARD], context, ([guard]) => sweep(corpus, guard!.address, context));
+    const dir = await withGuards([ZERO_TIME_GUARD], context, ([guard]) =>
+      sweep(corpus, guard!.address, context),
+    );
     const rounds: { times: ReviewTimes; maxRssKib: number }[] = [];
     for (let round = 0; round < context.rounds(ROUNDS); round++) {
       context.say(`review list ${round + 1}`);
-      const { stdout, usage } = await runScript('../processes/review-list.js', [dir, context.folder], context);
+      const { stdout, usage } = await runScript(
+        '../processes/review-list.js',
+        [dir, context.folder],
+        context,
+      );
       rounds.push({ times: JSON.parse(stdout) as ReviewTimes, maxRssKib: usage.maxRssKib });
     }
     const of = (key: keyof ReviewTimes): number[] => rounds.map(({ times }) => times[key]);
@@ -39,7 +46,11 @@ export const review: Bench = {
         figure('threshold slider', 'ms', of('thresholds'), { atMost: 100 }),
         figure('longest wait of the event loop', 'ms', of('blocked')),
         figure('size of the index', 'MB', of('indexMb')),
-        figure('highest resident memory', 'MiB', rounds.map(({ maxRssKib }) => maxRssKib / 1024)),
+        figure(
+          'highest resident memory',
+          'MiB',
+          rounds.map(({ maxRssKib }) => maxRssKib / 1024),
+        ),
       ],
       raw: { rows: corpus.rows, rounds },
     };
