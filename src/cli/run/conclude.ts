@@ -5,7 +5,7 @@ import { handOver } from '../../runs/finish/hand-over.ts';
 import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
 import { exportCleanRows } from './export-clean-rows.ts';
-import { afterFirstRun, openNext } from './next-steps.ts';
+import { AFTER_FIRST_RUN, openNext } from './next-steps.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
@@ -63,7 +63,7 @@ export async function conclude(
   await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
   else ui.stdout.lines([...summaryLines(summary), ...notes, openNext(summary, run.dir, ui), run.dir]);
-  if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.lines(afterFirstRun(ui));
+  if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.line(AFTER_FIRST_RUN);
   const exported = await exportWhenFinished(result, ui);
   const { afterFinish, cwd, env, interrupts } = ui;
   const failures = await handOver(result, { afterFinish, cwd, env, signal: interrupts.drain });

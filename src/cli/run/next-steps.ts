@@ -28,10 +28,5 @@ export function openNext(
   return `Open next: ${named}in a browser: ${serve}`;
 }
 
-/** What to do after the first run in a folder, as lines. */
-export function afterFirstRun({ env }: Pick<CommandContext, 'env'>): string[] {
-  return [
-    'First run here? --policy policy.yaml decides what to block and what to review;',
-    `--guard grpc://host:8001 names your guard. All flags: ${ownCommand('enqueue', ['--help'], { env })}`,
-  ];
-}
+/** What to do after the first run in a folder. */
+export const AFTER_FIRST_RUN = 'First run here? Next: your thresholds (--policy) and your guard (--guard).';

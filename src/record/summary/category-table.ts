@@ -8,7 +8,7 @@ import type { Counts } from '../tally.ts';
 import { number } from './listed.ts';
 
 /** What a screen has room for. */
-const MAX_ROWS = 7;
+const MAX_ROWS = 6;
 const MAX_NAME_COLUMNS = 40;
 
 interface Row {
