@@ -18,6 +18,8 @@ interface RunIndexesOptions {
   readonly abandonedMs?: number;
   /** How long at least between two builds of the index of a run that goes on, in milliseconds. Default: 15,000. */
   readonly refreshMs?: number;
+  /** The same as a multiple of the time that the last build took. Default: 10. */
+  readonly refreshFactor?: number;
 }
 
 /** An index in use: it is not closed before it is released. */
@@ -28,9 +30,6 @@ export interface Lease {
   /** Idempotent. */
   readonly release: () => void;
 }
-
-/** Of the time that a run goes on, its index is being built for at most a tenth. */
-const REFRESH_FACTOR = 10;
 
 /** A record that is read may be finished, or continued, at that time. */
 const MAX_ATTEMPTS = 3;
@@ -85,7 +84,7 @@ export class RunIndexes {
 
   constructor(options: RunIndexesOptions = {}) {
     this.#options = {
-      ...{ maxOpen: 3, patienceMs: 500, abandonedMs: 30_000, refreshMs: 15_000 },
+      ...{ maxOpen: 3, patienceMs: 500, abandonedMs: 30_000, refreshMs: 15_000, refreshFactor: 10 },
       ...options,
     };
   }
@@ -217,7 +216,8 @@ export class RunIndexes {
       const begun = Date.now();
       const { index, finished } = await buildIndex({ runDir, folder, signal, progress });
       const now = Date.now();
-      const refreshAtMs = now + Math.max(this.#options.refreshMs, REFRESH_FACTOR * (now - begun));
+      const { refreshMs, refreshFactor } = this.#options;
+      const refreshAtMs = now + Math.max(refreshMs, refreshFactor * (now - begun));
       return this.#add(runDir, { index, finished, folder, state, refreshAtMs, uses: 0, dropped: false });
     } catch (error) {
       await rm(folder, { recursive: true, force: true });

@@ -155,13 +155,13 @@ describe('the index of a run that goes on', () => {
     const plan = await openPlan(run.dir, log);
     await plan.append(results.map(({ shard }) => planLine(shard)));
     await log.commit(results[1]!);
-    const indexes = opened({ refreshMs: 0 });
+    const indexes = opened({ refreshMs: 0, refreshFactor: 0 });
     expect(await listed(indexes, run.dir)).toEqual({ seqs: [2, 3], stale: false });
     await log.commit(results[0]!);
     const later = await listed(indexes, run.dir);
     expect(later).toEqual({ seqs: [2, 3], stale: true });
     await expect
-      .poll(() => listed(indexes, run.dir), { interval: 20 })
+      .poll(() => listed(indexes, run.dir), { interval: 20, timeout: 30_000 })
       .toEqual({
         ...{ seqs: [0, 1, 2, 3], stale: false },
       });
@@ -171,7 +171,7 @@ describe('the index of a run that goes on', () => {
     await finishRun(log, signal, {});
     await log.close();
     await expect
-      .poll(() => listed(indexes, run.dir), { interval: 20 })
+      .poll(() => listed(indexes, run.dir), { interval: 20, timeout: 30_000 })
       .toEqual({
         ...{ seqs: [0, 1, 2, 3, 4], stale: false },
       });
