@@ -2,7 +2,11 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
+import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import { LateGuards } from '../../src/guard-setup/late-guards.ts';
 import { useBrowser, type View } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
@@ -10,6 +14,7 @@ import { screenshot } from '../helpers/browser/screenshot.ts';
 import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
+const POLICIES = join(import.meta.dirname, '../../jobs/policies');
 
 const browser = useBrowser();
 
@@ -32,9 +37,16 @@ beforeAll(async () => {
     ['--name', 'uploads'],
   );
   run = basename(dir);
+  await embeddedRun(
+    join(folder, 'runs'),
+    [join(folder, 'uploads', 'chats')],
+    ['--name', 'support-chats', '--policy', join(POLICIES, 'default.yaml')],
+  );
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const ASKED = { expectFingerprint: null, maxWaitMs: 10_000 };
 
 async function open(view: View, path: string): Promise<Page> {
   const served = await serveDashboard({ out: join(folder, 'runs'), roots: [folder] });
@@ -62,15 +74,59 @@ it.each<[string, View, string | null]>([
   if (image !== null) await screenshot(page, image);
 });
 
-it.each<[string, View, string]>([
-  ['on a desk', {}, 'dashboard-runs'],
-  ['on a phone in the dark', { size: 'phone', scheme: 'dark' }, 'dashboard-runs-phone-dark'],
-])('the list of runs shows how the items of each ended, %s', async (_, view, image) => {
-  const page = await open(view, '/');
-  const card = page.getByRole('listitem').filter({ hasText: 'Finished' });
+it('the list of runs shows how the items of each ended, on a phone in the dark', async () => {
+  const page = await open({ size: 'phone', scheme: 'dark' }, '/');
+  const card = page.getByRole('listitem').filter({ hasText: run });
   await card.getByText('Not judged').waitFor();
   await checkPage(page);
-  await screenshot(page, image);
+  await screenshot(page, 'dashboard-runs-phone-dark');
+});
+
+it('the list of runs shows the guards, and a run as it goes on', async () => {
+  const guard = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: () => 250 },
+  });
+  onTestFinished(() => guard.close());
+  const { address } = guard;
+  const comments = Array.from({ length: 4000 }, (_, at) => `comment number ${at}`);
+  await writeFile(join(folder, 'comments.csv'), `text\n${comments.join('\n')}\n`);
+  const served = await serveDashboard({
+    out: join(folder, 'runs'),
+    roots: [folder],
+    guards: [address],
+    openGuards: async (signal) => {
+      const pool = await connectGuards([{ name: address, address }], ASKED, signal);
+      return { pool, died: new AbortController().signal, close: () => pool.close() };
+    },
+  });
+  const page = await browser.newPage();
+  await openDashboard(page, served);
+  await page.getByRole('region', { name: 'Health' }).getByText('ready').waitFor();
+  await served.fetch('/api/runs', { method: 'POST', body: { paths: ['comments.csv'] } });
+  const card = page.getByRole('listitem').filter({ hasText: 'Running' });
+  await card.getByText(/[1-9][0-9]* %, .* of 4,000 items/).waitFor();
+  await checkPage(page);
+  await screenshot(page, 'dashboard-runs');
+});
+
+it('says of a guard that cannot be reached that it cannot', async () => {
+  const served = await serveDashboard({
+    out: join(folder, 'runs'),
+    roots: [folder],
+    openGuards: async (_, say) =>
+      new LateGuards({
+        urls: ['grpc://gpu-1:8001'],
+        open: () => Promise.reject(new Failure('service', 'nothing answers at <b>gpu-1</b>')),
+        say,
+      }),
+  });
+  const page = await browser.newPage({ size: 'phone' });
+  await openDashboard(page, served);
+  const health = page.getByRole('region', { name: 'Health' });
+  await health.getByText('nothing answers at <b>gpu-1</b>').waitFor();
+  await checkPage(page);
 });
 
 it('shows the report in a frame without rights to the page', async () => {
@@ -80,6 +136,7 @@ it('shows the report in a frame without rights to the page', async () => {
   await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
   expect(await page.frameLocator('iframe').locator('img').count()).toBe(0);
   await checkPage(page);
+  await screenshot(page, 'dashboard-report');
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
 });
