@@ -112,10 +112,14 @@ const masked = (output: string): string =>
     .replaceAll(/^Chain head: [0-9a-f]{64}$/gm, 'Chain head: …');
 
 describe('the commands of the pages', () => {
-  it.concurrent.each(blocks)('of $path run: $block', async ({ block }) => {
-    const { status, output } = await runIn(await workingFolder(), block);
-    expect(status, output).toBe(0);
-  });
+  it.concurrent.each(blocks)(
+    'of $path run: $block',
+    async ({ block }) => {
+      const { status, output } = await runIn(await workingFolder(), block);
+      expect(status, output).toBe(0);
+    },
+    120_000,
+  );
 
   it('print what the README shows', async () => {
     const [, shown] = /\n```\n(Judged [^]*?)```\n/.exec(pages[0]!.text)!;

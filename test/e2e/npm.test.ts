@@ -62,7 +62,10 @@ it.concurrent('what is set for npm, and arguments without flags, pass', async ()
   };
   await writeFile(join(folder, 'rc'), 'yes=true\nquiet=true\npolicy=p\n');
   const { status, stderr, stdout } = await npm(folder, ['run', '-s', 'enqueue', 'a.csv'], env);
-  expect({ status, stderr: stderr.length }).toEqual({ status: 0, stderr: 1 });
+  expect({ status, took: stderr.filter((line) => line.includes('npm took')) }).toEqual({
+    status: 0,
+    took: [],
+  });
   expect(stdout).toContain(`${join(folder, 'runs')}/`);
   const quiet = await npm(folder, ['run', '-s', 'enqueue', '--', 'a.csv', '--quiet', '--json'], env);
   expect({ status: quiet.status, stderr: quiet.stderr }).toEqual({ status: 0, stderr: [] });
