@@ -152,10 +152,9 @@ export function useHarmlessRun(rows = 130): () => HarmlessRun {
       allowFlagged: false,
       allowPartial: false,
     };
-    run = {
-      ...(await judgedRun(folder, corpus, { verdictOn, maxBytes: 4096, policy, title: 'street' })),
-      corpus,
-    };
+    const source = { audit: 'every-turn' } as const;
+    const options = { verdictOn, maxBytes: 4096, policy, source, title: 'street' };
+    run = { ...(await judgedRun(folder, corpus, options)), corpus };
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   return () => run;

@@ -1,5 +1,5 @@
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keep, kept } from './kept.ts';
 
 /** What a key does on the page that is shown. Keys as in `KeyboardEvent.key`. */
@@ -28,7 +28,8 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): voi
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const words = shortcuts.map(({ keys, does }) => `${keys.join()} ${does}`).join('\n');
-  useEffect(() => {
+  // Before the page is painted: whoever sees it can press its keys.
+  useLayoutEffect(() => {
     const group: Group = {
       title,
       shortcuts: latest.current.map((shortcut, index) => ({

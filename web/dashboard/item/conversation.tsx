@@ -20,7 +20,7 @@ export function Conversation({
   const counting = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => {
     if (box.current === null || counting.current === null) return;
-    box.current.scrollTop = counting.current.offsetTop - box.current.offsetTop - box.current.clientHeight / 4;
+    box.current.scrollTop = counting.current.offsetTop - box.current.clientHeight / 4;
   }, [content]);
 
   return (

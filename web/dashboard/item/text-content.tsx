@@ -20,7 +20,7 @@ export function TextContent({ label, text, marked }: TextContentProps) {
   const mark = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     if (box.current === null || mark.current === null) return;
-    box.current.scrollTop = mark.current.offsetTop - box.current.offsetTop - box.current.clientHeight / 4;
+    box.current.scrollTop = mark.current.offsetTop - box.current.clientHeight / 4;
   }, [text, marked]);
 
   return (

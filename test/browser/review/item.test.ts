@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { useBrowser } from '../../helpers/browser/browser.ts';
+import { checkPage } from '../../helpers/browser/check-page.ts';
+import { screenshot } from '../../helpers/browser/screenshot.ts';
+import { listOf, openDashboard } from './dashboard-page.ts';
+import { LOUD, PROBE, useHarmlessRun, WITHHELD } from './harmless-run.ts';
+
+const browser = useBrowser();
+const run = useHarmlessRun(20);
+
+/** Path of the item whose id or path holds this. */
+function itemAt(words: string, modality?: string): string {
+  const line = run().lines.find(
+    ({ id, source, modality: kind }) =>
+      (id.includes(words) || source.path.endsWith(words)) && (modality === undefined || kind === modality),
+  );
+  return `/items/${line!.seq}`;
+}
+
+async function show(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Show content' }).waitFor();
+  await page.keyboard.press('s');
+  await page.getByRole('button', { name: 'Hide' }).waitFor();
+}
+
+it('a long text is shown when asked for, scrolled to what decided, and masked', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('letter.txt'));
+  const reveals: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/content')) reveals.push(request.url());
+  });
+  await page.getByText('Overall score at or above').waitFor();
+  expect(reveals).toEqual([]);
+  expect(await page.getByText(LOUD).count()).toBe(0);
+  await show(page);
+  const mark = page.locator('mark');
+  expect(await mark.textContent()).toContain(LOUD);
+  const [box, marked] = await Promise.all([
+    page.getByRole('region', { name: 'Text' }).boundingBox(),
+    mark.boundingBox(),
+  ]);
+  expect(marked!.y).toBeGreaterThanOrEqual(box!.y);
+  expect(marked!.y).toBeLessThan(box!.y + box!.height);
+  await page.getByText('1 content shown in this tab').waitFor();
+  await checkPage(page);
+  await screenshot(page, 'dashboard-item-text');
+  await page.keyboard.press('m');
+  await expect.poll(() => mark.textContent()).not.toContain(LOUD);
+  expect(await mark.textContent()).toContain('•');
+  await page.keyboard.press('m');
+  await page.keyboard.press('s');
+  await expect.poll(() => page.getByText(LOUD).count()).toBe(0);
+  expect(reveals).toHaveLength(1);
+});
+
+it('texts are shown as somebody moves, when they ask for that, and counted', async () => {
+  const { page } = await openDashboard(browser, run(), '/review');
+  await listOf(page);
+  await page.getByLabel('Show texts as I move').check();
+  // The first one is restricted.
+  await page.keyboard.press('j');
+  await page
+    .getByRole('region', { name: 'Text' })
+    .or(page.getByRole('region', { name: 'Conversation' }))
+    .waitFor();
+  await page.getByText('1 content shown').waitFor();
+});
+
+it('a conversation is shown as bubbles, with the turn that counts', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('chat-1#4'));
+  await show(page);
+  const turns = page.locator('.turn');
+  expect(await turns.count()).toBe(4);
+  expect(await page.locator('.turn.counts').textContent()).toContain(LOUD);
+  await checkPage(page);
+  await screenshot(page, 'dashboard-item-conversation');
+});
+
+it('an image is blurred and grey until somebody asks, step by step', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('market.png'));
+  await show(page);
+  const image = page.locator('.image-frame img');
+  await image.waitFor();
+  const filter = (): Promise<string> =>
+    page.evaluate("getComputedStyle(document.querySelector('.image-frame img')).filter");
+  expect(await filter()).toBe('blur(28px) grayscale(1)');
+  expect(await image.getAttribute('src')).toMatch(/^blob:/);
+  await checkPage(page);
+  await screenshot(page, 'dashboard-item-image');
+  await page.keyboard.press('b');
+  expect(await filter()).toBe('blur(10px) grayscale(1)');
+  await page.keyboard.press('b');
+  expect(await filter()).toBe('grayscale(1)');
+  await page.getByLabel('Colour').check();
+  expect(await filter()).toBe('none');
+  await page.keyboard.press('b');
+  expect(await filter()).toBe('blur(28px) grayscale(1)');
+  await page.keyboard.press('b');
+  await page.keyboard.press('s');
+  await page.keyboard.press('s');
+  await image.waitFor();
+  expect(await filter()).toBe('blur(28px) grayscale(1)');
+});
+
+it('a clip has a waveform, and no sound until somebody asks', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('bells.wav'));
+  const media: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/media')) media.push(request.url());
+  });
+  await show(page);
+  await page.locator('.waveform path').waitFor();
+  expect(media).toEqual([]);
+  await page.getByRole('button', { name: 'Play' }).click();
+  const muted = (): Promise<boolean> =>
+    page.locator('audio').evaluate((element) => (element as unknown as { muted: boolean }).muted);
+  expect(await muted()).toBe(true);
+  expect(media).toHaveLength(1);
+  await page.getByLabel('Sound').check();
+  expect(await muted()).toBe(false);
+  await checkPage(page);
+});
+
+it('a restricted item is never read: it says why, and what to do', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('withheld-1'));
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (/\/(content|media)$/.test(request.url())) reads.push(request.url());
+  });
+  await page.getByRole('heading', { name: 'This content is never shown' }).waitFor();
+  await page.keyboard.press('s');
+  await page.getByLabel('Show texts as I move').check();
+  await page.keyboard.press('2');
+  await page.keyboard.press('u');
+  await page.getByText('as the run').or(page.getByText('unlike the run')).waitFor();
+  expect(await page.getByRole('button', { name: 'Show content' }).count()).toBe(0);
+  expect(reads).toEqual([]);
+  expect(await page.content()).not.toContain(WITHHELD);
+  await checkPage(page);
+});
+
+it('what strangers wrote is text: ids, paths, roles, contents', async () => {
+  const seen: string[] = [];
+  for (const words of ['gnp.exe', `chat ${PROBE.slice(0, 5)}`, 'onerror=alert(1)>.txt']) {
+    const { page } = await openDashboard(browser, run(), itemAt(words));
+    await show(page);
+    await page.locator('.text-box, .bubble').first().waitFor();
+    await checkPage(page);
+    expect(await page.title()).toMatch(/^Item \d+ · guardsweep$/);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    seen.push(await page.locator('main').innerText());
+  }
+  expect(seen[0]).toContain(`${PROBE}\\u{202e}gnp.exe`);
+  expect(seen[0]).toContain(`${PROBE} [U+202E]right to left`);
+  expect(seen[2]).toContain('<img src=x onerror=alert(1)>.txt');
+});
+
+it('is used on a phone', async () => {
+  const { page } = await openDashboard(browser, run(), '/review', { size: 'phone' });
+  await page.locator('.item-row').nth(2).tap();
+  await page.getByText(/^3 of /).waitFor();
+  await page.getByRole('button', { name: 'Block' }).tap();
+  await page.getByText(/^4 of /).waitFor();
+  await checkPage(page);
+  await screenshot(page, 'dashboard-item-phone');
+});
