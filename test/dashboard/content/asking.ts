@@ -1,7 +1,7 @@
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
 import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
-import type { JudgedRun } from './judged-run.ts';
+import type { JudgedRun } from '../../helpers/judged-run.ts';
 
 /** Asks a dashboard for the items of a run. */
 export class Asking {

@@ -10,7 +10,7 @@ import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
-import { judgedRun, type JudgedRun } from './judged-run.ts';
+import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 
 const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');

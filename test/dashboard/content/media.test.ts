@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { Asking } from './asking.ts';
-import { ALLOWED, HATEFUL, judgedRun } from './judged-run.ts';
+import { ALLOWED, HATEFUL, judgedRun } from '../../helpers/judged-run.ts';
 
 const RATE = 16_000;
 

@@ -8,7 +8,7 @@ import { restrictedBy } from '../../../src/record/outcomes/restricted.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { Asking } from './asking.ts';
-import { ALLOWED, judgedRun, RESTRICTED, wordsOf } from './judged-run.ts';
+import { ALLOWED, judgedRun, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 
 const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { Asking } from './asking.ts';
-import { judgedRun, type JudgedRun } from './judged-run.ts';
+import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 
 const TABLE = 'id,text\n1,<script>alert(1)</script>\n2,two\n';
 const NONE = 'unavailable';
