@@ -118,7 +118,7 @@ export async function embeddedRun(
 ): Promise<string> {
   const args = ['enqueue', '--out', out, '--allow-errors', '--quiet', ...flags, '--', ...paths];
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args]);
-  return stdout.trim();
+  return stdout.trimEnd().split('\n').at(-1)!;
 }
 
 /** The built command line, which is started for runs. */

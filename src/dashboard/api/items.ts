@@ -98,7 +98,7 @@ export interface Facets {
   readonly scores: readonly number[];
 }
 
-/** `GET /api/runs/:run/items/:seq`: everything the record says of an item. Holds no content. */
+/** `GET /api/runs/:run/items/:seq`: everything the record says of an item but its snippet. Holds no content. */
 export interface ItemDetail {
   readonly line: OutcomeLine;
   /** `decided_by` in words. */

@@ -37,10 +37,7 @@ function indexedItems(index: RunIndex): RunItems {
     },
     foundByPeople: async (signal) => {
       await reviews.read(signal);
-      const found = reviews
-        .seqs()
-        .filter((seq) => reviews.last(seq)?.categories?.includes(CHILDREN) === true);
-      return lines.read(found);
+      return lines.read(reviews.seqs().filter((seq) => reviews.categories(seq)?.includes(CHILDREN)));
     },
     tippedBy: async (line, signal) => (await conversationTip(lines, line, signal))?.turn ?? null,
   };

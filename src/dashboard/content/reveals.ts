@@ -14,24 +14,30 @@ export class Reveals {
   async add(run: Run, seq: number, kind: 'content' | 'media'): Promise<void> {
     try {
       const file = await this.#fileOf(run);
+      // A file that was cut off is refused as long as this process lives, so it stays known.
       await file.append({ seq, kind });
     } catch (cause) {
-      this.#files.delete(run.dir);
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       const why = cause instanceof Failure ? `: ${cause.message}` : code;
       throw new Failure('service', `nothing is shown, because it cannot be logged${why}`, { cause });
     }
   }
 
-  #fileOf({ dir, record }: Run): Promise<ReviewFile> {
-    const file =
-      this.#files.get(dir) ?? ReviewFile.open({ dir, run: record.run }, 'reveals', () => undefined);
+  #fileOf(run: Run): Promise<ReviewFile> {
+    const { dir } = run;
+    const file = this.#files.get(dir) ?? this.#opened(run);
     this.#files.delete(dir);
     this.#files.set(dir, file);
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= MAX_FILES) break;
       this.#files.delete(oldest);
     }
+    return file;
+  }
+
+  #opened({ dir, record }: Run): Promise<ReviewFile> {
+    const file = ReviewFile.open({ dir, run: record.run }, 'reveals', () => undefined);
+    file.catch(() => this.#files.delete(dir));
     return file;
   }
 }

@@ -6,7 +6,7 @@ export interface RunItems {
   line(seq: number, signal: AbortSignal): Promise<OutcomeLine | null>;
   /** The restricted items, see restrictedBy. */
   restricted(signal: AbortSignal): AsyncIterable<OutcomeLine>;
-  /** The items in whose last review a person found Child Sexual Exploitation. */
+  /** The items in which people find, by their last review that names categories, Child Sexual Exploitation. */
   foundByPeople(signal: AbortSignal): Promise<readonly OutcomeLine[]>;
   /** For a turn of a conversation: the number of the turn that tipped it; null if none did. */
   tippedBy(line: OutcomeLine, signal: AbortSignal): Promise<number | null>;

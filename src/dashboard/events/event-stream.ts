@@ -19,6 +19,7 @@ export class EventStream {
   readonly #response: ServerResponse;
   readonly #heartbeat: NodeJS.Timeout;
   #isBusy = false;
+  #isEnded = false;
 
   /** `headers`: further ones. */
   constructor(response: ServerResponse, headers: Readonly<Record<string, string>>) {
@@ -40,18 +41,27 @@ export class EventStream {
     this.#write(`event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
+  /** Ends the stream; a client that does not take what it was sent is dropped. Idempotent. */
   end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearInterval(this.#heartbeat);
     this.#response.end();
+    this.#dropUnlessTaken('close');
   }
 
   #write(text: string): void {
+    // It stays open until the client has taken everything.
+    if (this.#isEnded) return;
     if (this.#response.write(text)) return;
     this.#isBusy = true;
+    this.#response.once('drain', () => (this.#isBusy = false));
+    this.#dropUnlessTaken('drain');
+  }
+
+  #dropUnlessTaken(event: 'drain' | 'close'): void {
     const late = setTimeout(() => this.#response.destroy(), TAKEN_WITHIN_MS);
-    this.#response.once('drain', () => {
-      clearTimeout(late);
-      this.#isBusy = false;
-    });
+    this.#response.once(event, () => clearTimeout(late));
     this.#response.once('close', () => clearTimeout(late));
   }
 }

@@ -35,7 +35,9 @@ export class Reviews {
     const changed = new Set<number>();
     const file = await ReviewFile.open(run, 'reviews', (entry) => {
       const review = reviewOf(entry);
-      bySeq.set(review.seq, [...(bySeq.get(review.seq) ?? []), review]);
+      const earlier = bySeq.get(review.seq);
+      if (earlier === undefined) bySeq.set(review.seq, [review]);
+      else earlier.push(review);
       changed.add(review.seq);
     });
     return new Reviews(file, bySeq, changed);
@@ -55,6 +57,18 @@ export class Reviews {
   last(seq: number): Review | null {
     const last = this.of(seq).at(-1);
     return last === undefined || last.decision === null ? null : last;
+  }
+
+  /**
+   * The categories that people find in an item: those of its last review that says so, whatever reviews without categories
+   * follow it. Null if there is none since the last one that took back what was decided.
+   */
+  categories(seq: number): Review['categories'] {
+    for (const { decision, categories } of this.of(seq).toReversed()) {
+      if (decision === null) return null;
+      if (categories !== null) return categories;
+    }
+    return null;
   }
 
   /** The reviewed items, in corpus order. */

@@ -19,6 +19,8 @@ export function noSuchItem(): DashboardError {
 /** Aborted when the client goes away before it was answered. */
 export function whileOpen({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  raw.once('close', () => gone.abort(new Error('the client is gone')));
+  const abort = (): void => gone.abort(new DashboardError('UNAVAILABLE', 'the client is gone'));
+  if (raw.closed) abort();
+  else raw.once('close', abort);
   return gone.signal;
 }

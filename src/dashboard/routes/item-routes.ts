@@ -81,7 +81,8 @@ async function detailOf(index: RunIndex, seq: number, signal: AbortSignal): Prom
   const { line, reviews } = item;
   const restricted_by = restrictedBy(line);
   return {
-    line,
+    // Content is shown by its own route only, which logs every look.
+    line: { ...line, snippet: null },
     decided_by_in_words: line.decision === null ? null : decidedByInWords(line.decided_by),
     restricted: restricted_by !== null,
     restricted_by,

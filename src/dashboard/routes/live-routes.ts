@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import type { Health } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
@@ -20,7 +19,7 @@ export function addLiveRoutes(app: FastifyInstance, { events, health, signal }: 
     if (events.isFull) throw new DashboardError('TOO_MANY_REQUESTS', 'too many pages follow the runs');
     const headers = reply.getHeaders() as Record<string, string>;
     reply.hijack();
-    const left = once(reply.raw, 'close');
+    const left = new Promise((resolve) => reply.raw.once('close', resolve));
     events.follow(new EventStream(reply.raw, headers), request.session?.ended ?? signal, left);
   });
 }

@@ -26,6 +26,9 @@ const MAX_WATCHES = 64;
 /** How long a run that is not in progress is taken to be as it was, in milliseconds. */
 const FRESH_MS = 10_000;
 
+/** The signature of a run that could not be read: that of no other. */
+const UNKNOWN = '';
+
 interface RunListOptions {
   readonly folder: RunFolder;
   /** The Redis of the fleet; null: there is none, or it cannot be reached. */
@@ -59,9 +62,11 @@ interface Entry extends CurrentRun {
 export class RunList {
   readonly #options: RunListOptions;
   readonly #limit = pLimit(AT_A_TIME);
-  /** Runs that are not in progress. */
+  /** Runs that are not in progress, and those that cannot be read. */
   readonly #entries = new Map<string, Entry>();
   readonly #watches = new Map<string, RunWatch>();
+  /** Folders that hold no run, and when they were looked at, by `performance.now()`. */
+  readonly #noRuns = new Map<string, number>();
   #looking: Promise<ListedRuns> | null = null;
 
   constructor(options: RunListOptions) {
@@ -83,6 +88,7 @@ export class RunList {
   /** The run may have changed in a way that its files do not show yet. */
   forget(run: string): void {
     this.#entries.delete(run);
+    this.#noRuns.delete(run);
   }
 
   async #look(signal: AbortSignal): Promise<ListedRuns> {
@@ -91,6 +97,9 @@ export class RunList {
     const there = new Set(names);
     for (const name of this.#entries.keys()) if (!there.has(name)) this.#entries.delete(name);
     for (const name of this.#watches.keys()) if (!there.has(name)) this.#watches.delete(name);
+    // Where there are few, a run that is just being made is listed at once.
+    if (names.length <= MAX_LISTED) this.#noRuns.clear();
+    for (const name of this.#noRuns.keys()) if (!there.has(name)) this.#noRuns.delete(name);
     const rows: RunRow[] = [];
     let at = 0;
     // Folders that hold no run do not count.
@@ -108,8 +117,12 @@ export class RunList {
     signal.throwIfAborted();
     const entry = this.#entries.get(name);
     if (entry !== undefined && performance.now() - entry.checkedAt < FRESH_MS) return entry.row;
+    if (performance.now() - (this.#noRuns.get(name) ?? -Infinity) < FRESH_MS) return null;
     const dir = join(this.#options.folder.path, name);
-    if (!(await isRunDirectory(dir))) return null;
+    if (!(await isRunDirectory(dir))) {
+      this.#noRuns.set(name, performance.now());
+      return null;
+    }
     if (!isPlainName(name)) {
       return unreadableRow(
         shown(name),
@@ -141,7 +154,10 @@ export class RunList {
     } catch (error) {
       if (signal.aborted) throw error;
       this.#watches.delete(run);
-      return unreadable(run, problemOf(error));
+      const current = unreadable(run, problemOf(error));
+      // Reading it may have taken long.
+      this.#entries.set(run, { ...current, signature: UNKNOWN, checkedAt: performance.now() });
+      return current;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bearerIn, isSameToken } from '../../http/bearer-token.ts';
-import { DashboardError } from '../errors.ts';
+import { DashboardError, refusedByHeaders } from '../errors.ts';
 import type { FailedLogins } from './failed-logins.ts';
 import { sessionIdOf } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -24,6 +24,11 @@ export interface AccessParts {
 }
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What browsers say of requests that a page of ours makes, and of those that a person does. */
+const OWN: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
+
+const OTHER_SITE = refusedByHeaders(403, 'requests from other sites are refused');
 
 const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
 
@@ -71,7 +76,9 @@ function assertFromPage({ headers }: FastifyRequest, bearer: string | null): voi
   }
 }
 
-function sessionOf({ raw }: FastifyRequest, { sessions }: AccessParts): Session {
+/** A page of another port of this host has no Origin for some requests to read, but is sent with the cookie. */
+function sessionOf({ raw, headers }: FastifyRequest, { sessions }: AccessParts): Session {
+  if (!OWN.has(headers['sec-fetch-site'])) throw OTHER_SITE;
   const id = sessionIdOf(raw);
   const session = id === null ? null : sessions.find(id);
   if (session === null) throw LOG_IN;

@@ -105,6 +105,13 @@ describe('restricted content', () => {
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
     expect(await asking.reasons(2)).toEqual(['restricted', 'restricted']);
     expect(await asking.content(1)).toMatchObject({ kind: 'text' });
+    // Whoever says nothing of categories does not say that it is none.
+    await file.append({ seq: 0, ...review, categories: null });
+    const later = await Asking.of(run, folder);
+    expect(await later.reasons(0)).toEqual(['restricted', 'restricted']);
+    await file.append({ seq: 0, ...review, categories: ['hate'] });
+    const corrected = await Asking.of(run, folder);
+    expect(await corrected.content(0)).toMatchObject({ kind: 'text' });
   });
 
   test('is not logged as a reveal', async () => {

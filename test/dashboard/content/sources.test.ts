@@ -99,6 +99,23 @@ describe('the sources of a run', () => {
     expect(await shared.asking.reasons(0)).toEqual(['not_your_run', 'not_your_run']);
   });
 
+  test('are not shown any more once the log of that was cut off, or removed', async () => {
+    const { run, asking } = await smallCorpus();
+    const log = join(run.dir, 'review', 'reveals.jsonl');
+    for (const seq of [0, 1, 2]) expect(await asking.content(seq)).toMatchObject({ kind: 'text' });
+    const before = await readFile(log, 'utf8');
+    await writeFile(log, before.slice(0, before.indexOf('\n') + 1));
+    for (let times = 0; times < 2; times++) {
+      const cut = await asking.ask(0, 'content');
+      expect([cut.status, await cut.text()]).toEqual([503, expect.stringContaining('has become shorter')]);
+    }
+    await rm(log);
+    expect((await asking.ask(0, 'media')).status).toBe(409);
+    expect((await asking.ask(0, 'content')).status).toBe(503);
+    await writeFile(log, before, { mode: 0o600 });
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+  });
+
   test('are not shown when that cannot be logged', async () => {
     const { run, asking } = await smallCorpus();
     await mkdir(join(run.dir, 'review', 'reveals.jsonl'), { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Facets, ItemDetail, ItemPage, ThresholdEffect } from '../../../src/dashboard/api/items.ts';
@@ -8,7 +8,8 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { openFinishedVerdicts } from '../../../src/report/finished-verdicts.ts';
 import { readLabels } from '../../../src/report/replay/labels.ts';
 import { replay } from '../../../src/report/replay/replay.ts';
-import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { embeddedRun, serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
 import { ODD_TEXTS } from '../index/outcomes.ts';
@@ -127,6 +128,28 @@ describe('the review list', () => {
     });
     expect(restricted.decided_by_in_words).toMatch(/\w/);
   });
+});
+
+it('shows the snippet of an item on no route that logs no look', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.txt'), 'words that only an analyst may see');
+  await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { review: 0 }\n');
+  const flags = ['--include-content', '--policy', join(folder, 'policy.yaml')];
+  const dir = await embeddedRun(join(folder, 'runs'), [join(folder, 'a.txt')], flags);
+  expect(await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).toContain('words that only');
+  const run = basename(dir);
+  const server = { ...(await serveDashboard({ out: dirname(dir), roots: [folder] })), dir, run };
+  await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'block' } });
+  for (const path of ['/items/0', '/labels/labels.jsonl', '/labels/label-studio.json', '']) {
+    const response = await server.fetch(`/api/runs/${run}${path}`);
+    expect([path, response.status]).toEqual([path, 200]);
+    expect(await response.text()).not.toContain('only an analyst');
+  }
+  const list = await server.fetch(`/api/runs/${run}/items`, { method: 'POST', body: {} });
+  expect(await list.text()).not.toContain('only an analyst');
+  const report = await (await server.fetch(`/runs/${run}/report.html`)).text();
+  expect(report).toContain('a.txt');
+  expect(report).not.toContain('only an analyst');
 });
 
 describe('reviews', () => {

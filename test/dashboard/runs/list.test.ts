@@ -141,3 +141,14 @@ it('changes nothing in a run that others can write in', async () => {
     expect([action, response.status]).toEqual([action, 403]);
   }
 });
+
+it('lists a run among more other folders than runs that are listed, and those that become runs', async () => {
+  const { out, dir } = await finishedRun();
+  await Promise.all(Array.from({ length: 1100 }, (_, at) => mkdir(join(out, `other-${at}`))));
+  const served = await serveDashboard({ out });
+  const names = async (): Promise<string[]> => (await listed(served)).map(({ run }) => run);
+  expect(await names()).toEqual([basename(dir)]);
+  await cp(dir, join(out, 'other-1'), { recursive: true });
+  expect((await served.fetch('/api/runs/other-1')).status).toBe(200);
+  expect(await names()).toEqual(['other-1', basename(dir)]);
+});

@@ -95,6 +95,14 @@ describe('requests that change something', () => {
     expect(await send('POST', '/api/runs', headers, ' '.repeat(1024 * 1024 + 1))).toBe('413 TOO_LARGE');
   });
 
+  it('no page of another port reads with our cookie, not even blindly', async () => {
+    const { cookie } = served;
+    const from = (site: string): Promise<string> =>
+      send('GET', '/api/runs', { cookie, 'sec-fetch-site': site });
+    for (const site of ['same-site', 'cross-site', 'x']) expect(await from(site)).toBe('403 FORBIDDEN');
+    for (const site of ['same-origin', 'none']) expect(await from(site)).toBe('200');
+  });
+
   it('GET is for reading only, from our Host', async () => {
     const { cookie } = served;
     expect(await send('GET', '/api/runs', { cookie, host: 'evil.example' })).toBe('403 FORBIDDEN');
