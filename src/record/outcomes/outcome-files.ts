@@ -102,9 +102,9 @@ export class OutcomeFiles<T extends TextTarget> {
     if (this.#tables === null) return;
     await this.#tables.all.write(lines.map((line) => this.#csv.row(verdictCells(line, this.#withStreams))));
     const apart = new Set(restricted);
-    for (const { line, start, end } of outcomes) {
+    for (const { line, lines: bytes, start, end } of outcomes) {
       if ((line.decision !== 'review' && line.decision !== 'block') || apart.has(line)) continue;
-      await this.#tables.flagged.add(line, end - start);
+      await this.#tables.flagged.add(line, bytes.subarray(start, end));
     }
   }
 

@@ -3,8 +3,8 @@ import { flaggedCsv, flaggedWorkbook } from '../../files/run-files.ts';
 import type { TextTarget } from '../outcomes/outcome-files.ts';
 import type { Cell, CsvTable } from './csv.ts';
 import type { FlaggedColumn } from './flagged-columns.ts';
+import { makeWorkbook } from './make-workbook.ts';
 import { SeverityOrder } from './severity-order.ts';
-import { workbookBytes } from './workbook.ts';
 
 /** Bounds of the tables of flagged items; tests set smaller ones. */
 export interface FlaggedBounds {
@@ -51,8 +51,8 @@ export class FlaggedTables<T extends TextTarget> {
     return new FlaggedTables(options, await beginCsv(options, 1));
   }
 
-  /** `bytes`: size of the line in the log. */
-  add(line: OutcomeLine, bytes: number): Promise<void> {
+  /** `bytes`: the line as JSON with a newline. */
+  add(line: OutcomeLine, bytes: Buffer): Promise<void> {
     return this.#order.add(line, bytes);
   }
 
@@ -62,9 +62,9 @@ export class FlaggedTables<T extends TextTarget> {
     for await (const lines of this.#order.lines(signal)) {
       const rows = lines.map((line) => columns.map(({ cellOf }) => cellOf(line)));
       await this.#addCsv(rows);
-      for (const row of rows) await this.#addToWorkbook(row);
+      for (const row of rows) await this.#addToWorkbook(row, signal);
     }
-    if (this.#workbooks === 0 || this.#waiting.length > 0) await this.#writeWorkbook();
+    if (this.#workbooks === 0 || this.#waiting.length > 0) await this.#writeWorkbook(signal);
   }
 
   /** Idempotent. */
@@ -72,14 +72,14 @@ export class FlaggedTables<T extends TextTarget> {
     return this.#order.close();
   }
 
-  async #addToWorkbook(row: readonly Cell[]): Promise<void> {
+  async #addToWorkbook(row: readonly Cell[], signal: AbortSignal): Promise<void> {
     const { workbookRows, workbooks } = this.#bounds;
     if (this.#workbooks === workbooks) return;
     this.#waiting.push(row);
-    if (this.#waiting.length === workbookRows) await this.#writeWorkbook();
+    if (this.#waiting.length === workbookRows) await this.#writeWorkbook(signal);
   }
 
-  async #writeWorkbook(): Promise<void> {
+  async #writeWorkbook(signal: AbortSignal): Promise<void> {
     const { create, columns } = this.#options;
     const { workbookRows, workbooks } = this.#bounds;
     const rows = this.#waiting;
@@ -90,7 +90,7 @@ export class FlaggedTables<T extends TextTarget> {
     const isLast = before + rows.length === total;
     const next = isLast ? null : part === workbooks ? flaggedCsv(1) : flaggedWorkbook(part + 1);
     const target = await create(flaggedWorkbook(part));
-    await target.write(await workbookBytes(columns, { rows, before, total, next }));
+    await target.write(await makeWorkbook(columns, { rows, before, total, next }, signal));
     await target.complete();
   }
 

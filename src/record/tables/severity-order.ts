@@ -2,12 +2,15 @@ import type { FileHandle } from 'node:fs/promises';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { writeAt } from '../../files/durable-write.ts';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
-import { SortedRun } from './sorted-run.ts';
+import { TextBuffer } from '../../files/text-buffer.ts';
+import { SortedRun, type SortedLine } from './sorted-run.ts';
 
-/** Lines held until they are sorted and written, by their size in the log. */
+/** Lines held until they are sorted and written. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
-/** Sorted runs that are merged at a time. */
-const MAX_RUNS = 32;
+/** Initial capacity for them: enough for most runs. */
+const LIKELY_BYTES = 64 * 1024;
+/** Sorted runs that are merged at a time: enough for 2 GiB of lines, which are then written once. */
+const MAX_RUNS = 256;
 /** Lines per batch. */
 const BATCH_LINES = 256;
 
@@ -18,22 +21,29 @@ interface Level {
   end: number;
 }
 
-type Batches = AsyncIterable<readonly OutcomeLine[]> | Iterable<readonly OutcomeLine[]>;
+/** What places a line. */
+type Severity = Pick<OutcomeLine, 'decision' | 'score' | 'seq'>;
+
+/** A line that is held: its bytes, with the newline, are `[start, end)`. */
+interface HeldLine extends Severity {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** The severest first: block before review, then the highest score, then the lowest seq. */
-function bySeverity(a: OutcomeLine, b: OutcomeLine): number {
+function bySeverity(a: Severity, b: Severity): number {
   if (a.decision !== b.decision) return a.decision === 'block' ? -1 : 1;
   return (b.score ?? 0) - (a.score ?? 0) || a.seq - b.seq;
 }
 
 /**
- * Sorts any number of flagged outcomes by severity in temporary files: sorted runs of some thousand lines, each 32 of
+ * Sorts any number of flagged outcomes by severity in temporary files: sorted runs of some thousand lines, each 256 of
  * which are merged into a larger one. Memory: 8 MiB of lines, and 64 KiB for each run that is merged.
  */
 export class SeverityOrder {
   readonly #maxHeldBytes: number;
-  #held: OutcomeLine[] = [];
-  #heldBytes = 0;
+  #held: HeldLine[] = [];
+  readonly #heldBytes = new TextBuffer(LIKELY_BYTES);
   #count = 0;
   readonly #levels: Level[] = [];
 
@@ -47,19 +57,23 @@ export class SeverityOrder {
     return this.#count;
   }
 
-  /** `bytes`: size of the line in the log. Rejects with the system's error when there is no room for temporary files. */
-  async add(line: OutcomeLine, bytes: number): Promise<void> {
-    this.#held.push(line);
-    this.#heldBytes += bytes;
+  /**
+   * Adds a line, whose `bytes` are its JSON with a newline; they are copied. Rejects with the system's error when there is no
+   * room for temporary files.
+   */
+  async add({ decision, score, seq }: Severity, bytes: Buffer): Promise<void> {
+    const start = this.#heldBytes.length;
+    this.#heldBytes.add(bytes);
+    this.#held.push({ decision, score, seq, start, end: start + bytes.length });
     this.#count++;
-    if (this.#heldBytes < this.#maxHeldBytes) return;
-    await this.#write(0, [this.#takeHeld()]);
+    if (this.#heldBytes.length >= this.#maxHeldBytes) await this.#addRun(0, [this.#takeHeld()]);
   }
 
   /** All lines, in batches. To be called once, after the last `add`. */
   async *lines(signal: AbortSignal): AsyncGenerator<readonly OutcomeLine[], void> {
     const runs = this.#levels.flatMap(({ file, runs }) => runs.map((span) => SortedRun.stored(file, span)));
-    yield* merged([...runs, SortedRun.held(this.#takeHeld())], signal);
+    const held = SortedRun.held(this.#takeHeld());
+    for await (const batch of merged([...runs, held], signal)) yield batch.map(({ line }) => line);
   }
 
   async close(): Promise<void> {
@@ -68,26 +82,28 @@ export class SeverityOrder {
     this.#held = [];
   }
 
-  #takeHeld(): OutcomeLine[] {
-    const lines = this.#held.sort(bySeverity);
+  /** The bytes of the held lines in order, which are held no longer. */
+  #takeHeld(): Buffer {
+    const bytes = this.#heldBytes.take();
+    const lines = this.#held.sort(bySeverity).map(({ start, end }) => bytes.subarray(start, end));
+    const sorted = Buffer.concat(lines);
     this.#held = [];
-    this.#heldBytes = 0;
-    return lines;
+    this.#heldBytes.clear();
+    return sorted;
   }
 
-  /** Appends a run to a level, after merging the runs of a level that is full into one of the next. */
-  async #write(number: number, batches: Batches): Promise<void> {
+  /** Adds a run to a level, after merging the runs of a level that is full into one of the next. */
+  async #addRun(number: number, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {
     const level = (this.#levels[number] ??= { file: await openUnnamedFile(), runs: [], end: 0 });
     if (level.runs.length === MAX_RUNS) {
       const runs = level.runs.map((span) => SortedRun.stored(level.file, span));
-      await this.#write(number + 1, merged(runs));
+      await this.#addRun(number + 1, bytesOf(merged(runs)));
       await level.file.truncate(0);
       level.runs = [];
       level.end = 0;
     }
     const start = level.end;
-    for await (const lines of batches) {
-      const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    for await (const bytes of pieces) {
       await writeAt(level.file, bytes, level.end);
       level.end += bytes.length;
     }
@@ -95,19 +111,23 @@ export class SeverityOrder {
   }
 }
 
+async function* bytesOf(batches: AsyncIterable<readonly SortedLine[]>): AsyncGenerator<Buffer, void> {
+  for await (const batch of batches) yield Buffer.concat(batch.map(({ bytes }) => bytes));
+}
+
 /** The lines of sorted runs in order, in batches. */
 async function* merged(
   runs: readonly SortedRun[],
   signal?: AbortSignal,
-): AsyncGenerator<readonly OutcomeLine[], void> {
-  /** Runs with lines left, by their first lines. */
+): AsyncGenerator<readonly SortedLine[], void> {
+  /** Runs with lines left, by their current lines. */
   const left: SortedRun[] = [];
-  for (const run of runs) if (await run.hasNext()) insert(left, run);
-  let batch: OutcomeLine[] = [];
+  for (const run of runs) if (await run.advance()) insert(left, run);
+  let batch: SortedLine[] = [];
   while (left.length > 0) {
     const run = left.shift()!;
-    batch.push(run.take());
-    if (await run.hasNext()) insert(left, run);
+    batch.push(run.current);
+    if (await run.advance()) insert(left, run);
     if (batch.length < BATCH_LINES) continue;
     signal?.throwIfAborted();
     yield batch;
@@ -118,11 +138,12 @@ async function* merged(
 
 /** By binary search. */
 function insert(runs: SortedRun[], run: SortedRun): void {
+  const { line } = run.current;
   let from = 0;
   let to = runs.length;
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (bySeverity(runs[middle]!.next, run.next) < 0) from = middle + 1;
+    if (bySeverity(runs[middle]!.current.line, line) < 0) from = middle + 1;
     else to = middle;
   }
   runs.splice(from, 0, run);

@@ -6,45 +6,57 @@ import { readFully } from '../../files/read-fully.ts';
 const READ_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** Sorted outcome lines that are taken one by one: held in memory, or read from a temporary file of our own. */
+/** An outcome line: parsed, and its bytes with the newline. */
+export interface SortedLine {
+  readonly line: OutcomeLine;
+  readonly bytes: Buffer;
+}
+
+/** Sorted outcome lines, gone through one by one: held in memory, or read from a temporary file of our own. */
 export class SortedRun {
   readonly #file: FileHandle | null;
   readonly #end: number;
-  /** Lines that were read and not taken. */
-  #lines: readonly OutcomeLine[];
-  #taken = 0;
   #position: number;
+  /** What was read; the lines before `#at` were gone through. */
+  #bytes: Buffer;
+  #at = 0;
+  #current: SortedLine | null = null;
 
-  private constructor(file: FileHandle | null, start: number, end: number, lines: readonly OutcomeLine[]) {
+  private constructor(file: FileHandle | null, start: number, end: number, bytes: Buffer) {
     this.#file = file;
     this.#position = start;
     this.#end = end;
-    this.#lines = lines;
-  }
-
-  static held(lines: readonly OutcomeLine[]): SortedRun {
-    return new SortedRun(null, 0, 0, lines);
+    this.#bytes = bytes;
   }
 
   /** Lines as JSON, each with a newline. */
-  static stored(file: FileHandle, span: { readonly start: number; readonly end: number }): SortedRun {
-    return new SortedRun(file, span.start, span.end, []);
+  static held(bytes: Buffer): SortedRun {
+    return new SortedRun(null, 0, 0, bytes);
   }
 
-  /** A promise only when there is something to wait for. */
-  hasNext(): boolean | Promise<boolean> {
-    if (this.#taken < this.#lines.length) return true;
+  /** The same in a file. */
+  static stored(file: FileHandle, span: { readonly start: number; readonly end: number }): SortedRun {
+    return new SortedRun(file, span.start, span.end, Buffer.alloc(0));
+  }
+
+  /** Goes to the next line; false when there is none. A promise only when there is something to wait for. */
+  advance(): boolean | Promise<boolean> {
+    if (this.#at < this.#bytes.length) return this.#parse();
     if (this.#file === null || this.#position === this.#end) return false;
     return this.#read(this.#file, READ_BYTES);
   }
 
-  /** The line that `take` takes, after `hasNext` has said that there is one. */
-  get next(): OutcomeLine {
-    return this.#lines[this.#taken]!;
+  /** The line that `advance` went to. */
+  get current(): SortedLine {
+    return this.#current!;
   }
 
-  take(): OutcomeLine {
-    return this.#lines[this.#taken++]!;
+  #parse(): true {
+    const end = this.#bytes.indexOf(NEWLINE, this.#at) + 1;
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#current = { line: JSON.parse(bytes.toString()) as OutcomeLine, bytes };
+    this.#at = end;
+    return true;
   }
 
   async #read(file: FileHandle, wanted: number): Promise<boolean> {
@@ -55,10 +67,9 @@ export class SortedRun {
       if (bytes.length < wanted) throw new Error('a sorted run ends within a line');
       return this.#read(file, wanted * 2);
     }
-    const text = bytes.toString('utf8', 0, end - 1);
-    this.#lines = text.split('\n').map((line) => JSON.parse(line) as OutcomeLine);
-    this.#taken = 0;
+    this.#bytes = bytes.subarray(0, end);
+    this.#at = 0;
     this.#position += end;
-    return true;
+    return this.#parse();
   }
 }

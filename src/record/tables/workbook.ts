@@ -4,6 +4,9 @@ import type { Cell } from './csv.ts';
 import type { FlaggedColumn } from './flagged-columns.ts';
 import { clearZipTimes } from './zip-times.ts';
 
+/** What a workbook needs of a column. */
+export type WorkbookColumn = Pick<FlaggedColumn, 'title' | 'width' | 'format'>;
+
 /** Which of the flagged items a workbook holds. */
 export interface WorkbookPart {
   readonly rows: readonly (readonly Cell[])[];
@@ -36,7 +39,7 @@ const HEADER_STYLE = {
  * The bytes of a workbook with flagged items. The same rows always give the same bytes. Numbers and times are such; texts are
  * texts, whatever they begin with, and nothing is a link. Memory: about 10 KB for each row.
  */
-export async function workbookBytes(columns: readonly FlaggedColumn[], part: WorkbookPart): Promise<Buffer> {
+export async function workbookBytes(columns: readonly WorkbookColumn[], part: WorkbookPart): Promise<Buffer> {
   const header = columns.map(({ title }): CellObject => ({ ...textCell(title), ...HEADER_STYLE }));
   const rows = part.rows.map((cells) => cells.map((cell, index) => cellOf(cell, columns[index]!)));
   const { default: writeExcelFile } = await import('write-excel-file/node');
@@ -65,7 +68,7 @@ function about({ rows, before, total, next }: WorkbookPart): CellObject[][] {
   return lines.map(([name, text]) => [{ ...textCell(name!), fontWeight: 'bold' }, textCell(text!)]);
 }
 
-function cellOf(cell: Cell, { format }: FlaggedColumn): CellObject | null {
+function cellOf(cell: Cell, { format }: WorkbookColumn): CellObject | null {
   if (cell === null || cell === undefined) return null;
   if (typeof cell === 'number')
     return { type: Number, value: cell, ...(format === 'score' && { format: '0.000' }) };

@@ -6,10 +6,12 @@ import { outcomeLine } from '../outcome-line.ts';
 
 const SIGNAL = new AbortController().signal;
 
+const bytesOf = (line: OutcomeLine): Buffer => Buffer.from(`${JSON.stringify(line)}\n`);
+
 async function sorted(lines: readonly OutcomeLine[], heldBytes?: number): Promise<OutcomeLine[]> {
   const order = new SeverityOrder(heldBytes);
   try {
-    for (const line of lines) await order.add(line, JSON.stringify(line).length + 1);
+    for (const line of lines) await order.add(line, bytesOf(line));
     expect(order.count).toBe(lines.length);
     const found: OutcomeLine[] = [];
     for await (const batch of order.lines(SIGNAL)) found.push(...batch);
@@ -71,7 +73,10 @@ it('merges more runs than are merged at a time', async () => {
 
 it('stops when it is aborted', async () => {
   const order = new SeverityOrder();
-  for (let seq = 0; seq < 1000; seq++) await order.add(outcomeLine({ seq, decision: 'block' }), 500);
+  for (let seq = 0; seq < 1000; seq++) {
+    const line = outcomeLine({ seq, decision: 'block' });
+    await order.add(line, bytesOf(line));
+  }
   const aborted = AbortSignal.abort(new Error('enough'));
   await expect(order.lines(aborted).next()).rejects.toThrow('enough');
   await order.close();

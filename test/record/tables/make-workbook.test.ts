@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type * as MakeWorkbook from '../../../src/record/tables/make-workbook.ts';
+import { flaggedColumns } from '../../../src/record/tables/flagged-columns.ts';
+import { workbookBytes, type WorkbookPart } from '../../../src/record/tables/workbook.ts';
+import { outcomeLine } from '../outcome-line.ts';
+
+// A thread runs the built program.
+const built = '../../../dist/src/record/tables/make-workbook.js';
+const { makeWorkbook, MANY_ROWS } = (await import(/* @vite-ignore */ built)) as typeof MakeWorkbook;
+
+const COLUMNS = flaggedColumns({ sources: [], output: { dir: '', formats: [] } });
+const { signal } = new AbortController();
+
+function part(count: number): WorkbookPart {
+  const rows = Array.from({ length: count }, (_, seq) =>
+    COLUMNS.map(({ cellOf }) => cellOf(outcomeLine({ seq, decision: 'block', score: 0.9 }))),
+  );
+  return { rows, before: 0, total: count, next: null };
+}
+
+it.each([MANY_ROWS, MANY_ROWS + 1])('makes the same workbook of %i rows in a thread', async (rows) => {
+  const bytes = await makeWorkbook(COLUMNS, part(rows), signal);
+  expect(bytes.equals(await workbookBytes(COLUMNS, part(rows)))).toBe(true);
+});
+
+it('stops its thread when it is aborted', async () => {
+  const abort = new AbortController();
+  const making = makeWorkbook(COLUMNS, part(MANY_ROWS + 1), abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(making).rejects.toThrow('enough');
+});
