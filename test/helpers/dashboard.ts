@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { RunRow } from '../../src/dashboard/api/runs.ts';
+import type { LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import type * as Built from '../../src/dashboard/serve.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
@@ -22,6 +22,8 @@ export interface ServedDashboard {
   readonly fetch: (path: string, init?: { method?: string; body?: unknown }) => Promise<Response>;
   /** The same with the session cookie, for requests that are built by hand. */
   readonly cookie: string;
+  /** The key that its page sends besides, as `x-page-key`. */
+  readonly pageKey: string;
   /** Lines on stdout. */
   readonly printed: readonly string[];
   /** Lines that the server said, such as about an error that nobody foresaw. */
@@ -90,24 +92,29 @@ export async function startDashboard({
   await Promise.race([printed, serving]);
   const origin = /listening on (\S+)/.exec(lines.join('\n'))![1]!;
   const made = token ?? /#token=(\S+)/.exec(lines.join('\n'))![1]!;
-  const cookie = await logIn(origin, made);
+  const { cookie, pageKey } = await logIn(origin, made);
   const fetchLoggedIn: ServedDashboard['fetch'] = (path, { method = 'GET', body } = {}) => {
-    const headers = { cookie, origin, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) };
+    const changing = { 'content-type': 'application/json', 'x-page-key': pageKey };
+    const headers = { cookie, origin, ...(method === 'GET' ? {} : changing) };
     return fetch(origin + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
   };
-  return { origin, token: made, fetch: fetchLoggedIn, cookie, printed: lines, said, close };
+  return { origin, token: made, fetch: fetchLoggedIn, cookie, pageKey, printed: lines, said, close };
 }
 
-/** Logs in as the page does; returns the session cookie. */
-export async function logIn(origin: string, token: string): Promise<string> {
+/** Logs in as the page does; returns the session cookie, and the key of the page. */
+export async function logIn(
+  origin: string,
+  token: string,
+): Promise<{ readonly cookie: string; readonly pageKey: string }> {
   const response = await fetch(`${origin}/api/session`, {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json' },
     body: JSON.stringify({ token }),
   });
   const [cookie] = response.headers.getSetCookie();
-  if (response.status !== 204 || cookie === undefined) throw new Error(`login: ${response.status}`);
-  return cookie.split(';', 1)[0]!;
+  if (response.status !== 200 || cookie === undefined) throw new Error(`login: ${response.status}`);
+  const { page_key: pageKey } = (await response.json()) as LoggedIn;
+  return { cookie: cookie.split(';', 1)[0]!, pageKey };
 }
 
 /** A run of the built command line with its embedded guard; returns its directory. `flags`: of `enqueue`. */

@@ -115,6 +115,12 @@ export type DashboardEvent =
     }
   | { readonly kind: 'health'; readonly health: Health };
 
+/** The answer to a login. The cookie is set besides. */
+export interface LoggedIn {
+  /** Sent as the header `x-page-key` with every request that is not a GET. */
+  readonly page_key: string;
+}
+
 /** What the page needs before anything else. */
 export interface Session {
   readonly version: string;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { toolVersion } from '../../config/tool-version.ts';
-import type { Session } from '../api/runs.ts';
+import type { LoggedIn, Session } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
 import type { Roots } from '../runs/roots.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
@@ -22,12 +22,12 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
   const { sessions, roots, runs } = parts;
   const version = toolVersion();
 
-  app.post('/api/session', { config: { isPublic: true } }, async (request, reply) => {
+  app.post('/api/session', { config: { isPublic: true } }, async (request, reply): Promise<LoggedIn> => {
     const { token } = bodyOf(LOGIN, request.body);
     assertToken(token, request, parts);
-    const id = sessions.begin();
+    const { id, pageKey } = sessions.begin();
     reply.header('set-cookie', beginning(request.raw, id, sessions.lifetimeSeconds));
-    return reply.code(204).send();
+    return { page_key: pageKey };
   });
 
   app.delete('/api/session', async (request, reply) => {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bearerIn, isSameToken } from '../../http/bearer-token.ts';
 import { DashboardError, refusedByHeaders } from '../errors.ts';
@@ -24,6 +25,9 @@ export interface AccessParts {
 }
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Of requests that are not only for reading; for what it is, see Session. */
+const PAGE_KEY_HEADER = 'x-page-key';
 
 /** What browsers say of requests that a page of ours makes, and of those that a person does. */
 const OWN: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
@@ -77,10 +81,14 @@ function assertFromPage({ headers }: FastifyRequest, bearer: string | null): voi
 }
 
 /** A page of another port of this host has no Origin for some requests to read, but is sent with the cookie. */
-function sessionOf({ raw, headers }: FastifyRequest, { sessions }: AccessParts): Session {
+function sessionOf({ raw, method, headers }: FastifyRequest, { sessions }: AccessParts): Session {
   if (!OWN.has(headers['sec-fetch-site'])) throw OTHER_SITE;
   const id = sessionIdOf(raw);
   const session = id === null ? null : sessions.find(id);
-  if (session === null) throw LOG_IN;
+  if (session === null || !(READING.has(method) || hasPageKey(headers, session))) throw LOG_IN;
   return session;
+}
+
+function hasPageKey({ [PAGE_KEY_HEADER]: given }: IncomingHttpHeaders, { pageKey }: Session): boolean {
+  return typeof given === 'string' && isSameToken(given, pageKey);
 }

@@ -6,10 +6,15 @@ const LIFETIME_MS = 12 * 60 * 60 * 1000;
 /** The oldest ends when one more begins. */
 const MAX_SESSIONS = 256;
 
-const ID_BYTES = 32;
+const SECRET_BYTES = 32;
 
 /** Somebody who is logged in. */
 export interface Session {
+  /**
+   * A second secret, which a page sends as a header. Browsers send cookies to every port of a host, so other servers there
+   * may learn the id.
+   */
+  readonly pageKey: string;
   /** Aborts when the session expires or ends. */
   readonly ended: AbortSignal;
 }
@@ -33,17 +38,18 @@ export class Sessions {
     return Math.floor(this.#lifetimeMs / 1000);
   }
 
-  /** Begins a session; returns its id, which is the secret of its cookie. */
-  begin(): string {
-    const id = randomBytes(ID_BYTES).toString('base64url');
+  /** Begins a session; its id is the secret of its cookie. */
+  begin(): { readonly id: string; readonly pageKey: string } {
+    const id = newSecret();
+    const pageKey = newSecret();
     const key = keyOf(id);
     const ending = new AbortController();
     const timer = setTimeout(() => this.#end(key), this.#lifetimeMs);
     timer.unref();
-    this.#entries.set(key, { ended: ending.signal, ending, timer });
+    this.#entries.set(key, { pageKey, ended: ending.signal, ending, timer });
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_SESSIONS) this.#end(oldest!);
-    return id;
+    return { id, pageKey };
   }
 
   find(id: string): Session | null {
@@ -65,6 +71,10 @@ export class Sessions {
     clearTimeout(entry.timer);
     entry.ending.abort();
   }
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 function keyOf(id: string): string {

@@ -22,14 +22,8 @@ export async function openDashboard(
   const served = await serveDashboard({ out: run.out, roots: [run.out, run.corpus] });
   const page = await browser.newPage(view);
   const pages = `/runs/${encodeURIComponent(run.name)}`;
-  await logInTo(page, served);
-  await page.goto(`${served.origin}${pages}${at}`);
+  await page.goto(`${served.origin}${pages}${at}#token=${served.token}`);
   return { page, served, api: `/api${pages}`, pages };
-}
-
-async function logInTo(page: Page, { origin, cookie }: ServedDashboard): Promise<void> {
-  const [name = '', value = ''] = cookie.split('=', 2);
-  await page.context().addCookies([{ name, value, url: origin }]);
 }
 
 /** The list of a page, when its rows are there. */

@@ -170,8 +170,8 @@ describe('requests for content', () => {
 
   test('end when the client goes away, and leave the server as it was', async () => {
     const { asking } = await smallCorpus();
-    const { origin, cookie, said } = asking.served;
-    const headers = { cookie, origin, 'content-type': 'application/json' };
+    const { origin, cookie, pageKey, said } = asking.served;
+    const headers = { cookie, 'x-page-key': pageKey, origin, 'content-type': 'application/json' };
     for (let index = 0; index < 10; index++) {
       const aborted = request(origin + asking.path(index % 3, 'content'), { method: 'POST', headers });
       const closed = new Promise<void>((resolve) => aborted.once('close', () => resolve()));

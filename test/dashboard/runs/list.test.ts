@@ -78,8 +78,8 @@ it('no name leads out of the folder', async () => {
   const run = basename(dir);
   await symlink(dir, join(out, 'link'));
   await cp(dir, join(folder, 'beside'), { recursive: true });
-  const { origin, cookie } = await serveDashboard({ out });
-  const headers = { cookie, origin, 'content-type': 'application/json' };
+  const { origin, cookie, pageKey } = await serveDashboard({ out });
+  const headers = { cookie, 'x-page-key': pageKey, origin, 'content-type': 'application/json' };
   const names = [
     ...['..', '.', '../beside', '..%2fbeside', '%2e%2e%2fbeside', '..%5cbeside', '%2e%2e'],
     ...['%252e%252e%252fbeside', 'link', '.hidden', '%00', `${run}%00`, `${run}%0a`, '%ff', '%', '__proto__'],

@@ -53,8 +53,9 @@ describe('requests that change something', () => {
     ];
 
   it.each(cases)('%s', async (_, headers, expected) => {
-    const { cookie } = served;
-    const asked = await send('POST', '/api/runs/none/actions/pause', { cookie, ...headers() }, '{}');
+    const { cookie, pageKey } = served;
+    const sent = { cookie, 'x-page-key': pageKey, ...headers() };
+    const asked = await send('POST', '/api/runs/none/actions/pause', sent, '{}');
     expect(asked).toBe(expected);
   });
 
@@ -78,8 +79,8 @@ describe('requests that change something', () => {
   });
 
   it('have a body that is JSON, as the request needs it', async () => {
-    const { cookie } = served;
-    const headers = { cookie, origin: own(), 'content-type': json };
+    const { cookie, pageKey } = served;
+    const headers = { cookie, 'x-page-key': pageKey, origin: own(), 'content-type': json };
     const bodies = [
       '',
       '{',

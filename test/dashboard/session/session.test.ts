@@ -34,19 +34,20 @@ it('a session ends when somebody logs out, and when its time is over', async () 
     out: await temporaryFolder(),
     sessionLifetimeMs: 1000,
   });
-  const cookie = await logIn(origin, token);
+  const { cookie, pageKey } = await logIn(origin, token);
   const session = (): Promise<Response> => fetch(`${origin}/api/session`, { headers: { cookie } });
   expect((await session()).status).toBe(200);
   const response = await fetch(`${origin}/api/session`, {
     method: 'DELETE',
-    headers: { cookie, origin, 'content-type': 'application/json' },
+    headers: { cookie, origin, 'content-type': 'application/json', 'x-page-key': pageKey },
   });
   expect([response.status, response.headers.getSetCookie()[0]]).toEqual([
     204,
     expect.stringContaining('Max-Age=0'),
   ]);
   expect((await session()).status).toBe(401);
-  const events = await fetch(`${origin}/api/events`, { headers: { cookie: await logIn(origin, token) } });
+  const other = await logIn(origin, token);
+  const events = await fetch(`${origin}/api/events`, { headers: { cookie: other.cookie } });
   // The stream ends with the session that it was opened in.
   await events.text();
   expect((await loggedIn('/api/session')).status).toBe(401);
@@ -76,5 +77,33 @@ it('an address that tried ten wrong tokens waits, whatever it tries next', async
   const bearer = await fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${token}` } });
   expect(bearer.status).toBe(429);
   // Who is logged in is not affected.
+  expect((await loggedIn('/api/session')).status).toBe(200);
+});
+
+it('whoever has the cookie alone, as a server on another port may, neither sees content nor changes anything', async () => {
+  const {
+    origin,
+    token,
+    cookie,
+    pageKey,
+    fetch: loggedIn,
+  } = await serveDashboard({ out: await temporaryFolder() });
+  const other = await logIn(origin, token);
+  const post = async (path: string, key: string | null, method = 'POST'): Promise<number> => {
+    const headers = { cookie, origin, 'content-type': 'application/json' };
+    const sent = key === null ? headers : { ...headers, 'x-page-key': key };
+    return (await fetch(origin + path, { method, headers: sent, body: '{}' })).status;
+  };
+  for (const path of [
+    '/api/runs',
+    '/api/runs/a/items',
+    '/api/runs/a/items/0/content',
+    '/api/runs/a/items/0/media',
+  ]) {
+    for (const key of [null, '', other.pageKey, cookie.split('=')[1]!, token])
+      expect(await post(path, key)).toBe(401);
+    expect(await post(path, pageKey)).not.toBe(401);
+  }
+  expect(await post('/api/session', null, 'DELETE')).toBe(401);
   expect((await loggedIn('/api/session')).status).toBe(200);
 });

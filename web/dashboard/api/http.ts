@@ -1,4 +1,5 @@
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
+import { keep, kept } from '../app/kept.ts';
 
 /** Longest wait for an answer. */
 const TIMEOUT_MS = 60_000;
@@ -26,6 +27,15 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** For a browser that keeps nothing; in others, all tabs have the same. */
+let pageKey: string | null = null;
+
+/** Sends this key, which the server gave with the session, from now on. */
+export function setPageKey(key: string): void {
+  pageKey = key;
+  keep('page-key', key);
+}
+
 const loggedOut = new EventTarget();
 
 /** Calls back when the server no longer knows the session. */
@@ -46,7 +56,7 @@ export async function request(
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(body !== undefined && {
         body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'x-page-key': kept('page-key') ?? pageKey ?? '' },
       }),
     });
   } catch {

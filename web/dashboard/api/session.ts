@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
-import type { Session } from '../../../src/dashboard/api/runs.ts';
-import { ApiError, onLoggedOut, request, requestJson } from './http.ts';
+import type { LoggedIn, Session } from '../../../src/dashboard/api/runs.ts';
+import { ApiError, onLoggedOut, request, requestJson, setPageKey } from './http.ts';
 
 /** `unknown`: not yet asked for. */
 export type SessionState =
@@ -28,7 +28,7 @@ function tokenInAddress(): string | null {
 export async function openSession(): Promise<void> {
   const token = tokenInAddress();
   try {
-    if (token !== null) await request('/api/session', { method: 'POST', body: { token } });
+    if (token !== null) await beginSession(token);
     current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -36,9 +36,15 @@ export async function openSession(): Promise<void> {
   }
 }
 
+async function beginSession(token: string): Promise<void> {
+  const body = { token };
+  const { page_key } = await requestJson<LoggedIn>('/api/session', { method: 'POST', body });
+  setPageKey(page_key);
+}
+
 /** Throws an ApiError when the token is not that of the server. */
 export async function logIn(token: string): Promise<void> {
-  await request('/api/session', { method: 'POST', body: { token } });
+  await beginSession(token);
   current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
 }
 
