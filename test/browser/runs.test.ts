@@ -64,7 +64,7 @@ it('a run is started, paused, continued, cancelled, resumed and watched to its e
   await name.fill('texts-of-today');
   await page.keyboard.press('Enter');
 
-  const heading = page.getByRole('heading', { name: 'texts-of-today', level: 1 });
+  const heading = page.getByRole('heading', { name: 'texts-of-today', exact: true, level: 1 });
   await heading.waitFor();
   await heading.and(focused).waitFor();
   expect(await page.title()).toBe('texts-of-today · guardsweep');

@@ -26,6 +26,9 @@ const MAX_WATCHES = 64;
 /** How long a run that is not in progress is taken to be as it was, in milliseconds. */
 const FRESH_MS = 10_000;
 
+/** A run that cannot be read is read again after this many times as long as it took: one that is being made, at once. */
+const RETRY_FACTOR = 10;
+
 /** The signature of a run that could not be read: that of no other. */
 const UNKNOWN = '';
 
@@ -135,6 +138,7 @@ export class RunList {
   /** Whatever is wrong with a run is its own problem. */
   async #currentOf(run: string, signal: AbortSignal): Promise<CurrentRun> {
     const dir = join(this.#options.folder.path, run);
+    const startedAt = performance.now();
     try {
       const signature = await runSignature(dir);
       const entry = this.#entries.get(run);
@@ -155,8 +159,9 @@ export class RunList {
       if (signal.aborted) throw error;
       this.#watches.delete(run);
       const current = unreadable(run, problemOf(error));
-      // Reading it may have taken long.
-      this.#entries.set(run, { ...current, signature: UNKNOWN, checkedAt: performance.now() });
+      const now = performance.now();
+      const checkedAt = now - FRESH_MS + RETRY_FACTOR * (now - startedAt);
+      this.#entries.set(run, { ...current, signature: UNKNOWN, checkedAt });
       return current;
     }
   }
