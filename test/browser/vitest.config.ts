@@ -6,7 +6,11 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/browser/**/*.test.ts'],
-    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/browser/install-chromium.ts'],
+    globalSetup: [
+      'test/helpers/setup/build.ts',
+      'test/helpers/redis/install-redis.ts',
+      'test/helpers/browser/install-chromium.ts',
+    ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 2,

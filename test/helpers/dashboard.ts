@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
+import type { Health, LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import type * as Built from '../../src/dashboard/serve.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
@@ -33,7 +33,7 @@ export interface ServedDashboard {
 }
 
 interface ServedOptions extends Partial<
-  Pick<DashboardOptions, 'roots' | 'guards' | 'env' | 'sessionLifetimeMs'>
+  Pick<DashboardOptions, 'roots' | 'guards' | 'redis' | 'env' | 'sessionLifetimeMs'>
 > {
   /** Folder of the runs. */
   readonly out: string;
@@ -54,6 +54,7 @@ export async function startDashboard({
   out,
   roots = [out],
   guards = [],
+  redis = null,
   env = process.env,
   token = null,
   openGuards,
@@ -72,7 +73,7 @@ export async function startDashboard({
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
       dashboard: {
-        ...{ out, roots, guards, env, redis: null, program: [process.execPath, MAIN] },
+        ...{ out, roots, guards, env, redis, program: [process.execPath, MAIN] },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
       },
       stdout: {
@@ -92,13 +93,21 @@ export async function startDashboard({
   await Promise.race([printed, serving]);
   const origin = /listening on (\S+)/.exec(lines.join('\n'))![1]!;
   const made = token ?? /#token=(\S+)/.exec(lines.join('\n'))![1]!;
-  const { cookie, pageKey } = await logIn(origin, made);
+  return { ...(await openSession(origin, made)), printed: lines, said, close };
+}
+
+/** What somebody who is logged in has of a dashboard. */
+export type OpenSession = Omit<ServedDashboard, 'printed' | 'said' | 'close'>;
+
+/** Logs in with the token of a dashboard that is served anywhere. */
+export async function openSession(origin: string, token: string): Promise<OpenSession> {
+  const { cookie, pageKey } = await logIn(origin, token);
   const fetchLoggedIn: ServedDashboard['fetch'] = (path, { method = 'GET', body } = {}) => {
     const changing = { 'content-type': 'application/json', 'x-page-key': pageKey };
     const headers = { cookie, origin, ...(method === 'GET' ? {} : changing) };
     return fetch(origin + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
   };
-  return { origin, token: made, fetch: fetchLoggedIn, cookie, pageKey, printed: lines, said, close };
+  return { origin, token, fetch: fetchLoggedIn, cookie, pageKey };
 }
 
 /** Logs in as the page does; returns the session cookie, and the key of the page. */
@@ -133,16 +142,24 @@ const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url
 
 const noGuard: OpenGuards = () => Promise.reject(new Error('there is no guard'));
 
+/** How long to wait for an event, in milliseconds: far more than any takes. */
+const GIVE_UP_MS = 30_000;
+
 /** The events of a dashboard, as its page follows them. */
 export interface FollowedEvents {
   /** Resolves to the list of runs once it is as `looked` wants it. */
   next(looked: (runs: readonly RunRow[]) => boolean): Promise<RunRow[]>;
+  /** The same for the services that runs depend on. */
+  health(looked: (health: Health) => boolean): Promise<Health>;
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
 }
 
 /** Follows the events of a dashboard until the test is over. */
-export async function followEvents({ origin, cookie }: ServedDashboard): Promise<FollowedEvents> {
+export async function followEvents({
+  origin,
+  cookie,
+}: Pick<ServedDashboard, 'origin' | 'cookie'>): Promise<FollowedEvents> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const response = await fetch(`${origin}/api/events`, { headers: { cookie }, signal: stop.signal });
@@ -150,8 +167,13 @@ export async function followEvents({ origin, cookie }: ServedDashboard): Promise
   const runs = new Map<string, RunRow>();
   const changed = new EventEmitter();
   let isFirst = true;
+  let health: Health | null = null;
   const take = (event: string, data: string): void => {
-    if (event !== 'runs') return;
+    if (event === 'health') {
+      ({ health } = JSON.parse(data) as { health: Health });
+      changed.emit('health');
+      return;
+    }
     const { complete, runs: rows } = JSON.parse(data) as { complete: boolean; runs: RunRow[] };
     if (complete) runs.clear();
     for (const row of rows) runs.set(row.run, row);
@@ -173,11 +195,26 @@ export async function followEvents({ origin, cookie }: ServedDashboard): Promise
   const ended = read().catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
   });
+  const wait = async (kind: 'runs' | 'health', isSeen: () => boolean): Promise<void> => {
+    const giveUp = setTimeout(() => {
+      const last = JSON.stringify({ runs: [...runs.values()], health });
+      changed.emit('error', new Error(`no event was as expected; the last ones: ${last}`));
+    }, GIVE_UP_MS);
+    try {
+      while (!isSeen()) await once(changed, kind, { signal: stop.signal });
+    } finally {
+      clearTimeout(giveUp);
+    }
+  };
   return {
     ended,
     next: async (looked) => {
-      while (isFirst || !looked([...runs.values()])) await once(changed, 'runs', { signal: stop.signal });
+      await wait('runs', () => !isFirst && looked([...runs.values()]));
       return [...runs.values()];
+    },
+    health: async (looked) => {
+      await wait('health', () => health !== null && looked(health));
+      return health!;
     },
   };
 }

@@ -26,16 +26,16 @@ export class FleetLink {
     this.#connecting = this.#connect(say);
   }
 
-  /** Null while there is no connection. */
-  get link(): RedisLink | null {
-    return this.#link?.away === false ? this.#link : null;
+  /** `away` while there is no connection. */
+  get link(): RedisLink | 'away' {
+    return this.#link?.away === false ? this.#link : 'away';
   }
 
   /** The processes and queues of the fleet, as far as Redis answers. */
   async look(closing: AbortSignal): Promise<NonNullable<Health['fleet']>> {
     const { link } = this;
     const away = { redis: this.#address.shown, connected: false, workers: 0, sinks: 0, queues: [] };
-    if (link === null) return away;
+    if (link === 'away') return away;
     const signal = AbortSignal.any([closing, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
     try {
       const [workers, sinks, depths] = await Promise.all([

@@ -34,8 +34,8 @@ const UNKNOWN = '';
 
 interface RunListOptions {
   readonly folder: RunFolder;
-  /** The Redis of the fleet; null: there is none, or it cannot be reached. */
-  readonly link: () => RedisLink | null;
+  /** The Redis of the fleet; `away`: it cannot be reached, null: there is none. */
+  readonly link: () => RedisLink | 'away' | null;
   /** Why a run that was started here has ended before it was finished; null: it has not. */
   readonly problemOf: (run: string) => string | null;
 }

@@ -7,7 +7,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
-import { stallReason } from './stall-reason.ts';
+import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
@@ -73,8 +73,11 @@ export class RunWatch {
     return new RunWatch(dir, record, await ChainTail.openNow(dir, signal));
   }
 
-  /** The current status. With a Redis link, it includes what the run lacks in its fleet. */
-  async look(link: RedisLink | null, signal: AbortSignal): Promise<RunStatus> {
+  /**
+   * The current status. With a Redis link, it includes what the run lacks in its fleet. `away`: Redis was not reached yet;
+   * null: it is not known.
+   */
+  async look(link: RedisLink | 'away' | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
     // In this order every shard that is seen as committed is also seen as planned.
     await this.#chain.poll();
@@ -114,11 +117,12 @@ export class RunWatch {
     state: RunState,
     feeder: Feeder | null,
     oldest: number | null,
-    link: RedisLink | null,
+    link: RedisLink | 'away' | null,
     signal: AbortSignal,
   ): Promise<string | null> {
     if (state === 'stopped') return 'no feeder: resume the run';
     if (state !== 'running' || feeder?.fleet !== true || link === null) return null;
+    if (link === 'away') return WAITING_FOR_REDIS;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const { isClosed } = this.#plan;
     const waitsFor = oldest !== null ? this.#plan.laneOf(oldest) : isClosed ? 'end' : null;
@@ -126,7 +130,7 @@ export class RunWatch {
       return await stallReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
     } catch (error) {
       if (signal.aborted || !late.aborted) throw error;
-      return 'waiting for Redis';
+      return WAITING_FOR_REDIS;
     }
   }
 }

@@ -21,6 +21,8 @@ const LARGE_COMMAND_BYTES = 2 * 1024 * 1024;
 /** The announced details of a sink that explain a stall. */
 const SINK = z.looseObject({ diskFull: z.array(z.string()) });
 
+export const WAITING_FOR_REDIS = 'waiting for Redis';
+
 /** Name of the lease that the sink of a run holds. */
 export function sinkLease(run: string): string {
   return `sink-${run}`;
@@ -38,7 +40,7 @@ export async function stallReason(
   { run, waitsFor }: { readonly run: string; readonly waitsFor: WaitsFor },
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (link.away) return 'waiting for Redis';
+  if (link.away) return WAITING_FOR_REDIS;
   const { usedBytes, maxBytes } = await readMemory(link, signal);
   if (maxBytes !== null && usedBytes + LARGE_COMMAND_BYTES > maxBytes) {
     return `Redis is full: it holds ${inMib(usedBytes)} of the ${inMib(maxBytes)} MiB that maxmemory allows`;
