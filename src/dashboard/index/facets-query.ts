@@ -14,13 +14,12 @@ const COLUMNS: Readonly<Record<Dimension, string>> = {
   corpus: 'corpus',
   error_code: 'error_code',
   review: 'review',
-  // `least` of a missing score would be the last bin.
-  score: `CASE WHEN score >= 1 THEN ${BINS - 1} ELSE floor(score * ${BINS}) END`,
+  score: 'score_h',
 };
 
 /**
  * Counts by everything that can be filtered, each with all other filters applied: one pass marks by a bit per dimension
- * which filters an item fails. An item that fails two of them is in no count.
+ * which filters an item fails, and counts items that are alike. An item that fails two filters is in no count.
  */
 export async function queryFacets(
   database: Database,
@@ -34,10 +33,10 @@ export async function queryFacets(
       : [`(CASE WHEN ${by[dimension].join(' AND ')} THEN 0 ELSE ${1 << index} END)`],
   );
   const counts = DIMENSIONS.map((dimension, index) => {
-    const select = `SELECT '${dimension}', ${dimension}::VARCHAR, count(*) FROM kept
+    const select = `SELECT '${dimension}', ${dimension}::VARCHAR, sum(items) FROM kept
       WHERE (fails & ${~(1 << index) & 0xff}) = 0 AND ${dimension} IS NOT NULL GROUP BY ${dimension}`;
     return dimension === 'corpus'
-      ? `(${select} ORDER BY count(*) DESC, corpus LIMIT ${MAX_CORPORA})`
+      ? `(${select} ORDER BY sum(items) DESC, corpus LIMIT ${MAX_CORPORA})`
       : select;
   });
   const rows = await database.query(
@@ -45,8 +44,10 @@ export async function queryFacets(
        SELECT ${DIMENSIONS.map((dimension) => `${COLUMNS[dimension]} AS ${dimension}`).join(', ')},
          (${fails.length === 0 ? '0' : fails.join(' | ')})::UTINYINT AS fails
        FROM items WHERE ${search.length === 0 ? 'true' : search.join(' AND ')}
-     ), kept AS MATERIALIZED (SELECT * FROM marked WHERE bit_count(fails) <= 1)
-     SELECT 'total', '', count(*) FROM kept WHERE fails = 0 UNION ALL ${counts.join(' UNION ALL ')}`,
+     ), kept AS MATERIALIZED (
+       SELECT *, count(*) AS items FROM marked WHERE bit_count(fails) <= 1 GROUP BY ALL
+     )
+     SELECT 'total', '', coalesce(sum(items), 0) FROM kept WHERE fails = 0 UNION ALL ${counts.join(' UNION ALL ')}`,
     values,
     signal,
   );
@@ -73,6 +74,9 @@ function facetsOf(rows: readonly Row[]): Facets {
     for (const [flags, items] of countsOf('category'))
       if ((Number(flags) & bit) !== 0) categories[key] += items;
   }
+  const scores = new Array<number>(BINS).fill(0);
+  for (const [hundredths, items] of countsOf('score'))
+    scores[Math.min(BINS - 1, Math.floor((Number(hundredths) * BINS) / 100))]! += items;
   const corpora = [...countsOf('corpus')].map(([corpus, items]) => ({ corpus, items }));
   return {
     total: found.get('total')!.get('')!,
@@ -82,6 +86,6 @@ function facetsOf(rows: readonly Row[]): Facets {
     corpora: corpora.sort((a, b) => b.items - a.items || (a.corpus < b.corpus ? -1 : 1)),
     error_codes: Object.fromEntries(countsOf('error_code')),
     reviews: numbered('review', REVIEW_NUMBERS),
-    scores: Array.from({ length: BINS }, (_, bin) => countsOf('score').get(`${bin}.0`) ?? 0),
+    scores,
   };
 }

@@ -7,6 +7,8 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  *
  * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the least decision, whatever the thresholds
  * - `score`, `latency_ms`: null for an error; `s0` … `s12`: scores by category, -1 for none
+ * - `score_h`, `s0_h` … `s12_h`: the same scores in hundredths, rounded down; negative for none. They are an eighth of the
+ *   size, and decide whether a score reaches a threshold that is a whole number of hundredths
  * - `flags`: bit 0 … 12 the categories, 13 categories that are not known, 14 review or block without a category
  * - `restricted`: as `restrictedBy` says
  * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
@@ -59,6 +61,15 @@ const RESTRICTED = `(known & ${CHILDREN}) <> 0 OR starts_with(rule, 'child_sexua
   (((known & ${SEXUAL}) <> 0 OR starts_with(rule, 'sexual_content>=')) AND
     subcategory_scores.child_sexual_exploitation IS NULL)`;
 
+/**
+ * The most hundredths that a score reaches. Exact, although its product may not be: the nearest integer is that number or the
+ * next one.
+ */
+function hundredths(score: string): string {
+  const nearest = `(${score} * 100)::TINYINT`;
+  return `(${nearest} - (${score} < ${nearest} / 100)::TINYINT)`;
+}
+
 /** Creates the table from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
 export function createItems({ allowFlagged, allowPartial }: Policy): string {
   // As `decide` has it, see domain/policy.ts.
@@ -68,7 +79,9 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
     ...(allowPartial ? [] : ['partial']),
     ...(allowFlagged ? [] : ['flagged', 'any_flag', 'caution']),
   ];
-  const scores = CATEGORY_KEYS.map((key, index) => `coalesce(subcategory_scores.${key}, -1) AS s${index}`);
+  const scores = CATEGORY_KEYS.map(
+    (key, index) => [`coalesce(subcategory_scores.${key}, -1)`, `s${index}`] as const,
+  );
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: '${type}'`);
   return `
     CREATE TABLE items AS
@@ -87,7 +100,9 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
       (CASE WHEN (known & ${CHILDREN}) <> 0 THEN 2 WHEN ${reviewed.join(' OR ')} THEN 1 ELSE 0 END)::TINYINT AS floor,
       (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
-      score, ${scores.join(', ')}, coalesce(flagged, false) AS flagged,
+      score, ${scores.map(([score, column]) => `${score} AS ${column}`).join(', ')},
+      ${hundredths('score')} AS score_h,
+      ${scores.map(([score, column]) => `${hundredths(score)} AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
       ${RESTRICTED} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
     FROM judged`;
 }

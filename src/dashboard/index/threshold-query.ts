@@ -5,6 +5,7 @@ import type { Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Database } from './database.ts';
 
+/** A hundredth each; 1 is in the last one. */
 const BINS = 100;
 
 /** The scores that thresholds apply to: the column of each, and its key in a policy. */
@@ -29,13 +30,17 @@ export async function queryThresholds(
     const rules = SCORES.flatMap(({ column, key }) => {
       const own = thresholds[key] ?? thresholds.default;
       const threshold = own?.[level];
-      // A score that is missing is -1, which no threshold reaches.
-      return threshold === undefined ? [] : [`${column} >= $${values.push(threshold)}::DOUBLE`];
+      // A score that is missing is negative, which reaches no threshold.
+      if (threshold === undefined) return [];
+      const hundredths = Math.round(threshold * 100);
+      return hundredths / 100 === threshold
+        ? [`${column}_h >= ${hundredths}::TINYINT`]
+        : [`${column} >= $${values.push(threshold)}::DOUBLE`];
     });
     return rules.length === 0 ? 'false' : rules.join(' OR ');
   };
   const own = CATEGORY_KEYS.flatMap((key, index) =>
-    policy.thresholds?.[key] === undefined ? [] : [`s${index} < 0`],
+    policy.thresholds?.[key] === undefined ? [] : [`s${index}_h < 0`],
   );
   const rows = await database.query(
     `SELECT decision, CASE WHEN floor = 2 OR ${reaches('block')} THEN 2
@@ -63,11 +68,8 @@ export async function queryThresholds(
 /** How the scores of a run are spread. A category without a score is left out. */
 export async function queryScores(database: Database, signal: AbortSignal): Promise<ScoreHistograms> {
   const each = SCORES.map(
-    ({
-      column,
-      key,
-    }) => `SELECT '${key}', least(floor(${column} * ${BINS}), ${BINS - 1})::INTEGER AS bin, count(*)
-      FROM items WHERE ${column} >= 0 GROUP BY bin`,
+    ({ column, key }) => `SELECT '${key}', least(${column}_h, ${BINS - 1}) AS bin, count(*)
+      FROM items WHERE ${column}_h >= 0 GROUP BY bin`,
   );
   const found = new Map<string, number[]>();
   for (const [key, bin, items] of await database.query(each.join(' UNION ALL '), [], signal)) {

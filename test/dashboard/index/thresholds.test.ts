@@ -14,6 +14,7 @@ import { DECISIONS, type Decision, type OutcomeLine } from '../../../src/domain/
 import { DEFAULT_POLICY, withThresholds, type Policy } from '../../../src/domain/policy.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { replayDecision } from '../../../src/record/outcomes/outcome-line.ts';
+import { outcomeLine } from '../../record/outcome-line.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { indexed, signal } from './indexed.ts';
 import { randomOutcomes } from './outcomes.ts';
@@ -81,6 +82,28 @@ describe('other thresholds', () => {
       );
     },
   );
+
+  it('count the scores at a threshold, and not those just below it', async () => {
+    const steps = Array.from({ length: 101 }, (_, step) => step / 100);
+    const scores = steps.flatMap((step) => [step * (1 - Number.EPSILON), step, step * (1 + Number.EPSILON)]);
+    const lines = scores
+      .filter((score) => score <= 1)
+      .map((score, seq) =>
+        outcomeLine({
+          seq,
+          score: 0,
+          flagged: false,
+          subcategory_scores: { hate: score },
+          decision: 'allow',
+        }),
+      );
+    const index = await indexed(lines);
+    for (const review of [...steps, 0.285, 0.29 * (1 + Number.EPSILON)]) {
+      const query = THRESHOLD_QUERY.parse({ thresholds: { hate: { review, block: null } } });
+      const expected = effectOf(lines, withThresholds(DEFAULT_POLICY, query.thresholds));
+      expect(await index.thresholds(query, signal)).toEqual(expected);
+    }
+  });
 
   it('mean what a policy file with them means', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
