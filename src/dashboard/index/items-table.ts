@@ -90,7 +90,7 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
         coalesce(len(subcategory_flags), 0) > 0 AS any_flag,
         coalesce(coverage.judged < coverage.total, false) AS partial,
         stream.first_caution_seq IS NOT NULL AS caution
-      FROM read_json($1, format = 'newline_delimited', maximum_object_size = ${MAX_LINE_BYTES},
+      FROM read_json($1, format = 'newline_delimited', hive_partitioning = false, maximum_object_size = ${MAX_LINE_BYTES},
         columns = {${columns.join(', ')}})
     ), judged AS (
       SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS unknown FROM lines

@@ -10,7 +10,9 @@ import { POLICY } from '../../config/settings/entries/judging.ts';
 import { STORE } from '../../config/settings/entries/reuse.ts';
 import { given, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
+import { systemPath } from '../../domain/file-path.ts';
 import { shown } from '../../domain/text/shown.ts';
+import { realPath } from '../../files/open-inside.ts';
 import type { START_RUN } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
 import type { Roots } from './roots.ts';
@@ -39,10 +41,11 @@ const OTHER_FILES = [
  */
 export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Promise<string[]> {
   const { out, roots, guards, env } = rules;
-  const paths = asked.paths.map((path) => roots.absolute(path));
-  for (const path of paths) await assertInside(path, roots, 'paths');
-  const policy = asked.policy === null ? null : roots.absolute(asked.policy);
-  if (policy !== null) await assertPolicy(policy, roots);
+  const named = asked.paths.map((path) => roots.absolute(path));
+  for (const path of named) await assertInside(path, roots, 'paths');
+  // What is checked here is what the command reads, although links may be changed meanwhile.
+  const paths = await Promise.all(named.map(async (path) => (isJobFile(path) ? resolved(path) : path)));
+  const policy = asked.policy === null ? null : await policyPath(roots.absolute(asked.policy), roots);
   const flags: Record<string, Flags[string]> = { out };
   if (guards.length > 0) flags['guard'] = guards;
   if (policy !== null) flags['policy'] = policy;
@@ -69,10 +72,17 @@ async function assertInside(path: string, roots: Roots, field: keyof AskedRun): 
 }
 
 /** What is wrong with a policy is told with the text in question, which must not be that of an item. */
-async function assertPolicy(path: string, roots: Roots): Promise<void> {
-  await assertInside(path, roots, 'policy');
-  if (isJobFile(path)) return;
+async function policyPath(named: string, roots: Roots): Promise<string> {
+  await assertInside(named, roots, 'policy');
+  const path = await resolved(named);
+  if (isJobFile(path)) return path;
   throw new DashboardError('INVALID_REQUEST', 'a policy is a file with the ending .yaml or .yml', 'policy');
+}
+
+/** The path with all links resolved; as it is if there is nothing. */
+async function resolved(path: string): Promise<string> {
+  const real = await realPath(path).catch(() => path);
+  return systemPath(real).toString();
 }
 
 /** A mistake names the flag that the command would have been given. */

@@ -152,6 +152,16 @@ it('shows the snippet of an item on no route that logs no look', async () => {
   expect(report).not.toContain('only an analyst');
 });
 
+it('takes no column from the names of folders', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), 'text\none\ntwo\n');
+  const out = join(folder, 'seq=5', 'decided_by=none');
+  const dir = await embeddedRun(out, [join(folder, 'a.csv')]);
+  const server = { ...(await serveDashboard({ out })), dir, run: basename(dir) };
+  const page = await answered<ItemPage>(server, '/items', { method: 'POST', body: { sort: 'corpus' } });
+  expect(page.rows.map(({ seq }) => seq)).toEqual([0, 1]);
+});
+
 describe('reviews', () => {
   it('are kept beside the run, and exported as labels that replay reads', async () => {
     const server = await served();

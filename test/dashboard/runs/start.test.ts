@@ -14,6 +14,7 @@ it('starts no run that reads or writes elsewhere, and says what is wrong', async
   await writeFile(join(folder, 'policy.yaml'), 'thresholds: {}\n');
   await symlink(join(folder, 'secret.txt'), join(root, 'link.txt'));
   await symlink(folder, join(root, 'up'));
+  await symlink(join('texts', 'a.txt'), join(root, 'text.yaml'));
   const job = async (name: string, more: string): Promise<string> => {
     await writeFile(join(root, name), `sources:\n  - path: ./texts\n${more}`, { mode: 0o600 });
     return name;
@@ -31,6 +32,7 @@ it('starts no run that reads or writes elsewhere, and says what is wrong', async
     [{ paths: ['--out=/tmp'] }, /^FORBIDDEN paths/],
     [{ paths: ['texts'], policy: '../policy.yaml' }, /^FORBIDDEN policy/],
     [{ paths: ['texts'], policy: 'texts/a.txt' }, /^INVALID_REQUEST policy/],
+    [{ paths: ['texts'], policy: 'text.yaml' }, /^INVALID_REQUEST policy .*ending/],
     [{ paths: ['texts'], name: 'Not A Name' }, /^INVALID_REQUEST name .*not-a-name/],
     [{ paths: [await job('command.yaml', 'onFinish: [touch, no]\n')] }, /^FORBIDDEN paths .*onFinish/],
     [{ paths: [await job('head.yaml', 'headFile: ./heads\n')] }, /^FORBIDDEN paths .*headFile/],
