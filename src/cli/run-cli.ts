@@ -7,6 +7,7 @@ import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, RunCommands } from './context.ts';
 import { refuseLostFlags } from './npm/lost-flags.ts';
 import { buildProgram } from './program.ts';
+import { ownCommand } from './run/resume-command.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
 import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 
@@ -28,10 +29,10 @@ export async function runCli(
   } catch (error) {
     if (error instanceof CommanderError && isExpectedEnd(error)) return 0;
     const interrupted = isAbort(error) && context.interrupts.drain.aborted;
-    return reportFailure(
-      interrupted ? new Failure('interrupted', 'interrupted', { cause: error }) : error,
-      context,
-    );
+    if (interrupted)
+      return reportFailure(new Failure('interrupted', 'interrupted', { cause: error }), context);
+    const help = ownCommand('help', argv.slice(0, 1), context);
+    return reportFailure(error instanceof CommanderError ? usageFailure(error, help) : error, context);
   }
 }
 
@@ -56,5 +57,5 @@ function failureOf(error: unknown): Failure {
   if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
     return new Failure('internal', `${error.path} cannot be used: ${error.message}`, { cause: error });
   }
-  return error instanceof CommanderError ? usageFailure(error) : unexpectedFailure(error);
+  return unexpectedFailure(error);
 }

@@ -6,13 +6,28 @@ export function isExpectedEnd(error: CommanderError): boolean {
   return error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
 }
 
-/** Commander's complaint about the command line as one of ours: one line, exit status 2. */
-export function usageFailure(error: CommanderError): Failure {
+/** Where the help of the command says what was expected. */
+const EXPLAINED_BY_HELP: ReadonlySet<string> = new Set([
+  'commander.missingArgument',
+  'commander.excessArguments',
+]);
+
+/**
+ * Commander's complaint about the command line as one of ours: one line, exit status 2. `help` is the command to type for
+ * the help of the command.
+ */
+export function usageFailure(error: CommanderError, help: string): Failure {
   if (error.code === 'commander.help') {
     return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
   const message = error.message
     .replace(/^error: /, '')
-    .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1');
-  return new Failure('usage', message, { cause: error });
+    .replace(/\.$/, '')
+    .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1')
+    .replace(
+      /^command-argument value ('.*') is invalid for argument .*\. Allowed choices are /,
+      '$1 is not known; known: ',
+    );
+  const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
+  return new Failure('usage', message + see, { cause: error });
 }

@@ -12,7 +12,7 @@ describe('a command line that is wrong ends with 2 and one line', () => {
     [[], 'no command given; guardsweep help lists them'],
     [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
     [['statistics'], "unknown command 'statistics'"],
-    [['enqueue'], "missing required argument 'path'"],
+    [['enqueue'], "missing required argument 'path'; see: guardsweep help enqueue"],
     [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
     [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],
     [
@@ -20,8 +20,12 @@ describe('a command line that is wrong ends with 2 and one line', () => {
       '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
     ],
     [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
-    [['resume'], "missing required argument 'run-dir'"],
-    [['resume', 'a', 'b'], "too many arguments for 'resume'. Expected 1 argument but got 2."],
+    [['resume'], "missing required argument 'run-dir'; see: guardsweep help resume"],
+    [
+      ['resume', 'a', 'b'],
+      "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
+    ],
+    [['completion', 'fishh'], "'fishh' is not known; known: bash, zsh, fish"],
     [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
     [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
     [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port of 0 to 65535'],

@@ -5,11 +5,11 @@ import { counted, duration, percent } from '../../web/dashboard/ui/format.ts';
 
 describe('numbers of the dashboard', () => {
   it.each([
-    [0, 10, '0 %'],
-    [1, 100_000, '< 0.1 %'],
-    [99_999, 100_000, '> 99.9 %'],
-    [10, 10, '100 %'],
-    [1, 8, '12.5 %'],
+    [0, 10, '0%'],
+    [1, 100_000, '< 0.1%'],
+    [99_999, 100_000, '> 99.9%'],
+    [10, 10, '100%'],
+    [1, 8, '12.5%'],
     [0, 0, '–'],
   ])('%i of %i are %s', (part, whole, words) => {
     expect(percent(part, whole)).toBe(words);
@@ -38,7 +38,7 @@ describe('progress of a run', () => {
   };
 
   it('is never all before everything is done, and counts copies and errors', () => {
-    expect(progressWords({ progress })).toBe('99 %, 999 of 1,000 items, 1 not judged');
+    expect(progressWords({ progress })).toBe('99%, 999 of 1,000 items, 1 not judged');
     expect(paceWords({ state: 'running', progress })).toBe('12.3 items/s, about 1 s left');
     expect(paceWords({ state: 'paused', progress })).toBe('');
   });
@@ -51,6 +51,6 @@ describe('progress of a run', () => {
 
   it('of a run without items is all', () => {
     const none = { ...progress, planned: 0, judged: 0, errors: 0, copies: 0 };
-    expect(progressWords({ progress: none })).toBe('100 %, 0 of 0 items');
+    expect(progressWords({ progress: none })).toBe('100%, 0 of 0 items');
   });
 });

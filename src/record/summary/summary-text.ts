@@ -31,15 +31,15 @@ const MAX_RULES = 4;
 const MAX_FILES = 12;
 
 /**
- * The summary for people, as lines: what was judged, here or before, and what was not; then decisions and categories; then the guards,
+ * The summary for people, as lines: what was judged and what was not, and what no guard was asked about; then decisions and categories; then the guards,
  * the chain head and the files.
  */
 export function summaryLines(summary: Summary): string[] {
   return [
     `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
     ...headlines(summary),
-    ...notAsked(summary),
     ...notJudged(summary),
+    ...notAsked(summary),
     ...decisions(summary),
     ...gates(summary),
     ...streams(summary),

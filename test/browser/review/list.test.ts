@@ -102,7 +102,7 @@ it('says that the run is being indexed, and that the list is behind the run', as
     return route.fulfill({ json: { ...((await response.json()) as object), stale: answers === 2 } });
   });
   await page.goto(page.url().replace('/overview', '/review'));
-  await page.getByText('Indexing the run for its first use: 42 %').waitFor();
+  await page.getByText('Indexing the run for its first use: 42%').waitFor();
   await page.getByText('The run has gone on since this list was made').waitFor();
   await checkPage(page);
   await page.keyboard.press('r');

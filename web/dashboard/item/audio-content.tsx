@@ -98,7 +98,7 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
             step={0.05}
             value={volume.value}
             disabled={muted.value}
-            aria-valuetext={`${Math.round(volume.value * 100)} %`}
+            aria-valuetext={`${Math.round(volume.value * 100)}%`}
             onInput={(event) => {
               volume.value = event.currentTarget.valueAsNumber;
               if (player.current !== null) player.current.volume = volume.value;

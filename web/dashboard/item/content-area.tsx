@@ -56,8 +56,8 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
     else hide();
   };
   useShortcuts('Content', [
-    { keys: ['s'], does: 'show the content, which is logged, or hide it', run: toggle },
-    { keys: ['m'], does: 'mask texts, or unmask them', run: () => maskTexts.set(!maskTexts.value.value) },
+    { keys: ['s'], does: 'Show the content, which is logged, or hide it', run: toggle },
+    { keys: ['m'], does: 'Mask texts, or unmask them', run: () => maskTexts.set(!maskTexts.value.value) },
   ]);
 
   const byItself = showTexts.value.value && line.modality === 'text';

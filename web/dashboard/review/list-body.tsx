@@ -34,7 +34,7 @@ export function ListBody({ reviewing, open, pressOpens }: ListBodyProps) {
   if (state.kind === 'indexing') {
     return (
       <div class="stack" role="status">
-        <p>Indexing the run for its first use: {Math.floor(state.share * 100)} %</p>
+        <p>Indexing the run for its first use: {Math.floor(state.share * 100)}%</p>
         <Progress label="Indexing" share={state.share} />
       </div>
     );

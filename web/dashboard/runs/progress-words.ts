@@ -10,14 +10,14 @@ export function doneShare(progress: RunRow['progress']): number | null {
   return progress.planned === 0 ? 1 : Math.min(1, doneItems(progress) / progress.planned);
 }
 
-/** How far a run is, in words: `62 %, 30,975 of 48,210 items, 41 not judged`. */
+/** How far a run is, in words: `62%, 30,975 of 48,210 items, 41 not judged`. */
 export function progressWords({ progress }: Pick<RunRow, 'progress'>): string {
   const { planned, errors } = progress;
   const share = doneShare(progress);
   const parts = [
     share === null
       ? `${count(doneItems(progress))} of ${counted(planned, 'item')} found so far`
-      : `${Math.floor(100 * share)} %`,
+      : `${Math.floor(100 * share)}%`,
   ];
   if (share !== null) parts.push(`${count(doneItems(progress))} of ${counted(planned, 'item')}`);
   if (errors > 0) parts.push(`${count(errors)} not judged`);

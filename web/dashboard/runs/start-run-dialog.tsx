@@ -62,8 +62,8 @@ export function StartRunDialog({ onClose }: { readonly onClose: () => void }) {
           label="What to judge"
           hint={
             <>
-              Files, folders or globs, one a line, or one job file. Below <Roots roots={roots} />; a relative
-              path begins at the first of them.
+              Files, folders or globs, one a line, or one job file. All of them below <Roots roots={roots} />
+              {roots.length > 1 ? '; a relative path begins at the first of these.' : '.'}
             </>
           }
           error={errorAt('paths')}

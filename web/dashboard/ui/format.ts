@@ -12,13 +12,13 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 /** At most three significant digits: `12.3`. */
 export const rate = (value: number): string => RATE.format(value);
 
-/** A share in percent. Only nothing is 0 %, and only all is 100 %. */
+/** A share in percent. Only nothing is 0%, and only all is 100%. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const value = (100 * part) / whole;
-  if (value > 0 && value < 0.1) return '< 0.1 %';
-  if (value < 100 && value > 99.9) return '> 99.9 %';
-  return `${value.toFixed(value % 1 === 0 ? 0 : 1)} %`;
+  if (value > 0 && value < 0.1) return '< 0.1%';
+  if (value < 100 && value > 99.9) return '> 99.9%';
+  return `${value.toFixed(value % 1 === 0 ? 0 : 1)}%`;
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */

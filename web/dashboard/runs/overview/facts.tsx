@@ -33,7 +33,9 @@ export function Facts({ run }: { readonly run: RunDetail }) {
         <Fact name="Judged by">
           {guards.length === 0 ? 'the workers of a fleet' : <List values={guards} />}
           {guards.includes('embedded:') && (
-            <p class="small muted">A demonstration guard: its allow is no evidence of absence.</p>
+            <p class="small muted">
+              This is the demonstration guard: &quot;allow&quot; does not mean harmless.
+            </p>
           )}
         </Fact>
         <Fact name="Policy">
