@@ -13,18 +13,18 @@ export class LineFile {
 
   /**
    * Failure('usage') when the path is taken, its folder does not exist, or it is in a run directory: a record with a file
-   * that its manifest does not list no longer holds.
+   * that its manifest does not list no longer holds. `flag` is what named the path.
    */
-  static async create(path: string): Promise<LineFile> {
+  static async create(path: string, flag = '--out'): Promise<LineFile> {
     if ((await runDirectoryAround(path)) !== null) {
-      throw new Failure('usage', '--out: the file would be in a run directory; name a place outside');
+      throw new Failure('usage', `${flag}: the file would be in a run directory; name a place outside`);
     }
     try {
       return new LineFile(await createFile(path));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      if (code === 'EEXIST') throw new Failure('usage', '--out: the file already exists', { cause });
-      throw new Failure('usage', `--out: the file cannot be created (${code})`, { cause });
+      if (code === 'EEXIST') throw new Failure('usage', `${flag}: the file already exists`, { cause });
+      throw new Failure('usage', `${flag}: the file cannot be created (${code})`, { cause });
     }
   }
 

@@ -2,9 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect, it, onTestFinished } from 'vitest';
+import { Reviews } from '../../src/dashboard/reviews/reviews.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { onlyRun } from '../helpers/run-directory.ts';
+import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 /** The embedded guard allows the first row and flags the second. */
 const ALLOWED = '"Thank you for the quick reply, the parcel arrived this morning."';
@@ -61,4 +62,40 @@ it('a caption is written with its pictures, once where two of them share it', as
     { path: 'up/a.txt', source: 'up/a.jpg', rows: 0, bytes: 9 },
     { path: 'up/a.png', source: 'up/a.png', rows: 1 },
   ]);
+});
+
+it('what people decided is written as labels that replay reads, and for Label Studio', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'a.csv'), TABLE);
+  const judged = await guardsweep(['enqueue', 'a.csv', '--guard', 'embedded:', '--allow-errors'], { cwd });
+  expect(judged.status).toBe(0);
+  const dir = await onlyRun(join(cwd, 'runs'));
+  const [allowed, flagged] = await outcomes(dir);
+  const labels = (out: string) => guardsweep(['export', dir, '--labels', out, '--json'], { cwd });
+  expect(JSON.parse((await labels('none.jsonl')).stdout)).toMatchObject([{ kind: 'labels', reviewed: 0 }]);
+  const reviews = await Reviews.open({ dir, run: allowed!.run });
+  await reviews.add(allowed!, { decision: 'block', categories: null, note: '' });
+  await reviews.add(allowed!, { decision: 'allow', categories: null, note: 'harmless' });
+  await reviews.add(flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
+
+  const said = await guardsweep(['export', dir, '--labels', 'labels.jsonl'], { cwd });
+  expect([said.status, said.stdout]).toEqual([
+    0,
+    `Labels of 2 reviewed items\n${join(cwd, 'labels.jsonl')}\n`,
+  ]);
+  const replayed = await guardsweep(['replay', dir, '--labels', 'labels.jsonl', '--json'], { cwd });
+  expect(JSON.parse(replayed.stdout)).toMatchObject({ labels: { labels: 15, unmatched: 0 } });
+  expect(JSON.parse((await labels('tasks.json')).stdout)).toMatchObject([{ reviewed: 2 }]);
+  const tasks = JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8')) as object[];
+  expect(tasks).toMatchObject([{ data: { id: allowed!.id } }, { data: { id: flagged!.id } }]);
+  expect(tasks).toHaveLength(2);
+
+  const refused: readonly (readonly [out: string, why: string])[] = [
+    ['labels.csv', 'ends in .jsonl'],
+    ['labels.jsonl', '--labels: the file already exists'],
+    [join(dir, 'labels.jsonl'), '--labels: the file would be in a run directory'],
+  ];
+  for (const [out, why] of refused) {
+    expect(await labels(out)).toMatchObject({ status: 2, stderr: expect.stringContaining(why) as string });
+  }
 });

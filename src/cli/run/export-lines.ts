@@ -1,3 +1,4 @@
+import type { ExportedLabels } from '../../dashboard/reviews/export-labels.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
@@ -39,4 +40,9 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
     `Hashes: ${manifest}`,
     ...(out === null ? ['Nothing else was written'] : [out]),
   ];
+}
+
+/** The same for labels. */
+export function labelLines({ out, reviewed }: ExportedLabels): string[] {
+  return [`Labels of ${reviewed} reviewed ${plural(reviewed, 'item')}`, out];
 }

@@ -21,6 +21,14 @@ export const ANNOTATE = setting({
   example: 'annotated.jsonl',
 });
 
+export const EXPORT_LABELS = setting({
+  flag: '--labels',
+  help: 'write what people decided in the dashboard to this file: .jsonl for replay --labels, .json for Label Studio',
+  kind: path('path'),
+  unset: 'not written',
+  example: 'labels.jsonl',
+});
+
 export const EXPORT_CLEAN = setting({
   flag: '--export-clean',
   key: 'export.clean',

@@ -1,0 +1,60 @@
+import { extname, join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { openFinishedVerdicts } from '../../report/finished-verdicts.ts';
+import { LineFile } from '../../report/line-file.ts';
+import { LinesBySeq } from '../index/lines-by-seq.ts';
+import { type LabelFile, labelFile } from './label-files.ts';
+import { Reviews } from './reviews.ts';
+
+/** The labels of a run as they were written. */
+export interface ExportedLabels {
+  readonly run: string;
+  readonly kind: 'labels';
+  /** Absolute path. */
+  readonly out: string;
+  /** Items with a review that counts. */
+  readonly reviewed: number;
+}
+
+const BY_EXTENSION: Readonly<Record<string, LabelFile>> = {
+  '.jsonl': 'labels.jsonl',
+  '.json': 'label-studio.json',
+};
+
+/**
+ * Writes the last review of every reviewed item of a finished run to a new file: for `replay --labels`, or for Label Studio.
+ * Failure('usage') for a path that is no run directory or with another ending, that is taken, or is in a run directory;
+ * Failure('internal') for a run that is not finished, and for a record or reviews that do not hold.
+ */
+export async function exportLabels(
+  runDir: string,
+  out: string,
+  signal: AbortSignal,
+): Promise<ExportedLabels> {
+  const format = BY_EXTENSION[extname(out)];
+  if (format === undefined) {
+    throw new Failure(
+      'usage',
+      '--labels: name a file that ends in .jsonl, for replay, or in .json, for Label Studio',
+    );
+  }
+  const { record } = await openFinishedVerdicts(runDir, signal);
+  const lines = await LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), {
+    signal,
+    progress: () => undefined,
+  });
+  try {
+    const reviews = await Reviews.open({ dir: runDir, run: record.run });
+    await reviews.read(signal);
+    const file = await LineFile.create(out, '--labels');
+    try {
+      for await (const text of labelFile(format, { lines, reviews }, signal)) await file.write([text]);
+    } finally {
+      await file.close();
+    }
+    return { run: record.run, kind: 'labels', out, reviewed: reviews.seqs().length };
+  } finally {
+    await lines.close();
+  }
+}
