@@ -76,9 +76,9 @@ export class ContentGate {
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
     const restricted = await abortable(this.#restrictedOf(items, sources), signal);
-    for (const found of await items.foundByPeople(signal)) {
-      restricted.add(found, sources.find(({ path }) => path === found.source.path) ?? null);
-    }
+    const found = await items.foundByPeople(signal);
+    const byPath = sourcesOf(found, sources);
+    for (const each of found) restricted.add(each, byPath.get(each.source.path) ?? null);
     if (restricted.holds(line, source)) return { problem: 'restricted' };
     if (line.error !== null && (stale || line.content_sha256 === null)) {
       // By now it may have been judged again, and be restricted.
@@ -122,6 +122,16 @@ export class ContentGate {
     found.catch(() => this.#restricted.delete(items));
     return found;
   }
+}
+
+/** The sources of some items, by their paths: there may be a million, and as many items. */
+function sourcesOf(
+  lines: readonly OutcomeLine[],
+  sources: readonly FrozenSource[],
+): ReadonlyMap<string, FrozenSource> {
+  if (lines.length === 0) return new Map();
+  const paths = new Set(lines.map(({ source }) => source.path));
+  return new Map(sources.filter(({ path }) => paths.has(path)).map((source) => [source.path, source]));
 }
 
 async function collect(
