@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { collectReport } from '../../report/html/collect-report.ts';
 import { renderReport } from '../../report/html/render-report.ts';
 import { DashboardError } from '../errors.ts';
@@ -18,6 +19,8 @@ const FRESH_TIMES = 5;
 interface Kept {
   readonly html: string;
   readonly signature: string;
+  /** Whether the run was finished. */
+  readonly finished: boolean;
   /** By `performance.now()`. */
   readonly freshUntil: number;
 }
@@ -39,9 +42,10 @@ export class RunReports {
   async html(dir: string): Promise<string> {
     const kept = this.#kept.get(dir);
     const signature = await runSignature(dir);
-    if (kept !== undefined && (kept.signature === signature || performance.now() < kept.freshUntil)) {
-      return kept.html;
-    }
+    if (kept?.signature === signature) return kept.html;
+    const fresh = kept !== undefined && performance.now() < kept.freshUntil;
+    // At the end of a run, nobody wants to be told for a while that it is not finished.
+    if (fresh && kept.finished === ((await finishedSummary(dir)) !== null)) return kept.html;
     const making = this.#making.get(dir);
     if (making !== undefined) return making;
     if (this.#making.size >= MAX_WAITING) {
@@ -59,7 +63,7 @@ export class RunReports {
     const now = performance.now();
     const freshUntil = now + Math.max(FRESH_MS, FRESH_TIMES * (now - startedAt));
     this.#kept.delete(dir);
-    this.#kept.set(dir, { html, signature, freshUntil });
+    this.#kept.set(dir, { html, signature, finished: data.finishedAt !== null, freshUntil });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
     return html;

@@ -29,6 +29,7 @@ it('a run is started, paused, continued, cancelled and resumed, and every step i
   const until = (state: RunRow['state']): Promise<RunRow[]> =>
     events.next((runs) => runs.some((row) => row.run === run && row.state === state));
 
+  const report = async (): Promise<string> => (await served.fetch(`/runs/${run}/report.html`)).text();
   await until('running');
   expect(await act('pause')).toBe(202);
   await until('paused');
@@ -37,9 +38,11 @@ it('a run is started, paused, continued, cancelled and resumed, and every step i
   await until('running');
   expect(await act('cancel')).toBe(202);
   await until('cancelled');
+  expect(await report()).toContain('Not finished');
   executionMs = 0;
   expect(await act('resume')).toBe(202);
   const [row] = await until('finished');
+  expect(await report()).not.toContain('Not finished');
   expect(row).toMatchObject({
     name: 'flow',
     progress: { planned: 3000, judged: 3000, errors: 0 },
