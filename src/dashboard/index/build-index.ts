@@ -3,11 +3,10 @@ import { Failure } from '../../domain/failure.ts';
 import { isThere } from '../../files/is-there.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
-import { type FileEntry, readManifest } from '../../record/manifest/manifest.ts';
+import { readManifest } from '../../record/manifest/manifest.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { checkedManifest } from '../../report/checked-manifest.ts';
 import { Reviews } from '../reviews/reviews.ts';
-import { LinesBySeq } from './lines-by-seq.ts';
 import { RunIndex } from './run-index.ts';
 import { writeSnapshot } from './snapshot.ts';
 
@@ -26,9 +25,8 @@ export interface BuiltIndex {
   readonly finished: boolean;
 }
 
-/** Shares of the work, roughly: writing the outcomes of the log, reading them, loading them. */
+/** Share of the work, roughly, that is writing the outcomes of the log. */
 const SNAPSHOT = 0.6;
-const SCAN = 0.3;
 
 /** run.json is checked by its hash; the outcomes are when they are read; everything else by its size. */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run]);
@@ -41,38 +39,25 @@ export async function buildIndex({ runDir, folder, signal, progress }: BuildOpti
   const record = await readRecord(runDir);
   const finished = await isFinished(runDir);
   let path = join(runDir, RUN_FILES.verdicts);
-  let entry: FileEntry | null = null;
+  let sha256: string | null = null;
   let done = 0;
   if (finished) {
     const manifest = await checkedManifest(runDir, READ, signal);
     if (manifest.run !== record.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
-    entry = manifest.files.find((file) => file.path === RUN_FILES.verdicts) ?? null;
-    if (entry === null)
+    sha256 = manifest.files.find((file) => file.path === RUN_FILES.verdicts)?.sha256 ?? null;
+    if (sha256 === null)
       throw new Failure('internal', `${RUN_FILES.manifest} does not list ${RUN_FILES.verdicts}`);
   } else {
     path = join(folder, RUN_FILES.verdicts);
     await writeSnapshot({ runDir, to: path, signal, progress: (share) => progress(SNAPSHOT * share) });
     done = SNAPSHOT;
   }
-  const left = 1 - done;
-  const lines = await LinesBySeq.scan(path, {
-    signal,
-    progress: (share) => progress(done + left * SCAN * share),
+  const reviews = await Reviews.open({ dir: runDir, run: record.run });
+  const index = await RunIndex.build({
+    ...{ record, path, sha256, reviews, folder, signal },
+    progress: (share) => progress(done + (1 - done) * share),
   });
-  try {
-    if (entry !== null && lines.sha256 !== entry.sha256) {
-      throw new Failure('internal', `${entry.path} does not have the hash that ${RUN_FILES.manifest} names`);
-    }
-    const reviews = await Reviews.open({ dir: runDir, run: record.run });
-    const index = await RunIndex.build({
-      ...{ record, lines, reviews, folder, signal },
-      progress: (share) => progress(done + left * (SCAN + (1 - SCAN) * share)),
-    });
-    return { index, finished };
-  } catch (error) {
-    await lines.close();
-    throw error;
-  }
+  return { index, finished };
 }
 
 /** Whether the pass that the log is in is finished. */

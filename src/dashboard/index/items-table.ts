@@ -70,7 +70,7 @@ function hundredths(score: string): string {
   return `(${nearest} - (${score} < ${nearest} / 100)::TINYINT)`;
 }
 
-/** Creates the table from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
+/** Creates the table, in place of one there may be, from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
 export function createItems({ allowFlagged, allowPartial }: Policy): string {
   // As `decide` has it, see domain/policy.ts.
   const reviewed = [
@@ -84,7 +84,7 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
   );
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: '${type}'`);
   return `
-    CREATE TABLE items AS
+    CREATE OR REPLACE TABLE items AS
     WITH lines AS (
       SELECT *, ${KNOWN_FLAGS} AS known, coalesce(decided_by, '') AS rule,
         coalesce(len(subcategory_flags), 0) > 0 AS any_flag,

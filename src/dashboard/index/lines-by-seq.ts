@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { openFile } from '../../files/open-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { readSpans } from '../../files/read-spans.ts';
 import { LinePositions } from '../../record/outcomes/line-positions.ts';
 import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
@@ -20,6 +21,8 @@ const LONE_SURROGATE = Buffer.from('\\ud');
 const READ_LINES = 256;
 
 interface ScanOptions {
+  /** Of all bytes of the file, in hex, as the manifest of its run has it; null for a file that no manifest lists. */
+  readonly sha256: string | null;
   readonly signal: AbortSignal;
   /** Called with the share that was read, 0 … 1. */
   readonly progress: (share: number) => void;
@@ -32,25 +35,25 @@ interface ScanOptions {
 export class LinesBySeq {
   readonly #file: FileHandle;
   readonly #positions: LinePositions;
-  readonly #path: string;
-  #sha256 = '';
   #bytes = 0;
   #hasLoneSurrogates = false;
   #lastSeq = -1;
 
-  private constructor(path: string, file: FileHandle, positions: LinePositions) {
-    this.#path = path;
+  private constructor(file: FileHandle, positions: LinePositions) {
     this.#file = file;
     this.#positions = positions;
   }
 
-  /** Reads the whole file once. Failure('internal') when a line does not begin as one of a run, or is out of order. */
+  /**
+   * Reads the whole file once. Failure('internal') when it has another hash, or a line does not begin as one of a run, or
+   * is out of order.
+   */
   static async scan(path: string, options: ScanOptions): Promise<LinesBySeq> {
     const file = await openFile(path, 'refuse');
     let positions: LinePositions | null = null;
     try {
       positions = await LinePositions.create();
-      const lines = new LinesBySeq(path, file, positions);
+      const lines = new LinesBySeq(file, positions);
       await lines.#scan(options);
       return lines;
     } catch (error) {
@@ -58,15 +61,6 @@ export class LinesBySeq {
       await file.close();
       throw error;
     }
-  }
-
-  get path(): string {
-    return this.#path;
-  }
-
-  /** Of all bytes of the file, in hex. */
-  get sha256(): string {
-    return this.#sha256;
   }
 
   /** Whether a line has half of a surrogate pair, which is no text in any encoding: DuckDB does not read it. */
@@ -91,7 +85,7 @@ export class LinesBySeq {
     await this.#file.close();
   }
 
-  async #scan({ signal, progress }: ScanOptions): Promise<void> {
+  async #scan({ sha256, signal, progress }: ScanOptions): Promise<void> {
     const { size } = await this.#file.stat();
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
@@ -122,8 +116,13 @@ export class LinesBySeq {
       lineAt += start;
       progress(Math.min(1, this.#bytes / size));
     }
+    if (sha256 !== null && hash.digest('hex') !== sha256) {
+      throw new Failure(
+        'internal',
+        `${RUN_FILES.verdicts} does not have the hash that ${RUN_FILES.manifest} names`,
+      );
+    }
     if (filled > 0) throw noOutcome();
-    this.#sha256 = hash.digest('hex');
   }
 
   /** A promise only when there is something to wait for. */

@@ -18,14 +18,17 @@ import { Database } from './database.ts';
 import { queryFacets } from './facets-query.ts';
 import { itemRow } from './item-row.ts';
 import { createItems, REVIEW_NUMBERS } from './items-table.ts';
-import type { LinesBySeq } from './lines-by-seq.ts';
+import { LinesBySeq } from './lines-by-seq.ts';
 import { queryPage } from './page-query.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
 import { writeWellFormedCopy } from './well-formed-copy.ts';
 
 interface BuildOptions {
   readonly record: RunRecord;
-  readonly lines: LinesBySeq;
+  /** File of the outcomes. */
+  readonly path: string;
+  /** Of that file, in hex; null: there is nothing to check it against. */
+  readonly sha256: string | null;
   readonly reviews: Reviews;
   /** Private to this process, and empty but for what the index is made of. */
   readonly folder: string;
@@ -49,28 +52,53 @@ export class RunIndex {
   /** Updates of the column `review`, one after the other. */
   #updated: Promise<void> = Promise.resolve();
 
-  private constructor({ record, lines, reviews }: BuildOptions, database: Database) {
+  private constructor(
+    { record, reviews }: Pick<BuildOptions, 'record' | 'reviews'>,
+    lines: LinesBySeq,
+    database: Database,
+  ) {
     this.record = record;
     this.lines = lines;
     this.reviews = reviews;
     this.#database = database;
   }
 
-  /** Owns the lines from here on if it resolves. Rejects with the signal's reason, or a Failure. */
+  /**
+   * Scans and loads the file at the same time; there is no index before both have ended well. Rejects with the signal's
+   * reason, or with a Failure, as `LinesBySeq.scan` does.
+   */
   static async build(options: BuildOptions): Promise<RunIndex> {
-    const { record, lines, folder, signal, progress } = options;
-    let { path } = lines;
-    if (lines.hasLoneSurrogates) {
-      path = join(folder, 'well-formed.jsonl');
-      await writeWellFormedCopy(lines.path, path, signal);
-    }
+    const { record, path, sha256, folder, signal } = options;
+    const progress = { scanned: 0, loaded: 0 };
+    const advance = (step: keyof typeof progress) => (share: number) => {
+      progress[step] = share;
+      options.progress((progress.scanned + progress.loaded) / 2);
+    };
+    const items = createItems(record.config.policy);
+    const unusable = new AbortController();
     const database = await Database.create(folder);
+    let lines: LinesBySeq | null = null;
     try {
-      await database.load(createItems(record.config.policy), [path], signal, progress);
+      const either = AbortSignal.any([signal, unusable.signal]);
+      const loading = database.load(items, [path], either, advance('loaded'));
+      // Whether the file is the right one matters more than whether it was loaded.
+      loading.catch(() => undefined);
+      lines = await LinesBySeq.scan(path, { sha256, signal, progress: advance('scanned') });
+      if (lines.hasLoneSurrogates) {
+        unusable.abort();
+        await loading.catch(() => undefined);
+        const copy = join(folder, 'well-formed.jsonl');
+        await writeWellFormedCopy(path, copy, signal);
+        await database.load(items, [copy], signal, advance('loaded'));
+      } else {
+        await loading;
+      }
       await database.lock();
-      return new RunIndex(options, database);
+      return new RunIndex(options, lines, database);
     } catch (error) {
+      unusable.abort();
       await database.close();
+      await lines?.close();
       throw error;
     }
   }

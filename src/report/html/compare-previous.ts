@@ -12,8 +12,8 @@ import type { PreviousChanges, PreviousRun } from './report-data.ts';
 
 /** Run directories that are looked at, newest first. */
 const MAX_LOOKED_AT = 200;
-/** Largest verdicts.jsonl of either run that is compared item by item: some 100,000 items, four seconds. */
-const MAX_COMPARED_BYTES = 100 * 1024 * 1024;
+/** Largest verdicts.jsonl of either run that is compared item by item: some 200,000 items. */
+const MAX_COMPARED_BYTES = 200 * 1024 * 1024;
 
 /** Names of run directories begin with the time at which they were made. */
 const RUN_NAME = /^\d{8}T\d{6}Z-/;

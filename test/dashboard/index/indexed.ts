@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
-import { LinesBySeq } from '../../../src/dashboard/index/lines-by-seq.ts';
 import { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
@@ -26,9 +25,8 @@ export async function indexed(
   await writeFile(path, lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join(''));
   const index = await RunIndex.build({
     record: { run: RUN, config: { policy } } as RunRecord,
-    lines: await LinesBySeq.scan(path, { signal, progress: () => undefined }),
     reviews: await Reviews.open({ dir, run: RUN }),
-    ...{ folder, signal, progress: () => undefined },
+    ...{ path, sha256: null, folder, signal, progress: () => undefined },
   });
   onTestFinished(async () => {
     await index.close();
