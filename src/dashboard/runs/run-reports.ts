@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { collectReport } from '../../report/html/collect-report.ts';
-import { renderReport } from '../../report/html/render-report.ts';
+import { makeReport } from '../../report/html/make-report.ts';
 import { DashboardError } from '../errors.ts';
 import { runSignature } from './run-signature.ts';
 
@@ -58,12 +57,11 @@ export class RunReports {
 
   async #make(dir: string, signature: string): Promise<string> {
     const startedAt = performance.now();
-    const data = await collectReport(dir, { signal: this.#closing });
-    const html = await renderReport(data, { share: false });
+    const { html, finished } = await makeReport(dir, this.#closing);
     const now = performance.now();
     const freshUntil = now + Math.max(FRESH_MS, FRESH_TIMES * (now - startedAt));
     this.#kept.delete(dir);
-    this.#kept.set(dir, { html, signature, finished: data.finishedAt !== null, freshUntil });
+    this.#kept.set(dir, { html, signature, finished, freshUntil });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
     return html;

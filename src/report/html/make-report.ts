@@ -1,0 +1,28 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Failure } from '../../domain/failure.ts';
+import type { MadeReport, ReportAnswer } from './report-thread.ts';
+
+/**
+ * Makes the report of a run off the event loop: reading hundreds of thousands of outcomes takes many seconds, and drawing the charts
+ * alone would hold a server for half a second. Rejects as `collectReport` does.
+ */
+export function makeReport(dir: string, signal: AbortSignal): Promise<MadeReport> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const entry = new URL(`./report-thread${extname(import.meta.url)}`, import.meta.url);
+    const thread = new Worker(entry, { workerData: dir, name: 'report' });
+    const abort = (): void => void thread.terminate();
+    signal.addEventListener('abort', abort, { once: true });
+    let failure: unknown = new Error('the thread that makes a report ended without an answer');
+    thread.on('error', (error) => (failure = error));
+    thread.on('message', (answer: ReportAnswer) => {
+      if (answer.made !== null) resolve(answer.made);
+      else failure = new Failure(answer.failure.kind, answer.failure.message);
+    });
+    thread.on('exit', () => {
+      signal.removeEventListener('abort', abort);
+      reject(signal.aborted ? (signal.reason as Error) : (failure as Error));
+    });
+  });
+}
