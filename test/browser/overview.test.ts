@@ -106,7 +106,7 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   await page.getByRole('region', { name: 'Health' }).getByText('ready').waitFor();
   await served.fetch('/api/runs', { method: 'POST', body: { paths: ['comments.csv'] } });
   const card = page.getByRole('listitem').filter({ hasText: 'Running' });
-  await card.getByText(/^[1-9][0-9]?%, [0-9,]+ of 4,000 items/).waitFor();
+  await card.getByText(/^[1-9][0-9]?%, [0-9,]+ of 4,000 items/).waitFor({ timeout: 40_000 });
   await checkPage(page);
   await screenshot(page, 'dashboard-runs');
 });

@@ -75,7 +75,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
             <span class="hidden">Previous</span>
           </Button>
           <span>
-            {count(list.position.value + 1)} of {count(list.total.value ?? 0)}
+            {count(list.position.value + 1)} of {count(list.total.value ?? 0)} in the list
           </span>
           <Button
             icon="right"
