@@ -9,6 +9,7 @@ import { withGuards } from './processes/guard-process.ts';
 import { ZERO_TIME_GUARD } from './processes/guards.ts';
 import { MeasuredProcess, runScript } from './processes/measured-process.ts';
 import type { ReviewTimes } from './processes/review-list.ts';
+import type { PageTimes } from './processes/review-pages.ts';
 import type { Corpus } from './processes/sweep.ts';
 
 const ROWS = 1_000_000;
@@ -18,13 +19,13 @@ const ROUNDS = 3;
 export const review: Bench = {
   name: 'review',
   measures:
-    'time to the first rows of the review list, cold and warm, to a filtered page, and of a threshold slider',
+    'time to the first rows of the review list, cold and warm, to a filtered page, and of a threshold slider; also in Chromium',
   async run(context) {
     const corpus = await evenCorpus(ROWS, context);
     const dir = await withGuards([ZERO_TIME_GUARD], context, ([guard]) =>
       sweep(corpus, guard!.address, context),
     );
-    const rounds: { times: ReviewTimes; maxRssKib: number }[] = [];
+    const rounds: { times: ReviewTimes; pages: PageTimes; maxRssKib: number }[] = [];
     for (let round = 0; round < context.rounds(ROUNDS); round++) {
       context.say(`review list ${round + 1}`);
       const { stdout, usage } = await runScript(
@@ -32,9 +33,15 @@ export const review: Bench = {
         [dir, context.folder],
         context,
       );
-      rounds.push({ times: JSON.parse(stdout) as ReviewTimes, maxRssKib: usage.maxRssKib });
+      const shown = await runScript('../processes/review-pages.js', [dir], context);
+      rounds.push({
+        times: JSON.parse(stdout) as ReviewTimes,
+        pages: JSON.parse(shown.stdout) as PageTimes,
+        maxRssKib: usage.maxRssKib,
+      });
     }
     const of = (key: keyof ReviewTimes): number[] => rounds.map(({ times }) => times[key]);
+    const ofPages = (key: keyof PageTimes): number[] => rounds.map(({ pages }) => pages[key]);
     return {
       figures: [
         figure('first rows, cold', 'ms', of('cold')),
@@ -45,6 +52,10 @@ export const review: Bench = {
         figure('facets', 'ms', of('facets')),
         figure('threshold slider', 'ms', of('thresholds'), { atMost: 100 }),
         figure('longest wait of the event loop', 'ms', of('blocked')),
+        figure('Chromium: first rows, cold', 'ms', ofPages('cold')),
+        figure('Chromium: first rows, warm', 'ms', ofPages('warm')),
+        figure('Chromium: filtered page', 'ms', ofPages('filtered')),
+        figure('Chromium: threshold slider', 'ms', ofPages('slider')),
         figure('size of the index', 'MB', of('indexMb')),
         figure(
           'highest resident memory',

@@ -56,7 +56,7 @@ loop.disable();
 
 const filter = { decisions: ['review', 'block'], minScore: 0.3, maxScore: 0.9 };
 const page = (query: object) => () => index.page(ITEM_QUERY.parse(query), signal);
-let threshold = 0;
+let step = 0;
 const times: ReviewTimes = {
   cold,
   warm: await timed(page({})),
@@ -65,7 +65,8 @@ const times: ReviewTimes = {
   last: await timed(page({ offset: Math.max(0, first.total - 100) })),
   facets: await timed(() => index.facets(ITEM_FILTER.parse(filter), signal)),
   thresholds: await timed(() => {
-    threshold = (threshold + 0.01) % 1;
+    // As sliders have them.
+    const threshold = (++step % 100) / 100;
     const thresholds = { default: { review: threshold, block: 0.95 }, hate: { review: 0.2, block: 0.8 } };
     return index.thresholds(THRESHOLD_QUERY.parse({ thresholds }), signal);
   }),
