@@ -79,9 +79,7 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
     ...(allowPartial ? [] : ['partial']),
     ...(allowFlagged ? [] : ['flagged', 'any_flag', 'caution']),
   ];
-  const scores = CATEGORY_KEYS.map(
-    (key, index) => [`coalesce(subcategory_scores.${key}, -1)`, `s${index}`] as const,
-  );
+  const scores = CATEGORY_KEYS.map((key, index) => [`subcategory_scores.${key}`, `s${index}`] as const);
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: '${type}'`);
   return `
     CREATE OR REPLACE TABLE items AS
@@ -100,9 +98,9 @@ export function createItems({ allowFlagged, allowPartial }: Policy): string {
       (CASE WHEN (known & ${CHILDREN}) <> 0 THEN 2 WHEN ${reviewed.join(' OR ')} THEN 1 ELSE 0 END)::TINYINT AS floor,
       (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
-      score, ${scores.map(([score, column]) => `${score} AS ${column}`).join(', ')},
+      score, ${scores.map(([score, column]) => `coalesce(${score}, -1) AS ${column}`).join(', ')},
       ${hundredths('score')} AS score_h,
-      ${scores.map(([score, column]) => `${hundredths(score)} AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
+      ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
       ${RESTRICTED} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
     FROM judged`;
 }
