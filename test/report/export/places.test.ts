@@ -67,7 +67,7 @@ describe('an export', () => {
 
   it('must say what to write', async () => {
     const { cwd, dir } = await smallRun();
-    expect((await exported(cwd, dir)).stderr).toContain('--clean FILE, --annotate FILE, or both');
+    expect((await exported(cwd, dir)).stderr).toContain('--clean FILE, --annotate FILE or --labels FILE');
     expect((await exported(cwd, dir, '--annotate', 'x', '--keep', 'review')).status).toBe(2);
     const alike = await exported(cwd, dir, '--clean', 'x.csv', '--annotate', 'x.csv.gz');
     expect([alike.status, alike.stderr]).toEqual([2, expect.stringContaining('differ in more than the ext')]);
