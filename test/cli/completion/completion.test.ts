@@ -107,7 +107,7 @@ describe('completion', () => {
   it('is for known shells only', async () => {
     const { status, stderr } = await typed(['completion', 'csh']);
     expect(status).toBe(2);
-    expect(stderr).toContain('Allowed choices are bash, zsh, fish');
+    expect(stderr).toContain('known: bash, zsh, fish');
   });
 });
 
