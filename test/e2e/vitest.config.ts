@@ -6,7 +6,11 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/e2e/**/*.test.ts'],
-    globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
+    globalSetup: [
+      'test/helpers/setup/build.ts',
+      'test/helpers/redis/install-redis.ts',
+      'test/helpers/setup/install-ffmpeg.ts',
+    ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 2,

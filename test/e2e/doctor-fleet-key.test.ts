@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { freePort } from '../helpers/redis/redis.ts';
-import { typed } from './terminal.ts';
+import { typed } from '../cli/terminal.ts';
 
 const REMOTE = 'redis://192.0.2.1:6379';
 const STRONG = '0123456789abcdef'.repeat(4);
