@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { restrictedBy } from '../../src/record/outcomes/restricted.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { verifyRun } from '../../src/record/verify/verify.ts';
+import { verifyRun } from '../helpers/verify-run.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';

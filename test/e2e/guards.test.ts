@@ -7,7 +7,7 @@ import {
   type GuardServer,
   type GuardServerOptions,
 } from '../../src/guard-server/server.ts';
-import { verifyRun } from '../../src/record/verify/verify.ts';
+import { verifyRun } from '../helpers/verify-run.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
