@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { afterAll, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+// Of concurrent tests, what ends one may be taken for the end of another: the folders stay until all have ended.
+const parent = mkdtempSync(join(tmpdir(), 'guardsweep-test-'));
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+const newFolder = (): Promise<string> => mkdtemp(join(parent, 'npm-'));
 
 interface Said {
   readonly status: number;
@@ -46,14 +53,14 @@ it.concurrent.each([
   ['run-script verify ./x --head=abc', '--head', 'npm run verify -- ./x --head abc'],
   ['run -s status --watch', '--watch', 'npm run status -- --watch'],
 ])('npm %s is refused', async (line, flags, command) => {
-  const { status, stderr } = await npm(await temporaryFolder(), line.split(' '));
+  const { status, stderr } = await npm(await newFolder(), line.split(' '));
   // npm has no environment to look at where there is no /proc.
   if (flags === '--quiet' && process.platform !== 'linux') return;
   expect({ status, stderr }).toEqual({ status: 2, stderr: [took(flags, command)] });
 });
 
 it.concurrent('what is set for npm, and arguments without flags, pass', async () => {
-  const folder = await temporaryFolder();
+  const folder = await newFolder();
   await writeFile(join(folder, 'a.csv'), 'text\nhello there\n');
   const env = {
     npm_config_loglevel: 'warn',
