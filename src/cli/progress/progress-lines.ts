@@ -1,25 +1,8 @@
 import { columnsIn } from '../../domain/text/width.ts';
+import type { RunView } from '../../runs/progress.ts';
 
 /** Progress of a run, for display. */
-export interface ProgressSnapshot {
-  /** Items found so far. */
-  readonly planned: number;
-  /** Whether `planned` is final. */
-  readonly planClosed: boolean;
-  /** Items handed to the guards, and those of them with an outcome; null where another process judges. */
-  readonly sent: number | null;
-  readonly answered: number | null;
-  /** Items with a committed verdict. */
-  readonly judged: number;
-  /** Of them, those to review and to block. */
-  readonly review: number;
-  readonly block: number;
-  /** Of them, those with a verdict of an earlier run; null when that is not known. */
-  readonly reused: number | null;
-  /** Items that ended in an error; not among `judged`. */
-  readonly errors: number;
-  /** Items whose outcome is that of another item; not among the others. */
-  readonly copies: number;
+export interface ProgressSnapshot extends Omit<RunView, 'readShare'> {
   /** Share of the whole run that is done, 0 … 1, for an estimate while the plan is open; null when unknown. */
   readonly fraction: number | null;
   /** What holds the run up, if anything: `waiting for a guard`. */
