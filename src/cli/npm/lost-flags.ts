@@ -35,7 +35,7 @@ export async function refuseLostFlags(
   if (name === undefined || !isScript(name, env)) return;
   const settings = await readNpmSettings(env);
   const flags = allFlags(program).flatMap((option) => lostFlags(option, env, settings));
-  const formats = name === 'enqueue' ? words.filter(isFormat) : [];
+  const formats = name === 'enqueue' ? words.filter(isLostFormat) : [];
   if (formats.length > 0) flags.push({ flag: '--format', value: formats.join(','), lacksValue: false });
   if (flags.length === 0) return;
   const names = [...new Set(flags.map(({ flag }) => flag))].join(', ');
@@ -80,8 +80,9 @@ function isQuiet(env: NodeJS.ProcessEnv, settings: NpmSettings): boolean {
   return isWarn && settings.isComplete && !settings.fromElsewhere('loglevel', 'warn');
 }
 
-/** npm takes `--format` for a switch of its own, and what follows it for an argument. */
-function isFormat(word: string): boolean {
+/** npm takes `--format` for a switch of its own, and what follows it for an argument. The value of a flag is not lost. */
+function isLostFormat(word: string, at: number, words: readonly string[]): boolean {
+  if (words[at - 1]?.startsWith('-') === true) return false;
   return word.split(',').every((each) => (OUTPUT_FORMATS as readonly string[]).includes(each));
 }
 

@@ -55,6 +55,14 @@ describe('flags that npm kept', () => {
     expect(await said(['enqueue', ...words], npm(kept))).toContain(`; type: ${expected}\n`);
   });
 
+  it.each([
+    [['./nothing-here', '--format', 'csv,parquet']],
+    [['--format', 'jsonl', './nothing-here']],
+    [['./nothing-here', '--layout', 'csv']],
+  ])('are not suspected in %j, where npm passed them on', async (words) => {
+    expect(await said(['enqueue', ...words], npm({}))).not.toContain('npm took');
+  });
+
   it('are not those that were set for npm, in a file or in the environment', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, '.npmrc'), 'json\n; policy=p\n[x]\nout = "o"\nallow-errors=false\n');
