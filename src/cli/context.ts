@@ -72,5 +72,8 @@ export interface RunCommands {
   verify(runDir: string, against: VerifyAgainst, ui: RunUi): Promise<number>;
 }
 
+/** Loads them: importing what a run needs takes longer than most other commands do altogether. */
+export type LoadRuns = () => Promise<RunCommands>;
+
 /** Takes the exit status of a command that did not fail. */
 export type ReportStatus = (exitStatus: number) => void;

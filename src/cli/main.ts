@@ -11,7 +11,6 @@ const [stdout, stderr] = [standardOutput(), standardError()];
 const lost = dropLostOutput(process, stderr);
 
 const { reportFailure, runCli } = await import('./run-cli.ts');
-const { runCommands } = await import('./run/run-commands.ts');
 
 // Node would print the message of an uncaught error, which can quote content.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, { stderr, env: process.env })));
@@ -20,7 +19,7 @@ const { argv, env } = process;
 const status = await runCli(
   argv.slice(2),
   { cwd: process.cwd(), env, stdout, stderr, interrupts },
-  runCommands,
+  async () => (await import('./run/run-commands.ts')).runCommands,
 );
 
 // Node removes its signal handlers before it has shut down, so that one more interrupt would kill the process.

@@ -19,7 +19,7 @@ import { statusCommand } from './commands/status.ts';
 import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
-import type { CommandContext, ReportStatus, RunCommands } from './context.ts';
+import type { CommandContext, LoadRuns, ReportStatus } from './context.ts';
 import { environmentHelp } from './environment-help.ts';
 import { examples, HELP_COLUMNS, newCommand } from './new-command.ts';
 import { toolVersion } from '../config/tool-version.ts';
@@ -36,17 +36,17 @@ Exit status:
 `;
 
 /** The whole command line. */
-export function buildProgram(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   const program = newCommand('guardsweep', context);
   return program
     .description('Moderate stored content in batches and leave an audit record that can be verified.')
     .usage('<command> [flags]')
     .version(toolVersion(), '-V, --version', 'show the version')
     .helpCommand(false)
-    .addCommand(enqueueCommand(context, runs, report))
-    .addCommand(resumeCommand(context, runs, report))
-    .addCommand(retryCommand(context, runs, report))
-    .addCommand(verifyCommand(context, runs, report))
+    .addCommand(enqueueCommand(context, loadRuns, report))
+    .addCommand(resumeCommand(context, loadRuns, report))
+    .addCommand(retryCommand(context, loadRuns, report))
+    .addCommand(verifyCommand(context, loadRuns, report))
     .addCommand(exportCommand(context, report))
     .addCommand(reportCommand(context))
     .addCommand(replayCommand(context))

@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
-import type { CommandContext, RunCommands } from './context.ts';
+import type { CommandContext, LoadRuns } from './context.ts';
 import { refuseLostFlags } from './npm/lost-flags.ts';
 import { buildProgram } from './program.ts';
 import { ownCommand } from './run/resume-command.ts';
@@ -18,11 +18,11 @@ import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 export async function runCli(
   argv: readonly string[],
   context: CommandContext,
-  runs: RunCommands,
+  loadRuns: LoadRuns,
 ): Promise<number> {
   let exitStatus = 0;
   try {
-    const program = buildProgram(context, runs, (status) => (exitStatus = status));
+    const program = buildProgram(context, loadRuns, (status) => (exitStatus = status));
     await refuseLostFlags(argv, program, context.env);
     await program.parseAsync(argv, { from: 'user' });
     return exitStatus;

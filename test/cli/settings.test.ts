@@ -16,7 +16,11 @@ const never = new AbortController().signal;
 function optionsOfCommands(): { command: string; option: string }[] {
   const context = { cwd: '/', env: {}, stdout: output(), stderr: output() };
   const interrupts = { drain: never, stop: never };
-  const program = buildProgram({ ...context, interrupts }, runsWith({}), () => {});
+  const program = buildProgram(
+    { ...context, interrupts },
+    async () => runsWith({}),
+    () => {},
+  );
   return program.commands.flatMap((command) =>
     command.options.map((option) => ({
       command: command.name(),

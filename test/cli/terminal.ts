@@ -48,7 +48,7 @@ export async function typed(
       interrupts: { drain: never, stop: never },
       ...options.context,
     },
-    runsWith(options.runs ?? {}),
+    async () => runsWith(options.runs ?? {}),
   );
   return { status, stdout: stdout.text(), stderr: stderr.text() };
 }

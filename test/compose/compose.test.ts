@@ -32,7 +32,11 @@ function program(): Command {
     stderr: output(),
     interrupts: { drain: never, stop: never },
   };
-  return buildProgram(context, runsWith({}), () => {});
+  return buildProgram(
+    context,
+    async () => runsWith({}),
+    () => {},
+  );
 }
 
 /** A command line as the program's own definition reads it. Throws for what it does not know. */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { QUIET } from '../../config/settings/entries/commands.ts';
 import { valueOf, type Flags } from '../../config/settings/given.ts';
-import { readRunState } from '../../fleet/status/run-status.ts';
 import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { CommandContext } from '../context.ts';
@@ -77,6 +76,7 @@ function controlCommand(
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
       const dir = runDirectoryOf(runDir, context.cwd);
+      const { readRunState } = await import('../../fleet/status/run-status.ts');
       const state = await readRunState(dir);
       await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);

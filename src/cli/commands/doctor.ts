@@ -8,7 +8,6 @@ import { givenValueOf, valueOf, type Flags } from '../../config/settings/given.t
 import { Failure } from '../../domain/failure.ts';
 import { checkFleetKey } from '../checks/fleet-key-check.ts';
 import { checkGpu } from '../checks/gpu-check.ts';
-import { checkGuard } from '../checks/guard-check.ts';
 import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -61,6 +60,7 @@ export function doctorCommand(context: CommandContext): Command {
         add(await checkRedis(redis, interrupts.drain));
         add(await checkFleetKey(redis, env));
       }
+      const { checkGuard } = await import('../checks/guard-check.ts');
       for (const url of urls)
         add(await checkGuard(url, { guards: urls, env, tls, signal: interrupts.drain }));
       if (json) context.stdout.json(checks, 2);

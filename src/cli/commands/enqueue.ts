@@ -26,7 +26,7 @@ import {
 import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/trial.ts';
 import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
-import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { fleetOf } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { jobFileNotice } from '../run/job-file-notice.ts';
@@ -80,7 +80,7 @@ const SETTINGS = {
 };
 
 /** `enqueue <path… or job.yaml>`: create a run and bring it to its end. */
-export function enqueueCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   return newCommand('enqueue', context, SETTINGS)
     .summary('moderate files, folders and globs, and leave an audit record')
     .description(
@@ -116,6 +116,6 @@ export function enqueueCommand(context: CommandContext, runs: RunCommands, repor
       const ui = { ...context, ...output, ...access, guardTls, startWaitMs, afterFinish };
       // A job file stands alone among the arguments.
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
-      report(await runs.enqueue(config, ui));
+      report(await (await loadRuns()).enqueue(config, ui));
     });
 }

@@ -5,7 +5,6 @@ import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
-import { admitRun } from '../../runs/trust/admit-run.ts';
 import type { CommandContext, ReportStatus } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { exportLines, labelLines } from '../run/export-lines.ts';
@@ -63,6 +62,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       if (clean !== null || annotate !== null) {
         await assertApart(clean, annotate);
         const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
+        const { admitRun } = await import('../../runs/trust/admit-run.ts');
         await admitRun(runDir, { keyFile: runKeyFile(context.env), trusted: trustRun, work: 'export', say });
         const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([
           import('../../report/export/finished-record.ts'),

@@ -4,7 +4,6 @@ import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { shownName } from '../../domain/text/shown.ts';
-import { readGuards } from '../../guard-setup/read-guards.ts';
 import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -55,6 +54,7 @@ export function fingerprintCommand(context: CommandContext): Command {
       const { guard: urls, json } = await valuesOf(SETTINGS, from);
       const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
       const { env, interrupts, stdout } = context;
+      const { readGuards } = await import('../../guard-setup/read-guards.ts');
       const readings = await readGuards(urls, {
         env,
         tls,

@@ -11,7 +11,6 @@ import {
   MODEL_CONTROL,
 } from '../../config/settings/entries/services.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
-import { serveGuard } from '../../guard-server/serve.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -46,6 +45,7 @@ export function guardCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const settings = await valuesOf(SETTINGS, { flags, ...context });
+      const { serveGuard } = await import('../../guard-server/serve.ts');
       await serveGuard(
         { ...settings, faults: settings.faults ?? undefined, token: context.env[GUARD_TOKEN.name] ?? null },
         context.interrupts.drain,

@@ -7,11 +7,10 @@ import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { makeFolders } from '../../files/durable-write.ts';
-import { Normalizer } from '../../normalize/normalizer.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { pathOfNamed } from '../normalize/named-file.ts';
-import { type NormalForm, normalForm, openOrdinary } from '../normalize/normal-form.ts';
+import type { NormalForm } from '../normalize/normal-form.ts';
 import { OutputNames, writeInPlace } from '../normalize/output-names.ts';
 
 const SETTINGS = { out: NORMAL_FORMS_FOLDER };
@@ -30,6 +29,10 @@ export function normalizeCommand(context: CommandContext): Command {
     .addHelpText('after', examples([['guardsweep normalize photo.jpg clip.mp3 --out normal', 'two files']]))
     .action(async (files: string[], flags: Flags) => {
       const { cwd, interrupts, stdout, stderr } = context;
+      const [{ Normalizer }, { normalForm, openOrdinary }] = await Promise.all([
+        import('../../normalize/normalizer.ts'),
+        import('../normalize/normal-form.ts'),
+      ]);
       const out = await valueOf(SETTINGS.out, { flags, ...context });
       const outAsTyped = given(SETTINGS.out, { flags, ...context })!.texts[0].value;
       const paths: (readonly [file: string, path: string | Buffer])[] = [];

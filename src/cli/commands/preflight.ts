@@ -33,7 +33,6 @@ import { shownName } from '../../domain/text/shown.ts';
 import { createFile } from '../../files/create-file.ts';
 import { isThere } from '../../files/is-there.ts';
 import { runDirectoryAround } from '../../files/outside-runs.ts';
-import { guardOpener } from '../../guard-setup/guard-session.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
@@ -130,6 +129,7 @@ async function openerOf(
   env: NodeJS.ProcessEnv,
 ): Promise<OpenGuards> {
   const tls = await readGuardTls(guardTls, config.guards);
+  const { guardOpener } = await import('../../guard-setup/guard-session.ts');
   // A verdict that names its model waits for the next reading of its version, which would count as time of the guard.
   return guardOpener({ ...config, tls, startWaitMs, stampVerdicts: false }, env);
 }

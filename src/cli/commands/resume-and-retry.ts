@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Flags } from '../../config/settings/given.ts';
-import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { CONTINUE_SETTINGS, continueUiOf } from '../flags/continue-ui.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
@@ -13,7 +13,7 @@ interface ContinueCommand {
 }
 
 /** `resume <run dir>`: finish an interrupted run. */
-export function resumeCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+export function resumeCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   const command: ContinueCommand = {
     name: 'resume',
     summary: 'finish an interrupted run',
@@ -21,11 +21,11 @@ export function resumeCommand(context: CommandContext, runs: RunCommands, report
       'Finish an interrupted run with the configuration it was created with. What was judged is not judged again.',
     example: 'finish this run',
   };
-  return continueCommand(command, context, runs, report);
+  return continueCommand(command, context, loadRuns, report);
 }
 
 /** `retry <run dir>`: a new pass over the items that failed with a retryable error. */
-export function retryCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+export function retryCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   const command: ContinueCommand = {
     name: 'retry',
     summary: 'retry items that failed with a temporary error',
@@ -34,13 +34,13 @@ export function retryCommand(context: CommandContext, runs: RunCommands, report:
       'All other items keep their outcomes.',
     example: 'retry the failed items of this run',
   };
-  return continueCommand(command, context, runs, report);
+  return continueCommand(command, context, loadRuns, report);
 }
 
 function continueCommand(
   { name, summary, description, example }: ContinueCommand,
   context: CommandContext,
-  runs: RunCommands,
+  loadRuns: LoadRuns,
   report: ReportStatus,
 ): Command {
   return newCommand(name, context, CONTINUE_SETTINGS)
@@ -54,6 +54,7 @@ function continueCommand(
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
       const ui = await continueUiOf(flags, context);
+      const runs = await loadRuns();
       report(await runs[name](runDirectoryOf(runDir, context.cwd), ui));
     });
 }

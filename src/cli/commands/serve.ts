@@ -30,8 +30,6 @@ import { START_WAIT } from '../../config/settings/entries/waiting.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
-import { guardOpener } from '../../guard-setup/guard-session.ts';
-import { LateGuards } from '../../guard-setup/late-guards.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import type { CommandContext } from '../context.ts';
 import { gatewayTokenOf } from '../flags/gateway-token.ts';
@@ -83,6 +81,11 @@ export function serveCommand(context: CommandContext): Command {
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
+      const [{ guardOpener }, { LateGuards }, { serve }] = await Promise.all([
+        import('../../guard-setup/guard-session.ts'),
+        import('../../guard-setup/late-guards.ts'),
+        import('../../dashboard/serve.ts'),
+      ]);
       const open = guardOpener({ guards, tls, startWaitMs, ...forServer }, env);
       const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
@@ -90,7 +93,6 @@ export function serveCommand(context: CommandContext): Command {
       const openLate: OpenGuards = async (_signal, say) => new LateGuards({ urls: guards, open, say });
       const program = [process.execPath, MAIN] as const;
       const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
-      const { serve } = await import('../../dashboard/serve.ts');
       await serve(
         {
           ...{ host, port, token, maxConcurrency, stdout },

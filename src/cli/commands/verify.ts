@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { HEAD, HEADS_TO_HOLD, PUBLIC_KEY } from '../../config/settings/entries/verify.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
-import type { CommandContext, ReportStatus, RunCommands } from '../context.ts';
+import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
 const SETTINGS = { head: HEAD, headFile: HEADS_TO_HOLD, publicKey: PUBLIC_KEY, json: JSON_RESULT };
 
 /** `verify <run dir>`: check that a run's record holds. */
-export function verifyCommand(context: CommandContext, runs: RunCommands, report: ReportStatus): Command {
+export function verifyCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   return newCommand('verify', context, SETTINGS)
     .summary("check a run's hashes, chain and accounting")
     .description(
@@ -31,6 +31,7 @@ export function verifyCommand(context: CommandContext, runs: RunCommands, report
     .action(async (runDir: string, flags: Flags) => {
       const { json, ...against } = await valuesOf(SETTINGS, { flags, ...context });
       const ui = { ...context, json, quiet: true };
+      const runs = await loadRuns();
       report(await runs.verify(runDirectoryOf(runDir, context.cwd), against, ui));
     });
 }

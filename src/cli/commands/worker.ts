@@ -8,7 +8,6 @@ import type { CanaryChoice } from '../../config/run-config.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { startWaitOf } from '../../config/start-wait.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
-import { openGuardSession } from '../../guard-setup/guard-session.ts';
 import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
 import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
@@ -66,7 +65,10 @@ export function workerCommand(context: CommandContext): Command {
       const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
       const config = { guards, tls, expectFingerprint, startWaitMs, maxWaitMs, canaries };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
-      const { moderate } = await import('../../../workers/moderate.ts');
+      const [{ moderate }, { openGuardSession }] = await Promise.all([
+        import('../../../workers/moderate.ts'),
+        import('../../guard-setup/guard-session.ts'),
+      ]);
       await moderate(
         {
           ...(await neededFleet(flags, context)),

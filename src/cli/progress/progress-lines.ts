@@ -22,8 +22,8 @@ type Counted = (count: number) => string;
 
 const inFull: Counted = (count) => Math.round(count).toLocaleString('en-US');
 
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
-const inShort: Counted = (count) => COMPACT.format(count);
+const COMPACT: Intl.NumberFormatOptions = { notation: 'compact', maximumFractionDigits: 1 };
+const inShort: Counted = (count) => count.toLocaleString('en-US', COMPACT);
 
 /** A duration in the two units that matter: `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function timeLeft(seconds: number): string {

@@ -10,7 +10,11 @@ const context = {
   ...{ cwd: '/', env: {}, stdout: output(), stderr: output() },
   interrupts: { drain: never, stop: never },
 };
-const FLAGS = buildProgram(context, runsWith({}), () => undefined).commands.flatMap(({ options }) => options);
+const FLAGS = buildProgram(
+  context,
+  async () => runsWith({}),
+  () => undefined,
+).commands.flatMap(({ options }) => options);
 
 /** What npm gives to the script `enqueue`. */
 const npm = (kept: NodeJS.ProcessEnv, command = 'run'): NodeJS.ProcessEnv => ({
