@@ -8,7 +8,7 @@ import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
 import { Normalizer } from '../src/normalize/normalizer.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
-import { announcedGuards } from '../src/fleet/redis/worker-models.ts';
+import { announcedGuards, WorkerModels } from '../src/fleet/redis/worker-models.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
@@ -59,12 +59,14 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
     const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
     if (metrics !== null) opened.closedBy(() => metrics.close());
     const id = randomBytes(6).toString('hex');
+    const models = new WorkerModels(link);
     const describe = (): object => ({
       host: hostname(),
       pid: process.pid,
       lanes: options.lanes,
       concurrency: options.concurrency,
       guards: announcedGuards(pool.status()),
+      ...models.announced,
     });
     const normalizer = Normalizer.open({});
     opened.closedBy(() => normalizer.close());
@@ -74,6 +76,15 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
     });
     opened.closedBy(() => presence.stop());
     await presence.start();
+    const reading = new AbortController();
+    const failed = new AbortController();
+    opened.closedBy(() => reading.abort());
+    models
+      .run(
+        { read: (signal) => pool.readModels(signal), announce: () => presence.announce() },
+        AbortSignal.any([stop, reading.signal]),
+      )
+      .catch((error: unknown) => failed.abort(error));
     if (metrics !== null) say(`metrics at ${metrics.url}`);
     say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
     await runFleetWorker({
@@ -88,7 +99,7 @@ export const moderate: Service<ModerateOptions> = async (options, { drain, stop 
       say,
       observer,
       drain,
-      stop: AbortSignal.any([stop, guards.died]),
+      stop: AbortSignal.any([stop, guards.died, failed.signal]),
     });
   } finally {
     await opened.close();

@@ -91,6 +91,10 @@ export class LateGuards implements GuardPool, GuardSession {
     return this.#session.pool.openStream(options);
   }
 
+  async readModels(signal: AbortSignal): Promise<readonly string[]> {
+    return (await abortable(this.#connected, signal)).readModels(signal);
+  }
+
   status(): EndpointStatus[] {
     return this.#session?.pool.status() ?? this.#options.urls.map((url) => this.#notConnected(url));
   }

@@ -18,6 +18,14 @@ interface GuardShare {
   readonly verdicts: number;
 }
 
+/** Where reused verdicts come from. */
+interface ReusedShare {
+  /** Name of the run that judged; null: all runs beyond the first hundred. */
+  readonly run: string | null;
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+}
+
 /** Conversations of more than one turn with one verdict, on the whole of them (`--audit final`). */
 export interface WholeConversations {
   readonly conversations: number;
@@ -60,6 +68,8 @@ export interface Counts {
   readonly guards: readonly GuardShare[];
   /** Outcomes with a verdict of an earlier run, except copies. */
   readonly reused: number;
+  /** The same by run and model, the most verdicts first. */
+  readonly reused_from: readonly ReusedShare[];
   /** Outcomes that are those of earlier items with the same content. */
   readonly copies: number;
   /** Verdicts without a score for a category that has a threshold in the policy. */
@@ -78,6 +88,9 @@ export interface Counts {
 
 /** Max extensions counted separately: file names can be anything. */
 const MAX_EXTENSIONS = 100;
+
+/** Max runs and models counted separately whose verdicts are reused: a corpus that grows is judged by many runs. */
+const MAX_REUSED_FROM = 100;
 
 /** Max categories outside the taxonomy counted separately: a guard may flag any name. */
 const MAX_UNKNOWN_CATEGORIES = 20;
@@ -110,6 +123,8 @@ export class Tally {
   readonly #unsupportedFiles = new Map<string, number>();
   /** Verdicts by endpoint and fingerprint. */
   readonly #guards = new Map<string, Map<string | null, number>>();
+  /** By run and fingerprint, as JSON. */
+  readonly #reusedFrom = new Map<string, number>();
 
   constructor(policy: Policy) {
     this.#policy = policy;
@@ -120,7 +135,7 @@ export class Tally {
     this.#items++;
     increment(this.#modalities, line.modality ?? 'unknown');
     if (line.same_as !== null) this.#copies++;
-    else if (line.reused_from !== null) this.#reused++;
+    else if (line.reused_from !== null) this.#countReused(line.reused_from, line.fingerprint);
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
@@ -172,6 +187,7 @@ export class Tally {
       unsupported_files: ordered(this.#unsupportedFiles, []),
       guards: this.#guardShares(),
       reused: this.#reused,
+      reused_from: this.#reusedShares(),
       copies: this.#copies,
       thresholds_unapplied: this.#thresholdsUnapplied,
       without_ffmpeg: this.#withoutFfmpeg,
@@ -194,6 +210,21 @@ export class Tally {
     );
     const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
     return shares.sort((a, b) => (place(a) < place(b) ? -1 : 1));
+  }
+
+  #countReused(run: string, fingerprint: string | null): void {
+    this.#reused++;
+    const from = JSON.stringify([run, fingerprint]);
+    const counts = this.#reusedFrom;
+    increment(counts, counts.has(from) || counts.size < MAX_REUSED_FROM ? from : '[null,null]');
+  }
+
+  #reusedShares(): ReusedShare[] {
+    const shares = [...this.#reusedFrom].map(([from, verdicts]) => {
+      const [run, fingerprint] = JSON.parse(from) as [string | null, string | null];
+      return { run, fingerprint, verdicts };
+    });
+    return shares.sort((a, b) => b.verdicts - a.verdicts || ((a.run ?? '') < (b.run ?? '') ? -1 : 1));
   }
 
   #countFlags({ flagged, subcategory_flags, subcategory_scores }: OutcomeLine, decision: Decision): void {

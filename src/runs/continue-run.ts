@@ -15,6 +15,7 @@ import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
 import { LiveView } from './live-view.ts';
 import { Passes, summaryIfDone } from './next-pass.ts';
+import { BracketedReuse, type ReadModels } from './reuse/bracketed-reuse.ts';
 import { RunReuse } from './reuse/run-reuse.ts';
 import { RunProgress } from './progress.ts';
 import type { NotedView } from './run-events.ts';
@@ -23,8 +24,8 @@ import { StageCounts } from './stage-counts.ts';
 
 /** The guards of a run. */
 export interface RunGuards extends Judge {
-  /** The endpoints, each with the id of the fingerprint that it last answered with; null: none. */
-  status(): readonly { readonly fingerprint: string | null }[];
+  /** See `ReadModels`. */
+  readonly readModels: ReadModels;
 }
 
 export interface ContinueOptions {
@@ -117,11 +118,7 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
             readBefore: reuse.readBefore,
             log,
             judge: guards,
-            settle: (shard) =>
-              reuse.settle(
-                shard,
-                guards.status().flatMap(({ fingerprint }) => fingerprint ?? []),
-              ),
+            reuse: new BracketedReuse(reuse, (signal) => guards.readModels(signal)),
             committed: (result) => reuse.keep(result),
             drain: AbortSignal.any([options.drain, control.cancelled]),
             whenRunning: (signal) => control.whenRunning(signal),

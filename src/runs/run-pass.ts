@@ -11,6 +11,7 @@ import { LocalQueue } from '../queue/local-queue.ts';
 import { withSnippets } from '../record/outcomes/kept-content.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
+import type { BracketedReuse } from './reuse/bracketed-reuse.ts';
 import type { StageCounts } from './stage-counts.ts';
 
 /**
@@ -30,7 +31,7 @@ interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> 
   readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
   readonly judge: Judge;
   /** Settles the items of a shard that need not be judged. */
-  readonly settle: (shard: Shard) => Promise<Shard>;
+  readonly reuse: BracketedReuse;
   readonly stages: StageCounts;
   /** Takes a result that is committed. */
   readonly committed: (result: ShardResult) => Promise<void>;
@@ -42,14 +43,26 @@ interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> 
   readonly whenRunning: (signal: AbortSignal) => Promise<void>;
 }
 
+/** A shard as it was planned, with the items settled that need not be judged, and the size of its content in bytes. */
+interface PlannedShard {
+  readonly shard: Shard;
+  readonly settled: Shard;
+  readonly bytes: number;
+}
+
+interface PlannedResult {
+  readonly result: ShardResult;
+  readonly bytes: number;
+}
+
 /**
  * Runs one pass in this process: planning, judging and committing side by side, each waiting for the next only
  * through a bounded queue. Resolves when the plan is closed and committed; rejects with Failure `interrupted`
  * when it was drained or stopped before, otherwise with the failure of the first stage that failed.
  */
 export async function runPass(input: PassInput): Promise<void> {
-  const shards = new LocalQueue<Shard>(WAITING_SHARDS);
-  const results = new LocalQueue<ShardResult>(MAX_WAITING_RESULTS);
+  const shards = new LocalQueue<PlannedShard>(WAITING_SHARDS);
+  const results = new LocalQueue<PlannedResult>(MAX_WAITING_RESULTS);
   const budget = new ByteBudget(BYTES_UNDER_WAY);
   const failed = new AbortController();
   const signal = AbortSignal.any([input.stop, failed.signal]);
@@ -78,20 +91,22 @@ export async function runPass(input: PassInput): Promise<void> {
 
   const submit: PassPlan['submit'] = async (shard, aborted) => {
     await input.whenRunning(aborted);
-    const settled = await input.settle(shard);
-    await budget.enter(shardBytes(settled.items), aborted);
-    await shards.add(settled, aborted);
+    const bytes = shardBytes(shard.items);
+    await budget.enter(bytes, aborted);
+    await shards.add({ shard, settled: await input.reuse.settle(shard, aborted), bytes }, aborted);
   };
-  const judge = async (shard: Shard): Promise<void> => {
+  const judge = async ({ shard: planned, settled, bytes }: PlannedShard): Promise<void> => {
+    const shard = await input.reuse.confirm(planned, settled, signal);
     input.stages.sent(shard);
     const result = await moderator.moderate(shard, { judging, session, signal });
     input.stages.judged(result);
-    await results.add(output.includeContent === true ? withSnippets(result, policy) : result, signal);
+    const kept = output.includeContent === true ? withSnippets(result, policy) : result;
+    await results.add({ result: kept, bytes }, signal);
   };
-  const commit = async (result: ShardResult): Promise<void> => {
+  const commit = async ({ result, bytes }: PlannedResult): Promise<void> => {
     await input.log.commit(result);
     input.stages.committed(result);
-    budget.leave(shardBytes(result.shard.items));
+    budget.leave(bytes);
     await input.committed(result);
   };
 

@@ -19,7 +19,7 @@ export class FirstSeqs {
   readonly #waiting = new Map<string, number>();
   /** What is being written. */
   #writing: ReadonlyMap<string, number> = new Map();
-  #written: Promise<void> = Promise.resolve();
+  #flushing: Promise<void> | null = null;
   readonly #key = Buffer.alloc(CONTENT_BYTES);
 
   /** Without a table nothing is remembered. */
@@ -37,16 +37,16 @@ export class FirstSeqs {
     return seq;
   }
 
-  /** Bounds what is kept in memory: to be awaited between shards. */
+  /** Begins to write the claims so far, and bounds what is kept in memory: to be awaited between shards. */
   async settled(): Promise<void> {
-    if (this.#waiting.size < FLUSH_CLAIMS) return;
-    await this.flush();
+    const written = this.flush();
+    if (this.#waiting.size >= FLUSH_CLAIMS) await written;
   }
 
   /** Removes the claims of a pass that is finished. Nothing may be claimed afterwards. */
   async forget(): Promise<void> {
-    await this.#written;
     this.#waiting.clear();
+    await this.flush();
     const table = this.#table;
     if (table !== null) await this.#environment.write(() => this.#environment.drop(table));
   }
@@ -61,24 +61,29 @@ export class FirstSeqs {
     return value.readUIntLE(0, SEQ_BYTES);
   }
 
-  /** Writes the claims so far. */
-  async flush(): Promise<void> {
-    await this.#written;
+  /** Writes the claims so far, and those that come meanwhile. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => (this.#flushing = null));
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
     const table = this.#table;
-    if (table === null) return;
-    const claims = new Map(this.#waiting);
-    this.#waiting.clear();
-    this.#writing = claims;
-    this.#written = this.#environment.write(() => {
-      for (const [contentSha256, seq] of claims) {
-        const value = Buffer.alloc(ENTRY_BYTES);
-        const key = Buffer.from(contentSha256, 'hex');
-        value.writeUIntLE(seq, 0, SEQ_BYTES);
-        value.writeUInt32LE(checkOf(key, value), SEQ_BYTES);
-        this.#environment.put(table, key, value);
-      }
-    });
-    await this.#written;
+    while (table !== null && this.#waiting.size > 0) {
+      const claims = new Map(this.#waiting);
+      this.#waiting.clear();
+      this.#writing = claims;
+      await this.#environment.write(() => {
+        for (const [contentSha256, seq] of claims) {
+          const value = Buffer.alloc(ENTRY_BYTES);
+          const key = Buffer.from(contentSha256, 'hex');
+          value.writeUIntLE(seq, 0, SEQ_BYTES);
+          value.writeUInt32LE(checkOf(key, value), SEQ_BYTES);
+          this.#environment.put(table, key, value);
+        }
+      });
+    }
+    this.#writing = new Map();
   }
 }
 

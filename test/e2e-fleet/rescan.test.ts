@@ -87,3 +87,45 @@ it(
     );
   },
 );
+
+it(
+  'what is reused is of the model that would judge now, whenever the model of an idle fleet was replaced',
+  { timeout: 120_000 },
+  async () => {
+    const guard = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      synthetic: { serviceTime: 'zero' },
+    });
+    onTestFinished(() => guard.close());
+    const folder = await temporaryFolder();
+    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+    await mkdir(corpus);
+    await mkdir(out);
+    await writeComments(corpus, 'a.csv', 3000);
+    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+    fleet.worker();
+    fleet.sink();
+    const scan = async (): Promise<{ summary: Summary; models: Set<string | null> }> => {
+      const done = await fleet.enqueue(corpus, ['--json']).finished();
+      expectStatus(done, 0);
+      const summary = JSON.parse(done.stdout) as Summary;
+      expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
+      return { summary, models: new Set((await outcomes(summary.dir)).map((line) => line.fingerprint)) };
+    };
+    const first = await scan();
+    expect(first.summary).toMatchObject({ verdicts: 3000, reused: 0, reused_from: [] });
+    for (let upgrade = 0; upgrade < 3; upgrade++) {
+      const { id } = guard.synthetic!.swapVersion();
+      const upgraded = await scan();
+      expect(upgraded.summary).toMatchObject({ verdicts: 3000, reused: 0 });
+      expect(upgraded.models).toEqual(new Set([id]));
+      const again = await scan();
+      expect(again.summary).toMatchObject({ verdicts: 3000, reused: 3000 });
+      expect(again.summary.reused_from).toEqual([
+        { run: upgraded.summary.run, fingerprint: id, verdicts: 3000 },
+      ]);
+      expect(again.models).toEqual(new Set([id]));
+    }
+  },
+);

@@ -123,7 +123,7 @@ export async function judgedRun(
     retry: false,
     connect: async () => ({
       ...scripted(verdictOn, maxBytes),
-      status: () => [{ fingerprint: FINGERPRINT.id }],
+      readModels: async () => [FINGERPRINT.id],
     }),
     drain: NEVER,
     stop: NEVER,

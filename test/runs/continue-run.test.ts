@@ -172,7 +172,7 @@ describe('a retry', () => {
     const say = (line: string): void => void said.push(line);
     const { summary } = await go(run, judge(), { retry: true, say });
     expect(summary).toMatchObject({ status: 'finished', items: 125, errors: 0, pass: 3, lost_to_damage: 20 });
-    expect(said).toEqual([expect.stringContaining('20 committed outcomes are lost and judged again')]);
+    expect(said).toEqual([expect.stringContaining('20 committed outcomes are lost, and made again')]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 20 });
   });
 

@@ -99,8 +99,7 @@ export async function go(
     retry: false,
     connect: async () => {
       if (by instanceof Failure) throw by;
-      const status = () => [...by.fingerprints.keys()].map((fingerprint) => ({ fingerprint }));
-      return { ...by, status };
+      return { ...by, readModels: async () => [...by.fingerprints.keys()] };
     },
     drain: never,
     stop: never,

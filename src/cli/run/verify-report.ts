@@ -22,7 +22,7 @@ export async function verifyAndReport(
     );
     if (lostToDamage > 0)
       ui.stdout.line(
-        `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and the items were judged again`,
+        `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and made again`,
       );
     if (report.signature === 'valid') ui.stdout.line('the signature is valid');
     if (report.signature === 'unchecked')

@@ -158,7 +158,7 @@ async function feedDuePasses(
         readBefore: reuse.readBefore,
         signal,
       });
-      await feeder.shards.drained(signal);
+      await feeder.drained(signal);
     }
     return { pass: passes.last, shards: plan.state.shards };
   } finally {

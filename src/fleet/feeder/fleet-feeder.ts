@@ -3,8 +3,8 @@ import { Failure } from '../../domain/failure.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { shownDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/sources/corpus-roots.ts';
-import { LANES, type Lane } from '../../domain/item.ts';
-import type { Shard } from '../../domain/shard.ts';
+import { isKnown, LANES, type Lane } from '../../domain/item.ts';
+import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { RedisHeadroom } from '../redis/redis-headroom.ts';
 import { shardQueue, sinkQueue } from '../redis/fleet-queues.ts';
@@ -12,13 +12,15 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';
 import { finishJobId, type SinkJob } from '../jobs/result-job.ts';
 import type { ShardJob } from '../jobs/shard-job.ts';
-import { workerFingerprints } from '../redis/worker-models.ts';
+import { readWorkerModels } from '../redis/worker-models.ts';
 import { sweepRun } from '../redis/sweep-run.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import type { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
+import { ByteBudget } from '../../flow/byte-budget.ts';
+import { BracketedReuse } from '../../runs/reuse/bracketed-reuse.ts';
 import type { RunReuse } from '../../runs/reuse/run-reuse.ts';
 import { OverdueDelays } from './overdue-delays.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
@@ -27,6 +29,9 @@ import { stallReason } from '../status/stall-reason.ts';
 const LOOK_EVERY_MS = 100;
 const MARKERS_EVERY_MS = 1000;
 const RESUBMIT_EVERY_MS = 5000;
+/** Content of the shards whose reused verdicts are not confirmed yet, in bytes. An empty shard counts as much as this. */
+const UNCONFIRMED_BYTES = 64 * 1024 * 1024;
+const MIN_UNCONFIRMED_BYTES = 128 * 1024;
 /** How long the note about a full Redis stays after the last wait for room, so that it does not flicker. */
 const ROOM_NOTE_MS = 60_000;
 /** Timeout for Redis, in milliseconds: far more than a reply takes. */
@@ -69,10 +74,12 @@ export class FleetFeeder {
   readonly #results: RedisQueue<SinkJob>;
   #note: string | null = null;
   #paused = false;
-  /** Ids of the fingerprints that the guards of workers have, as last announced; null before a worker was there. */
-  #fingerprints: readonly string[] | null = null;
-  /** The lane of a shard that is not fed before they are known. */
-  #unfed: Lane | null = null;
+  readonly #reuse: BracketedReuse;
+  readonly #unconfirmed = new ByteBudget(UNCONFIRMED_BYTES);
+  /** Shards that are not fed before it is known which models judge. */
+  readonly #unfed = new Set<Shard>();
+  /** Those whose reused verdicts wait to be confirmed, or that wait for room after that. */
+  readonly #feeding = new Set<Promise<void>>();
   /** Whether Redis has reconnected since lost shards were last resubmitted. */
   #isBack = false;
   #isDeregistered = false;
@@ -86,6 +93,7 @@ export class FleetFeeder {
     this.#runs = new FleetRuns(link);
     this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane)]));
     this.#results = sinkQueue(link, run.record.run);
+    this.#reuse = new BracketedReuse(options.reuse, (signal) => readWorkerModels(link, signal));
     const headroom = new RedisHeadroom(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
@@ -109,19 +117,37 @@ export class FleetFeeder {
   }
 
   /**
-   * Feeds a planned shard. If the run reuses verdicts, this waits for a worker first: which verdicts are valid depends on
-   * the models that judge now. Nobody could judge the shard before, anyway.
+   * Feeds a planned shard, or begins to: one with reused verdicts is fed when a reading has confirmed that a worker has
+   * their model. If the run reuses verdicts, this waits for a worker first. Nobody could judge the shard before, anyway.
    */
-  async feed(shard: Shard, signal: AbortSignal): Promise<void> {
-    const { reuse } = this.#options;
-    await this.shards.submit(reuse.isOn ? await this.#settle(shard, signal) : shard, signal);
+  async feed(planned: Shard, signal: AbortSignal): Promise<void> {
+    if (!this.#options.reuse.isOn) return this.shards.submit(planned, signal);
+    const bytes = Math.max(shardBytes(planned.items), MIN_UNCONFIRMED_BYTES);
+    await this.#unconfirmed.enter(bytes, signal);
+    this.#unfed.add(planned);
+    const settling = this.#reuse.settle(planned, signal);
+    const feeding = settling
+      .then((settled) => this.#reuse.confirm(planned, settled, signal))
+      .then((shard) => {
+        this.#unfed.delete(planned);
+        return this.shards.submit(shard, signal);
+      })
+      .finally(() => this.#unconfirmed.leave(bytes));
+    feeding.catch(() => undefined);
+    const isReused = (await settling).items.some(isKnown);
+    if (!isReused) return feeding;
+    this.#feeding.add(feeding);
+    // What fails stays, for `drained` to find.
+    void feeding.then(
+      () => this.#feeding.delete(feeding),
+      () => undefined,
+    );
   }
 
-  async #settle(shard: Shard, signal: AbortSignal): Promise<Shard> {
-    this.#unfed = shard.lane;
-    while (this.#fingerprints === null) await delay(LOOK_EVERY_MS, undefined, { signal });
-    this.#unfed = null;
-    return this.#options.reuse.settle(shard, this.#fingerprints);
+  /** Resolves when everything is fed and committed. */
+  async drained(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#feeding);
+    await this.shards.drained(signal);
   }
 
   /** Applies the marker files. Called before feeding begins, so that a paused run submits nothing. */
@@ -243,11 +269,10 @@ export class FleetFeeder {
   /** Checks marker files, reported problems, the reason for a stall, and the deadline. */
   async #check(signal: AbortSignal): Promise<void> {
     await this.obeyMarkers(signal);
-    const { run, claim, link, reuse } = this.#options;
+    const { run, claim } = this.#options;
     const answered = await this.#ifRedisAnswers(signal, async (soon) => {
       const problem = await this.#runs.takeProblem(run.record.run, claim.epoch, soon);
       if (problem !== null) throw new Failure(problem.kind, problem.message);
-      if (reuse.isOn) this.#fingerprints = (await workerFingerprints(link, soon)) ?? this.#fingerprints;
       this.#note = this.#paused ? 'paused' : await this.#stallReason(soon);
       if (await this.#isBeingFinished(soon)) this.#progressAt = performance.now();
     });
@@ -259,7 +284,7 @@ export class FleetFeeder {
   #checkDeadline(): void {
     const { maxWaitMs } = this.#options.run.record.config;
     const { oldest } = this.shards;
-    if (oldest === null && this.#unfed === null && this.#finishing === null) {
+    if (oldest === null && this.#unfed.size === 0 && this.#finishing === null) {
       // Nothing is waited for: the feeder reads.
       this.#progressAt = performance.now();
       return;
@@ -302,7 +327,8 @@ export class FleetFeeder {
     const { oldest } = this.shards;
     // The result of a settled shard waits for a sink only, as the run itself does in the end.
     if (oldest !== null) return oldest.isSettled ? 'end' : oldest.lane;
-    return this.#finishing === null ? this.#unfed : 'end';
+    const [unfed] = this.#unfed;
+    return this.#finishing === null ? (unfed?.lane ?? null) : 'end';
   }
 
   #register(signal: AbortSignal): Promise<void> {

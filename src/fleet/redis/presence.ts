@@ -46,6 +46,11 @@ export class Presence {
     await this.#beat();
   }
 
+  /** Announces now, besides the intervals. */
+  announce(): Promise<void> {
+    return this.#beat();
+  }
+
   /** Stops announcing, and removes the process from the list. */
   async stop(): Promise<void> {
     if (this.#timer === null) return;

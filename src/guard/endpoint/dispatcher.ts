@@ -189,6 +189,11 @@ export class Dispatcher {
     this.#sender.wake();
   }
 
+  /** See `Stamping`. */
+  readModel(): Promise<string | null> {
+    return this.#stamping.readModel();
+  }
+
   /** Drops abandoned tasks. */
   sweep(): void {
     this.#sender.sweep();

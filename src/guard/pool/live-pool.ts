@@ -197,6 +197,12 @@ export class LivePool implements GuardPool {
     }
   }
 
+  async readModels(signal: AbortSignal): Promise<readonly string[]> {
+    const read = this.#endpoints.flatMap(({ dispatcher }) => dispatcher?.readModel() ?? []);
+    const models = await abortable(Promise.all(read), signal);
+    return [...new Set(models.filter((model) => model !== null))];
+  }
+
   get waiting(): number {
     return this.#backlog.size;
   }

@@ -46,6 +46,11 @@ export interface GuardPool {
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   /** The checks that the models passed before they judged; none without a `ModelCheck`. */
   readonly canaries: readonly CanaryCheck[];
+  /**
+   * Ids of the models that the endpoints in use have now: by version readings that begin after this call, and which
+   * concurrent calls share. Empty when none is in use, or none names its model. Rejects with the signal's reason.
+   */
+  readModels(signal: AbortSignal): Promise<readonly string[]>;
   status(): EndpointStatus[];
   /** Items in the backlog, which waits for any endpoint. */
   readonly waiting: number;

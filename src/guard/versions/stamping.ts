@@ -21,6 +21,11 @@ export interface Stamping<Pending> {
   keep(pending: Pending, epoch: number): void;
   /** Stamps what can be stamped now. Call after every change of load. */
   consider(): void;
+  /**
+   * Id of the model that a version reading names which begins after this call. Null when the guard names none, or the
+   * readings end before.
+   */
+  readModel(): Promise<string | null>;
   stop(): void;
 }
 
@@ -48,6 +53,10 @@ export class Unstamped<Pending> implements Stamping<Pending> {
     const pending = this.#pending;
     this.#pending = [];
     this.#hooks.stamped(pending, null);
+  }
+
+  readModel(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   stop(): void {

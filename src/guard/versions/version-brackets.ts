@@ -28,7 +28,7 @@ interface Bracket<Pending> {
 /**
  * The version readings of one endpoint, and the answers that wait for them. Invariant: an answer is stamped with a model
  * only if the last reading before its request and the first reading after its reply both named that model. One reading
- * serves every answer around it. Each sign of a change starts a new epoch; answers of an earlier epoch are void.
+ * serves every answer around it, and everyone who asks for the model. Each sign of a change starts a new epoch; answers of an earlier epoch are void.
  */
 export class VersionBrackets<Pending> implements Stamping<Pending> {
   readonly #hooks: BracketHooks<Pending>;
@@ -38,6 +38,10 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
   #waiting: Bracket<Pending>[] = [];
   /** Answers that the reading in progress will close: they arrived before it started. */
   #closing: Bracket<Pending>[] = [];
+  /** Those who asked for the model: the next reading to start answers them. */
+  #asking: ((model: string | null) => void)[] = [];
+  /** The reading in progress answers these: they asked before it started. */
+  #answering: ((model: string | null) => void)[] = [];
   #reading = false;
   #suspectedWhileReading = false;
   #suspected = false;
@@ -77,12 +81,19 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
   /** Starts a reading, now or when it is due, if anything waits for one. */
   consider(): void {
     if (this.#stopped || this.#reading) return;
-    if (this.#waiting.length === 0 && !this.#suspected) return;
-    const interval = this.#suspected ? 0 : INTERVAL_MS[this.#hooks.load()];
+    if (this.#waiting.length === 0 && this.#asking.length === 0 && !this.#suspected) return;
+    const interval = this.#suspected ? 0 : this.#intervalMs();
     const due = Math.max(this.#startedAt + interval, this.#notBefore);
     const now = performance.now();
     if (now >= due) this.#start(now);
     else this.#schedule(due, now);
+  }
+
+  readModel(): Promise<string | null> {
+    if (this.#stopped) return Promise.resolve(null);
+    const asked = new Promise<string | null>((resolve) => this.#asking.push(resolve));
+    this.consider();
+    return asked;
   }
 
   stop(): void {
@@ -90,6 +101,19 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     this.#clearTimer();
     this.#waiting = [];
     this.#closing = [];
+    this.#answer([...this.#answering, ...this.#asking], null);
+    this.#answering = [];
+    this.#asking = [];
+  }
+
+  #answer(asked: readonly ((model: string | null) => void)[], model: string | null): void {
+    for (const resolve of asked) resolve(model);
+  }
+
+  /** Whoever asks for the model of an idle guard may do so again and again. */
+  #intervalMs(): number {
+    const load = this.#hooks.load();
+    return INTERVAL_MS[load === 'idle' && this.#waiting.length === 0 ? 'starved' : load];
   }
 
   #schedule(due: number, now: number): void {
@@ -116,6 +140,8 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     this.#startedAt = now;
     this.#closing = this.#waiting;
     this.#waiting = [];
+    this.#answering = this.#asking;
+    this.#asking = [];
     this.#hooks.read().then(
       (reading) => this.#finish(reading),
       (error: unknown) => this.#fail(error),
@@ -128,6 +154,8 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     // The next reading closes what this one would have.
     this.#waiting = [...this.#closing, ...this.#waiting];
     this.#closing = [];
+    this.#asking = [...this.#answering, ...this.#asking];
+    this.#answering = [];
     const waitMs = this.#hooks.failed(error);
     if (waitMs === null) return;
     this.#notBefore = performance.now() + waitMs;
@@ -136,7 +164,9 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
 
   #finish(reading: Reading): void {
     this.#reading = false;
-    if (this.#stopped || !this.#hooks.approve(reading)) return;
+    const asked = this.#answering;
+    this.#answering = [];
+    if (this.#stopped || !this.#hooks.approve(reading)) return this.#answer(asked, null);
     const previous = this.#current;
     this.#current = reading;
     if (
@@ -155,6 +185,7 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     for (const { pending, epoch } of closing) (epoch === this.#epoch ? kept : voided).push(pending);
     if (kept.length > 0) this.#hooks.stamped(kept, reading.fingerprint.id);
     if (voided.length > 0) this.#hooks.voided(voided);
+    this.#answer(asked, reading.fingerprint.id);
     this.consider();
   }
 }

@@ -26,7 +26,7 @@ export interface ClaimLine {
   readonly damage?: Damage | undefined;
 }
 
-/** Committed outcomes that no longer hold; they are judged again. */
+/** Committed outcomes that no longer hold; they are made again. */
 export interface Damage {
   /** The first place where something does not hold: `log/0001-commits.jsonl line 5`. */
   readonly at: string;

@@ -63,7 +63,7 @@ export function damageOf({ damages }: Chain): { epoch: number; at: string; outco
   return damages.map(({ epoch, at, outcomes }) => ({ epoch, at, outcomes }));
 }
 
-/** Number of outcomes that were committed, found damaged, and judged again. */
+/** Number of outcomes that were committed, found damaged, and made again. */
 export function lostToDamage({ damages }: Chain): number {
   return damages.reduce((sum, { outcomes }) => sum + outcomes, 0);
 }

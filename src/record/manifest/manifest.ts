@@ -57,7 +57,7 @@ export const MANIFEST = z
           outcomes: count.describe('Outcomes that were lost.'),
         }),
       )
-      .describe('Committed outcomes that were found damaged and judged again.'),
+      .describe('Committed outcomes that were found damaged and made again.'),
     fingerprints: z
       .array(
         z.strictObject({

@@ -101,6 +101,15 @@ const CANARIES = z.strictObject({
   skipped: count.describe('Canaries that a guard has no probe for.'),
 });
 
+const REUSED_FROM = z.strictObject({
+  run: z
+    .string()
+    .nullable()
+    .describe('Name of the run that judged; null: all runs beyond the first hundred.'),
+  fingerprint: z.string().nullable().describe('Id of the fingerprint of the model that judged.'),
+  verdicts: count.describe('Verdicts reused, except for copies.'),
+});
+
 /** summary.json. Keys with a default are missing in summaries of earlier builds. Published as a JSON Schema. */
 export const SUMMARY = z
   .strictObject({
@@ -139,6 +148,7 @@ export const SUMMARY = z
     unsupported_files: byName.describe('Files of unsupported types by extension.'),
     guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
     reused: count.describe('Verdicts of earlier runs that were reused, except for copies.'),
+    reused_from: z.array(REUSED_FROM).describe('The same by run and model, the most verdicts first.'),
     copies: count.default(0).describe('Items with the outcome of an earlier item of equal content.'),
     without_generation: count
       .exactOptional()
@@ -161,7 +171,7 @@ export const SUMMARY = z
       })
       .describe('Files without items.'),
     chain_head: z.string().describe('Hash of the last line of the log.'),
-    lost_to_damage: count.describe('Outcomes that were found damaged and judged again.'),
+    lost_to_damage: count.describe('Recorded outcomes that were found damaged and made again.'),
     files: z.array(z.string()).describe('Names of the final files.'),
   } satisfies Record<keyof Summary, z.ZodType>)
   .meta({ title: 'guardsweep summary', description: 'summary.json: the result of a run.' });

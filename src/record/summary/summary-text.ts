@@ -30,6 +30,9 @@ const MAX_RULES = 4;
 
 const MAX_FILES = 12;
 
+/** Runs that are named whose verdicts were reused. */
+const MAX_RUNS = 3;
+
 /**
  * The summary for people, as lines: what was judged and what was not, and what no guard was asked about; then decisions and categories; then the guards,
  * the chain head and the files.
@@ -50,9 +53,15 @@ export function summaryLines(summary: Summary): string[] {
 }
 
 /** What no guard was asked about in this run. */
-function notAsked({ reused, copies }: Summary): string[] {
+function notAsked({ reused, reused_from, copies }: Summary): string[] {
   const parts: string[] = [];
-  if (reused > 0) parts.push(`${number(reused)} ${plural(reused, 'verdict')} reused from earlier runs`);
+  if (reused > 0) {
+    const from = reused_from.map(({ run, fingerprint, verdicts }) => {
+      const model = fingerprint === null ? '' : ` (${shortened(fingerprint)})`;
+      return `${number(verdicts)} from ${run === null ? 'other runs' : shown(run, MAX_PATH)}${model}`;
+    });
+    parts.push(`${number(reused)} ${plural(reused, 'verdict')} reused: ${listed(from, MAX_RUNS).join(', ')}`);
+  }
   if (copies > 0) {
     parts.push(`${number(copies)} ${plural(copies, 'copy of another item', 'copies of other items')}`);
   }
@@ -71,7 +80,7 @@ function headlines(summary: Summary): string[] {
     const lost = number(summary.lost_to_damage);
     const what = plural(summary.lost_to_damage, 'outcome was', 'outcomes were');
     lines.push(
-      `ATTENTION: ${lost} recorded ${what} damaged and judged again; ${RUN_FILES.manifest} says where`,
+      `ATTENTION: ${lost} recorded ${what} damaged and made again; ${RUN_FILES.manifest} says where`,
     );
   }
   if (summary.status === 'incomplete') {

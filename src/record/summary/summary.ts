@@ -31,7 +31,7 @@ export interface Summary extends Counts {
   /** Absent in a run of an earlier build. */
   readonly canaries?: CanaryCounts;
   readonly chain_head: string;
-  /** Outcomes that were committed, found damaged, and judged again; the manifest says where. */
+  /** Outcomes that were committed, found damaged, and made again; the manifest says where. */
   readonly lost_to_damage: number;
   /** Names of the final files. */
   readonly files: readonly string[];

@@ -46,7 +46,7 @@ type VerifyReport =
       readonly items: number;
       readonly verdicts: number;
       readonly errors: number;
-      /** Outcomes that were committed, found damaged, and judged again. */
+      /** Outcomes that were committed, found damaged, and made again. */
       readonly lostToDamage: number;
       readonly signature: SignatureState;
     }

@@ -45,8 +45,10 @@ export class RunReuse {
     const firstSeqs = this.#firstSeqsOf(store, shard.pass);
     const { policy, output } = this.#record.config;
     const settled = settleShard(shard, {
-      run: this.#record.run,
-      verdictOn: (content) => store.find(content, by),
+      verdictOn: (content) => {
+        const found = store.find(content, by);
+        return found?.run === this.#record.run ? null : found;
+      },
       firstSeqOf: (content, seq) => firstSeqs.claim(content, seq),
       snippetOf: (request, judgement) =>
         output.includeContent === true ? keptSnippet(policy, request, judgement) : null,

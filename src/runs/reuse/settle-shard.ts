@@ -6,9 +6,7 @@ import type { StoredVerdict } from '../../store/verdicts.ts';
 
 /** Where outcomes are found that items need not be judged for. */
 interface Earlier {
-  /** Name of the run that the shard is of. */
-  readonly run: string;
-  /** The stored verdict on a content by a model that is in use; null when there is none. */
+  /** The verdict of another run on a content, by a model that is in use; null when there is none. */
   readonly verdictOn: (contentSha256: string) => StoredVerdict | null;
   /** The lowest seq in this pass of the run of an item with this content, of which `seq` is one. */
   readonly firstSeqOf: (contentSha256: string, seq: number) => number;
@@ -19,8 +17,8 @@ interface Earlier {
 /**
  * The shard with items settled whose content has a stored verdict, or is that of an earlier item of the pass, which may
  * still be in flight. Hashes of payload and items stay the same. Generations are always replayed: their verdicts depend
- * on the cadence, which is not part of their content. A verdict that this run stored itself is used last, where it is no
- * longer known which item had the content first.
+ * on the cadence, which is not part of their content. A run never reuses a verdict of its own: the line that it was
+ * committed with may be lost.
  */
 export function settleShard(shard: Shard, earlier: Earlier): Shard {
   const items = shard.items.map((item) => (isReusable(item) ? settled(item, earlier) : item));
@@ -33,15 +31,15 @@ function isReusable(item: Item): item is JudgedItem {
 
 function settled(
   item: JudgedItem,
-  { run, verdictOn, firstSeqOf, snippetOf }: Earlier,
+  { verdictOn, firstSeqOf, snippetOf }: Earlier,
 ): JudgedItem | KnownItem | CopiedItem {
   const { contentSha256, seq } = item;
   const found = verdictOn(contentSha256);
-  if (found !== null && found.run !== run) return known(item, found, snippetOf);
+  if (found !== null) return known(item, found, snippetOf);
   const first = firstSeqOf(contentSha256, seq);
-  if (first < seq)
-    return { ...withoutRequest(item), settled: { judgement: null, error: null, sameAs: first } };
-  return found === null ? item : known(item, found, snippetOf);
+  return first < seq
+    ? { ...withoutRequest(item), settled: { judgement: null, error: null, sameAs: first } }
+    : item;
 }
 
 function known(

@@ -63,7 +63,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
     if (damage !== null) {
       const { at, outcomes } = damage;
       options.report(
-        `${at} is damaged: ${outcomes} committed ${plural(outcomes, 'outcome is', 'outcomes are')} lost and judged again`,
+        `${at} is damaged: ${outcomes} committed ${plural(outcomes, 'outcome is', 'outcomes are')} lost, and made again`,
         false,
       );
     }

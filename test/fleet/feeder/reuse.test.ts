@@ -5,7 +5,7 @@ import type { EndpointStatus } from '../../../src/guard/endpoint/endpoint-status
 import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { Presence } from '../../../src/fleet/redis/presence.ts';
-import { announcedGuards } from '../../../src/fleet/redis/worker-models.ts';
+import { announcedGuards, WorkerModels } from '../../../src/fleet/redis/worker-models.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
@@ -51,25 +51,37 @@ async function reusingFeeder(link: RedisLink, maxWaitMs = 60_000) {
   return { run, feeder, watching, end: end.signal, shards, results, waiting };
 }
 
-/** Announces a worker whose guards have these fingerprints. */
-async function announce(link: RedisLink, ...ids: readonly (string | null)[]): Promise<void> {
-  const guards = ids.map(
-    (id) => ({ name: 'grpc://gpu:8001', state: { name: 'ready' }, fingerprint: id }) as EndpointStatus,
-  );
-  const describe = (): object => ({ lanes: ['text'], guards: announcedGuards(guards) });
+/** A worker whose guards have these models, until `have` says otherwise. */
+async function worker(link: RedisLink, ...first: readonly string[]) {
+  let models = first;
+  const guards = [{ name: 'grpc://gpu:8001', state: { name: 'ready' }, fingerprint: null }] as const;
+  const readings = new WorkerModels(link);
+  const describe = (): object => ({
+    lanes: ['text'],
+    guards: announcedGuards(guards as unknown as EndpointStatus[]),
+    ...readings.announced,
+  });
   const presence = new Presence(link, 'worker', 'a-worker', { describe, expiryMs: 60_000 });
-  onTestFinished(() => presence.stop());
+  const end = new AbortController();
   await presence.start();
+  const announce = (): Promise<void> => presence.announce();
+  const reading = readings.run({ read: async () => models, announce }, end.signal).catch(() => undefined);
+  onTestFinished(async () => {
+    end.abort();
+    await reading;
+    await presence.stop();
+  });
+  return { have: (...others: readonly string[]) => (models = others) };
 }
 
 it('a settled shard goes straight to the sink, and of others the worker gets what was not judged', async () => {
   const link = await linkForTest(await redisForTest());
   const { feeder, end, shards, waiting } = await reusingFeeder(link);
-  await announce(link, null, FINGERPRINT.id);
+  await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
   await feeder.feed(shardOf(1, [8, 9, 10, 11]), end);
-  expect(await waiting()).toEqual({ shards: 1, results: 1 });
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 1 });
   const enough = new AbortController();
   const consuming = shards.consume(
     async ({ shard }) => {
@@ -90,11 +102,12 @@ it('a settled shard goes straight to the sink, and of others the worker gets wha
 it('a settled shard that Redis lost goes to the sink again', async () => {
   const link = await linkForTest(await redisForTest());
   const { feeder, end, results, waiting } = await reusingFeeder(link);
-  await announce(link, FINGERPRINT.id);
+  await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
   await results.obliterate(signal);
   expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(1);
-  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
   expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(0);
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
 });
@@ -102,9 +115,9 @@ it('a settled shard that Redis lost goes to the sink again', async () => {
 it('what workers of another model would judge is fed as it is', async () => {
   const link = await linkForTest(await redisForTest());
   const { feeder, end, waiting } = await reusingFeeder(link);
-  await announce(link, fingerprint('b').id, null, 'sha256:nonsense');
+  await worker(link, fingerprint('b').id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  expect(await waiting()).toEqual({ shards: 1, results: 0 });
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 0 });
 });
 
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
@@ -128,9 +141,9 @@ it('a run that waits for a worker can be paused, and goes on when one comes', as
   const began = performance.now();
   await settled(() => feeder.note === 'paused' && performance.now() - began > 2000);
   await clearMarker(run.dir, 'paused');
-  await announce(link, FINGERPRINT.id);
+  await worker(link, FINGERPRINT.id);
   await feeding;
-  expect(await waiting()).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
 });
 
 it('a run that waits for a worker can be cancelled', async () => {
@@ -139,4 +152,16 @@ it('a run that waits for a worker can be cancelled', async () => {
   feeder.feed(shardOf(0, [0]), end).catch(() => undefined);
   await setMarker(run.dir, 'cancelled');
   await expect(watching).rejects.toMatchObject({ kind: 'interrupted' });
+});
+
+it('a verdict that was looked up before the model of the workers changed is not reused', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { feeder, end, waiting } = await reusingFeeder(link);
+  const { have } = await worker(link, FINGERPRINT.id);
+  await feeder.feed(shardOf(0, [0, 1, 2]), end);
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  have(fingerprint('b').id);
+  // Settled by what was read last, and fed only when that is read again.
+  await feeder.feed(shardOf(1, [3, 4, 5]), end);
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 1 });
 });

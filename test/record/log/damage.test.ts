@@ -128,7 +128,7 @@ describe('a damaged verdict log', () => {
     const { said, kept } = await finished(run);
     expect(kept).toBe(3);
     expect(said).toEqual([
-      'log/0001-commits.jsonl line 6 is damaged: 2 committed outcomes are lost and judged again',
+      'log/0001-commits.jsonl line 6 is damaged: 2 committed outcomes are lost, and made again',
     ]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 2 });
   });
@@ -179,7 +179,7 @@ describe('a damaged verdict log', () => {
     await writeFile(path, `${lines.slice(0, -1).join('\n')}\n#${lines.at(-1)}\n`);
     const { said, kept } = await finished(run);
     expect(kept).toBe(SHARDS - 1);
-    expect(said).toEqual(['plan.jsonl is damaged: 2 committed outcomes are lost and judged again']);
+    expect(said).toEqual(['plan.jsonl is damaged: 2 committed outcomes are lost, and made again']);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 2 });
   });
 

@@ -34,6 +34,7 @@ const SUMMARY: Summary = {
   unsupported_files: {},
   guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
   reused: 0,
+  reused_from: [],
   copies: 0,
   seconds: 125.5,
   pass: 1,

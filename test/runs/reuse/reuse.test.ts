@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
@@ -77,23 +77,39 @@ describe('a second run', () => {
     expect(third.lines[0]).toMatchObject({ fingerprint: id });
   });
 
-  it('of a guard that changes its model before it judges has both models in its headline', async () => {
+  it.each([
+    ['before the run begins', 0, { reused: 0, models: 1 }],
+    ['before its first verdict is looked up', 1, { reused: 0, models: 1 }],
+    ['after its verdicts were looked up', 2, { reused: 0, models: 1 }],
+    ['after they were confirmed', 3, { reused: 1, models: 2 }],
+  ])('of a guard whose model changes %s reuses what the model of that time has judged', async (...given) => {
+    const [, when, { reused, models }] = given;
     const { uploads, guard, scan } = await siteWith('one');
     const first = await scan();
     await writeFile(join(uploads, 'a.csv'), rows('one', 'new'));
     const { synthetic } = guard.server;
     const changing = async () => {
       const session = await sessionWith(guard.server.address);
-      synthetic!.swapVersion();
+      const { pool } = session;
+      let readings = 0;
+      const readModels = pool.readModels.bind(pool);
+      pool.readModels = async (signal) => {
+        if (++readings === when) synthetic!.swapVersion();
+        const read = await readModels(signal);
+        if (readings === 2 && when === 3) synthetic!.swapVersion();
+        return read;
+      };
+      if (when === 0) synthetic!.swapVersion();
       return session;
     };
     const second = await scan({}, { guards: async () => changing });
-    expect(second.taken.at(-1)).toBe('new');
-    expect(second.lines.map((line) => [line.fingerprint, line.reused_from])).toEqual([
-      [first.lines[0]!.fingerprint, first.run.record.run],
-      [synthetic!.fingerprint.id, null],
-    ]);
-    expect((await scan()).taken).toEqual(['one']);
+    expect(second.summary).toMatchObject({ verdicts: 2, reused });
+    expect(new Set(second.lines.map((line) => line.fingerprint)).size).toBe(models);
+    expect(second.lines[0]!.fingerprint === first.lines[0]!.fingerprint).toBe(reused === 1);
+    expect(second.lines[1]!.fingerprint).toBe(synthetic!.fingerprint.id);
+    expect(second.summary.reused_from.map(({ run }) => run)).toEqual(
+      reused === 1 ? [first.run.record.run] : [],
+    );
   });
 
   it('of a guard over REST, which reports no version, judges everything but copies', async () => {
@@ -149,6 +165,57 @@ describe('equal content in one run', () => {
     expect(retried.taken).toEqual(['bad']);
     expect(retried.summary).toMatchObject({ errors: 0, pass: 2 });
     expect(retried.lines[2]).toMatchObject({ status: 'ok', same_as: 1 });
+  });
+});
+
+describe('a run never reuses itself', () => {
+  it('when its record was damaged: what is said to be made again is judged again', async () => {
+    const texts = Array.from({ length: 2500 }, (_, at) => `text ${at % 2000}`);
+    const { guard, scan } = await siteWith(...texts);
+    const { run, summary, lines: before } = await scan();
+    expect(summary).toMatchObject({ verdicts: 2500, copies: 500 });
+    const ended = before
+      .map((line) => line.moderated_at)
+      .sort()
+      .at(-1)!;
+    const log = join(run.dir, 'log');
+    const [name] = (await readdir(log)).filter((file) => file.endsWith('commits.jsonl'));
+    const committed = (await readFile(join(log, name!), 'utf8')).split('\n');
+    committed[2] = committed[2]!.replace('"sha256":"', '"sha256":"0');
+    await writeFile(join(log, name!), committed.join('\n'));
+    for (const file of ['manifest.json', 'manifest.sha256', 'summary.json']) await rm(join(run.dir, file));
+    const mended = await resumed(run.dir, guard);
+    expect(mended.summary.lost_to_damage).toBeGreaterThan(0);
+    expect(mended.summary).toMatchObject({ verdicts: 2500, reused: 0, reused_from: [] });
+    expect(mended.lines.map((line) => line.reused_from)).toEqual(Array(2500).fill(null));
+    const made = mended.lines.filter((line) => line.moderated_at > ended && line.same_as === null);
+    expect(made.length).toBeGreaterThan(0);
+    expect(mended.taken).toHaveLength(made.length);
+  });
+
+  it('when it was killed before it noted which item had a content first', async () => {
+    const texts = Array.from({ length: 4000 }, (_, at) => `text ${at % 1500}`);
+    const { folder, guard, scan } = await siteWith(...texts);
+    const stop = new AbortController();
+    const killed = scan(
+      { format: ['jsonl'] },
+      {
+        stop: stop.signal,
+        report: (event) => {
+          if (event.kind !== 'judging') return;
+          const look = setInterval(() => {
+            if (event.view().planned < 1500) return;
+            clearInterval(look);
+            stop.abort(new Failure('interrupted', 'interrupted'));
+          }, 1);
+          onTestFinished(() => clearInterval(look));
+        },
+      },
+    );
+    await expect(killed).rejects.toMatchObject({ kind: 'interrupted' });
+    const { lines, summary } = await resumed(await onlyRun(join(folder, 'runs')), guard);
+    expect(summary).toMatchObject({ verdicts: 4000, reused: 0 });
+    expect(lines.map((line) => line.reused_from)).toEqual(Array(4000).fill(null));
   });
 });
 

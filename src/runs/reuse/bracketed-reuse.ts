@@ -1,0 +1,68 @@
+import { isKnown } from '../../domain/item.ts';
+import type { Shard } from '../../domain/shard.ts';
+import type { RunReuse } from './run-reuse.ts';
+
+/**
+ * Ids of the models that judge now, by version readings that begin after the call. Rejects with the signal's reason when
+ * aborted.
+ */
+export type ReadModels = (signal: AbortSignal) => Promise<readonly string[]>;
+
+/** How long a reading decides which verdicts are looked for, in milliseconds. Each is confirmed by a later one. */
+const READING_LASTS_MS = 1000;
+
+/**
+ * Reuses only verdicts of models that judge now: between two readings that name the model, one begun after the run and one
+ * after the verdict was looked up. Shards are settled in the order of their seqs, and confirmed in any order, many at a
+ * time.
+ */
+export class BracketedReuse {
+  readonly #reuse: RunReuse;
+  readonly #readModels: ReadModels;
+  /** By the reading that began last of those that are over; null before the first. */
+  #models: readonly string[] | null = null;
+  #begun = 0;
+  #latest = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(reuse: RunReuse, readModels: ReadModels) {
+    this.#reuse = reuse;
+    this.#readModels = readModels;
+  }
+
+  /** Settles what need not be judged as far as is known. The result counts only once it is confirmed. */
+  async settle(planned: Shard, signal: AbortSignal): Promise<Shard> {
+    if (!this.#reuse.isOn) return planned;
+    if (this.#models === null) await this.#read(signal);
+    // A guard that came after the last reading: nothing else would ask for another while nothing is reused.
+    else if (performance.now() - this.#readAt > READING_LASTS_MS) this.#read(signal).catch(() => undefined);
+    return this.#reuse.settle(planned, this.#models ?? []);
+  }
+
+  /** The shard as it is to be judged: settled anew if a model whose verdicts it has was replaced meanwhile. */
+  async confirm(planned: Shard, settled: Shard, signal: AbortSignal): Promise<Shard> {
+    for (let shard = settled; ;) {
+      const used = modelsOf(shard);
+      if (used.size === 0) return shard;
+      const models = await this.#read(signal);
+      if ([...used].every((model) => models.includes(model))) return shard;
+      shard = await this.#reuse.settle(planned, models);
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<readonly string[]> {
+    const reading = ++this.#begun;
+    this.#readAt = performance.now();
+    const models = await this.#readModels(signal);
+    if (reading > this.#latest) {
+      this.#latest = reading;
+      this.#models = models;
+    }
+    return models;
+  }
+}
+
+/** Ids of the models whose verdicts a shard has. */
+function modelsOf({ items }: Shard): ReadonlySet<string> {
+  return new Set(items.filter(isKnown).map(({ settled }) => settled.fingerprint.id));
+}
