@@ -13,7 +13,7 @@ import { Presence } from '../src/fleet/redis/presence.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import type { Service } from './service.ts';
+import { untilDrained, type Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
 /** Presence expiry as a share of the lock duration: a dead worker counts as dead before others get its shards. */
@@ -40,7 +40,10 @@ export interface ModerateOptions {
 }
 
 /** A worker next to GPUs: judges shards of any run with its guards until it is drained. */
-export const moderate: Service<ModerateOptions> = async (options, { drain, stop }) => {
+export const moderate: Service<ModerateOptions> = (options, ending) =>
+  untilDrained(ending, () => run(options, ending));
+
+const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
   const { say, lockMs } = options;
   const opened = new Opened();
   try {

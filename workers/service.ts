@@ -1,3 +1,5 @@
+import { Failure } from '../src/domain/failure.ts';
+
 /** How a process is asked to end. */
 interface Ending {
   /** Aborts first: start nothing new, finish and hand on work in flight. */
@@ -7,7 +9,23 @@ interface Ending {
 }
 
 /**
- * A long-running process. Resolves when done; rejects with the signal's reason when asked to end, and with a Failure
- * when it cannot continue. Everything it started has stopped when its promise settles.
+ * A long-running process. Resolves when it was drained; rejects with the reason of `stop` when work in flight was
+ * abandoned, and with a Failure when it cannot continue. Everything it started has stopped when its promise settles.
  */
-export type Service<Options, Result = void> = (options: Options, ending: Ending) => Promise<Result>;
+export type Service<Options> = (options: Options, ending: Ending) => Promise<void>;
+
+/** Runs a service until it is drained, which is its normal end. Rejects as `Service` describes. */
+export async function untilDrained({ drain, stop }: Ending, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (stop.aborted || !drain.aborted || !isInterruption(error)) throw error;
+  }
+}
+
+/** Waits end with the signal's reason, or with an AbortError of Node. */
+function isInterruption(error: unknown): boolean {
+  return error instanceof Failure
+    ? error.kind === 'interrupted'
+    : error instanceof Error && error.name === 'AbortError';
+}

@@ -9,7 +9,7 @@ import type { SinkAfterFinish } from '../src/fleet/sink/held-run.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import type { Service } from './service.ts';
+import { untilDrained, type Service } from './service.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 
 const PRESENCE_EXPIRY_MS = 10_000;
@@ -31,7 +31,10 @@ interface SinkOptions {
 }
 
 /** A sink: commits results and finishes runs until it is drained. */
-export const sink: Service<SinkOptions> = async (options, { drain, stop }) => {
+export const sink: Service<SinkOptions> = (options, ending) =>
+  untilDrained(ending, () => run(options, ending));
+
+const run: Service<SinkOptions> = async (options, { drain, stop }) => {
   const { say, roots, keyFile, afterFinish } = options;
   const opened = new Opened();
   try {

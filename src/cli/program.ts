@@ -26,13 +26,13 @@ import { toolVersion } from '../config/tool-version.ts';
 
 const EXIT_STATUSES = `
 Exit status:
-  0    finished, every item judged
+  0    finished, every item judged; a worker, sink or server that was told to end
   1    a fault of guardsweep, or a record that does not hold
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
   4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
-  130  interrupted or cancelled; guardsweep resume finishes the run
+  130  interrupted or cancelled; guardsweep resume finishes the run. Or told to end, and work was abandoned
 `;
 
 /** The whole command line. */

@@ -17,7 +17,8 @@ export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' 
 
 /**
  * Serves the gateway and the dashboard until asked to end, then finishes open requests. Prints their addresses. Rejects
- * with a Failure when the guards cannot be opened, when the port cannot be bound, and when the embedded guard dies.
+ * with a Failure when the guards cannot be opened, when the port cannot be bound, and when the embedded guard dies, and
+ * with the reason of `stop` when open requests were abandoned.
  */
 export async function serve(
   { openGuards, stdout, say, ...options }: ServeOptions,
@@ -48,6 +49,7 @@ export async function serve(
       await Promise.all([dashboard?.close(atOnce), gateway.close(atOnce)]);
     }
     ended.throwIfAborted();
+    stop.throwIfAborted();
   } finally {
     await guards.close();
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
+import type { Interrupts } from '../terminal/interrupt.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { isLoopback } from '../domain/loopback.ts';
 import { serveMetrics, type MetricsAddress, type MetricsServer } from '../http/metrics-server.ts';
@@ -29,14 +30,15 @@ export interface ServeOptions {
 }
 
 /**
- * Serves the embedded guard and its metrics until `signal` aborts, then waits up to 10 s for open calls. Prints to `stdout`
+ * Serves the embedded guard and its metrics until `drain` aborts, then waits for open calls until `stop` aborts, whose
+ * reason it then rejects with. Prints to `stdout`
  * the addresses and, on SIGHUP, whether the fault script was reloaded.
  * Failure('usage') for a non-loopback address without a token, a port in use, an invalid fault script, or a model to load
  * without explicit model control.
  */
 export async function serveGuard(
   options: ServeOptions,
-  signal: AbortSignal,
+  { drain, stop }: Interrupts,
   stdout: LineWriter,
 ): Promise<void> {
   const { model, host, grpcPort, httpPort, metricsPort, modelControl = 'none', loadModel = null } = options;
@@ -66,11 +68,12 @@ export async function serveGuard(
       `guard listening on ${server.address} and ${server.httpAddress} (model ${model}, demonstration)`,
     );
     stdout.line(`metrics at ${metrics.url}`);
-    if (!signal.aborted) await once(signal, 'abort');
+    if (!drain.aborted) await once(drain, 'abort');
   } finally {
     process.off('SIGHUP', reload);
-    await Promise.all([server.close(), metrics.close()]);
+    await Promise.all([server.close(stop), metrics.close()]);
   }
+  stop.throwIfAborted();
 }
 
 /** Closes the server when its metrics cannot be served. */

@@ -56,8 +56,8 @@ export interface GuardServer {
   readonly observed: Observed;
   /** Null unless the model is `synthetic`. */
   readonly synthetic: SyntheticControl | null;
-  /** Waits up to 10 s for open calls and stops. May be called again. */
-  close(): Promise<void>;
+  /** Waits for open calls, up to 10 s and until `atOnce` aborts, and stops. May be called again. */
+  close(atOnce?: AbortSignal): Promise<void>;
 }
 
 /** What tests and benches in the same process can observe and control. */
@@ -150,11 +150,18 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     throw error;
   }
 
-  const close = async (): Promise<void> => {
+  const drop = (): void => {
+    grpc.drop();
+    http.drop();
+  };
+  const close = async (atOnce?: AbortSignal): Promise<void> => {
     outage.end();
     streams.close();
     synthetic?.model.resume();
+    atOnce?.addEventListener('abort', drop);
+    if (atOnce?.aborted === true) drop();
     await Promise.all([grpc.close(), http.close()]);
+    atOnce?.removeEventListener('abort', drop);
     await lifecycle.close();
     await synthetic?.model.close();
   };
@@ -164,7 +171,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     httpAddress: httpPort === null ? null : http.address(httpPort),
     observed: { lifecycle, statistics, streams, calls: room },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
-    close: () => (closed ??= close()),
+    close: (atOnce) => (closed ??= close(atOnce)),
   };
 }
 

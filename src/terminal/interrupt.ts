@@ -3,7 +3,7 @@ import { Failure } from '../domain/failure.ts';
 
 /** The two steps in which an interrupted command ends. */
 export interface Interrupts {
-  /** Aborted at the first SIGINT or SIGTERM: start nothing new, finish and commit what is in flight. */
+  /** Aborted at the first SIGINT, SIGTERM or SIGHUP: start nothing new, finish and commit what is in flight. */
   readonly drain: AbortSignal;
   /** Aborted at the second signal, or when draining takes too long: abandon what is in flight. */
   readonly stop: AbortSignal;
@@ -16,10 +16,14 @@ interface InterruptOptions {
   readonly onKill: () => void;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type Signal = (typeof SIGNALS)[number];
+
 /** The part of `process` that emits signals. */
 interface SignalSource {
-  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
-  off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  on(signal: Signal, listener: () => void): unknown;
+  off(signal: Signal, listener: () => void): unknown;
+  listenerCount(signal: Signal): number;
 }
 
 /** How long what is in flight may take when a command is interrupted, in milliseconds. */
@@ -32,7 +36,8 @@ export const DRAIN_MS = 10_000;
 const SAME_INTERRUPT_MS = 500;
 
 /**
- * Listens for SIGINT and SIGTERM until `end` is called; `end` is idempotent. The reason is a Failure('interrupted').
+ * Listens for SIGINT, SIGTERM and SIGHUP until `end` is called; `end` is idempotent. The reason is a
+ * Failure('interrupted'). SIGHUP is left to a command that has a listener of its own for it, such as `guard`.
  */
 export function watchInterrupts(
   source: SignalSource,
@@ -62,15 +67,17 @@ export function watchInterrupts(
       drain.abort(new Failure('interrupted', 'interrupted'));
     }
   };
-  source.on('SIGINT', onSignal);
-  source.on('SIGTERM', onSignal);
+  const onHangUp = (): void => {
+    if (source.listenerCount('SIGHUP') === 1) onSignal();
+  };
+  const listeners = { SIGINT: onSignal, SIGTERM: onSignal, SIGHUP: onHangUp };
+  for (const signal of SIGNALS) source.on(signal, listeners[signal]);
   return {
     drain: drain.signal,
     stop: stop.signal,
     end: () => {
       clearTimeout(timer);
-      source.off('SIGINT', onSignal);
-      source.off('SIGTERM', onSignal);
+      for (const signal of SIGNALS) source.off(signal, listeners[signal]);
     },
   };
 }

@@ -42,6 +42,16 @@ describe('an interrupt', () => {
     expect(calls).toEqual(['drain', 'stop', 'kill']);
   });
 
+  it('may be a hang-up, unless the command has its own use for it', () => {
+    const { source, calls } = watched();
+    const reload = (): void => void calls.push('reload');
+    source.on('SIGHUP', reload);
+    source.emit('SIGHUP');
+    source.off('SIGHUP', reload);
+    source.emit('SIGHUP');
+    expect(calls).toEqual(['reload', 'drain']);
+  });
+
   it('that npm passes on a second time still counts once', () => {
     const { source, calls } = watched();
     source.emit('SIGINT');

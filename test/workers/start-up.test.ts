@@ -1,12 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { moderate } from '../../workers/moderate.ts';
 import { Opened } from '../../workers/opened.ts';
 import { Cli, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
+import { expectStatus, Fleet } from '../helpers/fleet.ts';
+import { gate } from '../helpers/guards/gate.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
 /** A port that somebody else listens on. */
@@ -30,6 +36,51 @@ it.each(['worker', 'sink'])('a %s that cannot serve its metrics ends', async (co
   const done = await cli.finished();
   expect(done.stderr).toContain('EADDRINUSE');
   expect(done.status).toBe(2);
+});
+
+it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
+  'a worker and a sink that %s drained end with 0, working or still waiting for a guard',
+  async (signal) => {
+    const guard = await startScriptedGuard();
+    onTestFinished(() => guard.kill());
+    const env = { REDIS_URL: (await redisForTest()).url };
+    const insecure = ['--insecure-fleet'];
+    const worker = new Cli(['worker', '--guard', guard.address, ...insecure], { env });
+    const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1', ...insecure], { env });
+    const sink = new Cli(['sink', '--root', await temporaryFolder(), ...insecure], { env });
+    await until(async () => worker.stderr.includes(' takes text'), 'the worker');
+    await until(async () => sink.stderr.includes(' commits runs'), 'the sink');
+    for (const cli of [worker, sink, early]) cli.kill(signal);
+    for (const cli of [worker, sink, early]) expectStatus(await cli.finished(), 0);
+  },
+);
+
+it('a worker that abandons a shard at a second signal ends with 130', async () => {
+  const asked = gate();
+  const guard = await startScriptedGuard({
+    script: async ({ cancelled }) => {
+      asked.open();
+      await cancelled;
+    },
+  });
+  onTestFinished(() => guard.kill());
+  const folder = await temporaryFolder();
+  await writeComments(folder, 'a.csv', 10);
+  const fleet = new Fleet({
+    redis: await redisForTest(),
+    out: join(folder, 'runs'),
+    guards: [guard.address],
+  });
+  const worker = fleet.worker();
+  const feeder = fleet.enqueue(join(folder, 'a.csv'));
+  await asked.opened;
+  worker.kill('SIGTERM');
+  // A signal that follows within half a second counts as the same.
+  await delay(1000);
+  worker.kill('SIGTERM');
+  expectStatus(await worker.finished(), 130);
+  feeder.kill('SIGTERM');
+  expectStatus(await feeder.finished(), 130);
 });
 
 it('what a process has opened is closed again, the last first, also when closing one of them fails', async () => {

@@ -48,7 +48,7 @@ export function guardCommand(context: CommandContext): Command {
       const { serveGuard } = await import('../../guard-server/serve.ts');
       await serveGuard(
         { ...settings, faults: settings.faults ?? undefined, token: context.env[GUARD_TOKEN.name] ?? null },
-        context.interrupts.drain,
+        context.interrupts,
         context.stdout,
       );
     });

@@ -39,8 +39,8 @@ export function workerCommand(context: CommandContext): Command {
     .description(
       "Take shards (groups of items) of any run from the fleet's Redis, have guards judge them, and hand the " +
         'outcomes to the sink, until interrupted. Any number of workers on any number of machines share the ' +
-        'work. An interrupt lets what is in flight finish, for at most 10 s; a second one stops at once. Nothing ' +
-        'is lost either way.',
+        'work. An interrupt lets what is in flight finish, for at most 10 s, and the status is 0; a second one ' +
+        'stops at once. Nothing is lost either way.',
     )
     .addHelpText(
       'after',

@@ -53,7 +53,6 @@ export class Listener {
   /** Takes no new calls and waits for the open ones. */
   async close(): Promise<void> {
     const open = this.#open;
-    this.#open = null;
     if (open === null) return;
     open.connections.stopListening();
     let timer: NodeJS.Timeout | undefined;
@@ -63,6 +62,7 @@ export class Listener {
     });
     clearTimeout(timer);
     end(open);
+    if (this.#open === open) this.#open = null;
   }
 
   /** Drops every connection and stops listening at once. */
