@@ -21,6 +21,7 @@ export const ROOMS = [
   'guard',
   'moderate',
   'record',
+  'analysis',
   'sink',
   'runs',
   'fleet',
@@ -92,7 +93,7 @@ const LIBRARIES = [
   { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
   { places: ['store'], name: /^lmdb$/ },
-  { places: ['dashboard'], name: /^@duckdb\// },
+  { places: ['analysis', 'dashboard'], name: /^@duckdb\// },
 ];
 
 const RANDOM = {

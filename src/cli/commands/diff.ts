@@ -33,9 +33,9 @@ export function diffCommand(context: CommandContext): Command {
       const { out, json } = await valuesOf(SETTINGS, { flags, ...context });
       const signal = context.interrupts.drain;
       const [{ openFinishedVerdicts }, { LineFile }, { diffRuns }] = await Promise.all([
-        import('../../report/finished-verdicts.ts'),
-        import('../../report/line-file.ts'),
-        import('../../report/diff/diff-runs.ts'),
+        import('../../analysis/finished-verdicts.ts'),
+        import('../../analysis/line-file.ts'),
+        import('../../analysis/diff-runs.ts'),
       ]);
       const a = await openFinishedVerdicts(runDirectoryOf(givenA, context.cwd), signal);
       const b = await openFinishedVerdicts(runDirectoryOf(givenB, context.cwd), signal);

@@ -49,10 +49,10 @@ export function replayCommand(context: CommandContext): Command {
       }
       const signal = context.interrupts.drain;
       const [{ openFinishedVerdicts }, { LineFile }, { readLabels }, { replay }] = await Promise.all([
-        import('../../report/finished-verdicts.ts'),
-        import('../../report/line-file.ts'),
-        import('../../report/replay/labels.ts'),
-        import('../../report/replay/replay.ts'),
+        import('../../analysis/finished-verdicts.ts'),
+        import('../../analysis/line-file.ts'),
+        import('../../analysis/labels/labels.ts'),
+        import('../../analysis/replay.ts'),
       ]);
       const labels = labelsFile === null ? null : await readLabels(labelsFile);
       const run = await openFinishedVerdicts(runDirectoryOf(given, context.cwd), signal);

@@ -42,7 +42,7 @@ export function reportCommand(context: CommandContext): Command {
         return;
       }
       const [{ LineFile }, { collectReport }, { renderReport }] = await Promise.all([
-        import('../../report/line-file.ts'),
+        import('../../analysis/line-file.ts'),
         import('../../report/html/collect-report.ts'),
         import('../../report/html/render-report.ts'),
       ]);

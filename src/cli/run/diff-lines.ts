@@ -1,8 +1,8 @@
 import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
-import type { DiffPair, DiffResult } from '../../report/diff/diff-runs.ts';
-import { RESULTS } from '../../report/diff/outcome-entry.ts';
-import type { ScoreShift } from '../../report/diff/score-shifts.ts';
+import type { DiffPair, DiffResult } from '../../analysis/diff-runs.ts';
+import { RESULTS } from '../../analysis/diff-runs.ts';
+import type { ScoreShift } from '../../analysis/score-shift.ts';
 import { table } from './text-table.ts';
 
 /** Width of the longest bar of the histogram, in characters. */

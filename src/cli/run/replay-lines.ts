@@ -1,9 +1,9 @@
 import { DECISIONS } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
-import type { LabelResult, ScoreResult } from '../../report/replay/labelled-scores.ts';
-import type { ReplayResult } from '../../report/replay/replay.ts';
-import type { AtThreshold, Share } from '../../report/replay/thresholds.ts';
+import type { LabelResult, ScoreResult } from '../../analysis/labels/labelled-scores.ts';
+import type { ReplayResult } from '../../analysis/replay.ts';
+import type { AtThreshold, Share } from '../../analysis/labels/thresholds.ts';
 import { table } from './text-table.ts';
 
 /** Thresholds of the curve that a screen has room for. */

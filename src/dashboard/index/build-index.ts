@@ -5,7 +5,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { readManifest } from '../../record/manifest/manifest.ts';
 import { readRecord } from '../../record/read-record.ts';
-import { checkedManifest } from '../../report/checked-manifest.ts';
+import { checkedManifest } from '../../analysis/checked-manifest.ts';
 import { Reviews } from '../reviews/reviews.ts';
 import { RunIndex } from './run-index.ts';
 import { writeSnapshot } from './snapshot.ts';

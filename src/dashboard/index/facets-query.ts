@@ -1,8 +1,9 @@
 import type { Facets, ItemFilter } from '../api/items.ts';
 import { MODALITIES } from '../../domain/request.ts';
 import { conditionsOf, DIMENSIONS, type Dimension } from './conditions.ts';
-import type { Database, Row } from './database.ts';
-import { DECISION_NUMBERS, FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
+import type { Database, Row } from '../../analysis/database.ts';
+import { DECISION_NUMBERS } from '../../analysis/outcomes-table.ts';
+import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
 
 const MAX_CORPORA = 100;
 const BINS = 50;

@@ -1,4 +1,6 @@
 import type { Policy } from '../../domain/policy.ts';
+import { CATEGORY_SCORES, DECISION_NUMBER, outcomeLines } from '../../analysis/outcomes-table.ts';
+import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
@@ -14,8 +16,6 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
  */
 
-export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as const;
-
 export const REVIEW_NUMBERS = { open: 0, agreed: 1, overturned: 2 } as const;
 
 /** Bits of `flags` besides those of the categories. */
@@ -29,36 +29,12 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
   none: WITHOUT,
 };
 
-/** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
-export const MAX_LINE_BYTES = 4 * 1024 * 1024;
-
-const COLUMNS = {
-  seq: 'UBIGINT',
-  id: 'VARCHAR',
-  source: 'STRUCT(path VARCHAR)',
-  modality: 'VARCHAR',
-  coverage: 'STRUCT(judged DOUBLE, total DOUBLE)',
-  score: 'DOUBLE',
-  flagged: 'BOOLEAN',
-  subcategory_scores: `STRUCT(${CATEGORY_KEYS.map((key) => `${key} DOUBLE`).join(', ')})`,
-  subcategory_flags: 'VARCHAR[]',
-  decision: 'VARCHAR',
-  decided_by: 'VARCHAR',
-  latency_ms: 'DOUBLE',
-  stream: 'STRUCT(first_caution_seq UBIGINT)',
-  error: 'STRUCT(code VARCHAR)',
-};
-
-const KNOWN_FLAGS = CATEGORY_KEYS.map(
-  (key, index) => `(CASE WHEN list_contains(subcategory_flags, '${key}') THEN ${1 << index} ELSE 0 END)`,
-).join(' | ');
-
 const CHILDREN = 1 << CATEGORY_KEYS.indexOf('child_sexual_exploitation');
 const SEXUAL = 1 << CATEGORY_KEYS.indexOf('sexual_content');
 
 /** Whether an item is restricted, see record/outcomes/restricted.ts. */
-const RESTRICTED = `(known & ${CHILDREN}) <> 0 OR starts_with(rule, 'child_sexual_exploitation>=') OR
-  (((known & ${SEXUAL}) <> 0 OR starts_with(rule, 'sexual_content>=')) AND
+const RESTRICTED = `(known & ${CHILDREN}) <> 0 OR starts_with(coalesce(decided_by, ''), 'child_sexual_exploitation>=') OR
+  (((known & ${SEXUAL}) <> 0 OR starts_with(coalesce(decided_by, ''), 'sexual_content>=')) AND
     subcategory_scores.child_sexual_exploitation IS NULL)`;
 
 /**
@@ -70,37 +46,22 @@ function hundredths(score: string): string {
   return `(${nearest} - (${score} < ${nearest} / 100)::TINYINT)`;
 }
 
+const READ = [
+  ...(['seq', 'id', 'source', 'modality', 'score', 'subcategory_scores'] as const),
+  ...(['decision', 'decided_by', 'latency_ms', 'error'] as const),
+];
+
 /** Creates the table, in place of one there may be, from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
-export function createItems({ allowFlagged, allowPartial }: Policy): string {
-  // As `decide` has it, see domain/policy.ts.
-  const reviewed = [
-    `(known & ${CHILDREN}) <> 0`,
-    'unknown',
-    ...(allowPartial ? [] : ['partial']),
-    ...(allowFlagged ? [] : ['flagged', 'any_flag', 'caution']),
-  ];
+export function createItems(policy: Policy): string {
   const scores = CATEGORY_KEYS.map((key, index) => [`subcategory_scores.${key}`, `s${index}`] as const);
-  const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: '${type}'`);
   return `
     CREATE OR REPLACE TABLE items AS
-    WITH lines AS (
-      SELECT *, ${KNOWN_FLAGS} AS known, coalesce(decided_by, '') AS rule,
-        coalesce(len(subcategory_flags), 0) > 0 AS any_flag,
-        coalesce(coverage.judged < coverage.total, false) AS partial,
-        stream.first_caution_seq IS NOT NULL AS caution
-      FROM read_json($1, format = 'newline_delimited', hive_partitioning = false, maximum_object_size = ${MAX_LINE_BYTES},
-        columns = {${columns.join(', ')}})
-    ), judged AS (
-      SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS unknown FROM lines
-    )
     SELECT seq, lower(id) AS id, lower(source.path) AS path, split_part(source.path, '/', 1) AS corpus, modality,
-      (CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT AS decision,
-      (CASE WHEN (known & ${CHILDREN}) <> 0 THEN 2 WHEN ${reviewed.join(' OR ')} THEN 1 ELSE 0 END)::TINYINT AS floor,
+      ${DECISION_NUMBER} AS decision, ${severityOf(floorRules(policy))} AS floor,
       (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
-      score, ${scores.map(([score, column]) => `coalesce(${score}, -1) AS ${column}`).join(', ')},
-      ${hundredths('score')} AS score_h,
+      score, ${CATEGORY_SCORES}, ${hundredths('score')} AS score_h,
       ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
       ${RESTRICTED} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
-    FROM judged`;
+    FROM ${outcomeLines(READ)}`;
 }

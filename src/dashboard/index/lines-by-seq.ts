@@ -7,7 +7,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { readSpans } from '../../files/read-spans.ts';
 import { LinePositions } from '../../record/outcomes/line-positions.ts';
 import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
-import { MAX_LINE_BYTES } from './items-table.ts';
+import { MAX_LINE_BYTES } from '../../analysis/outcomes-table.ts';
 
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ITEM_QUERY } from '../api/items.ts';
 import { allOf, conditionsOf } from './conditions.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../../analysis/database.ts';
 
 type PageQuery = z.output<typeof ITEM_QUERY>;
 

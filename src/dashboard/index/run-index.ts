@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type {
@@ -9,19 +10,19 @@ import type {
   ThresholdEffect,
   ThresholdQuery,
 } from '../api/items.ts';
+import { Database, type DatabaseLimits } from '../../analysis/database.ts';
+import { writeWellFormedCopy } from '../../analysis/well-formed-copy.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
 import type { Review } from '../api/reviews.ts';
 import type { Reviews } from '../reviews/reviews.ts';
-import { Database } from './database.ts';
 import { queryFacets } from './facets-query.ts';
 import { itemRow } from './item-row.ts';
 import { createItems, REVIEW_NUMBERS } from './items-table.ts';
 import { LinesBySeq } from './lines-by-seq.ts';
 import { queryPage } from './page-query.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
-import { writeWellFormedCopy } from './well-formed-copy.ts';
 
 interface BuildOptions {
   readonly record: RunRecord;
@@ -41,6 +42,12 @@ export interface IndexedItem {
   readonly line: OutcomeLine;
   readonly reviews: readonly Review[];
 }
+
+/** Loading takes most memory; queries of a million rows take a tenth. */
+const limits = (): DatabaseLimits => ({
+  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, returnMemory: false },
+  threads: Math.min(4, availableParallelism()),
+});
 
 /** The outcomes of a run, ready for the queries of a review list. What it shows of an item is read from its line. */
 export class RunIndex {
@@ -76,7 +83,7 @@ export class RunIndex {
     };
     const items = createItems(record.config.policy);
     const unusable = new AbortController();
-    const database = await Database.create(folder);
+    const database = await Database.create(folder, limits());
     let lines: LinesBySeq | null = null;
     try {
       const either = AbortSignal.any([signal, unusable.signal]);

@@ -1,9 +1,16 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { ScoreHistograms, ThresholdEffect } from '../api/items.ts';
+import {
+  ownCategories,
+  type Reaches,
+  scoreColumn,
+  severityOf,
+  thresholdRules,
+} from '../../analysis/policy-sql.ts';
 import { DECISIONS, type Decision } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../../analysis/database.ts';
 
 /** A hundredth each; 1 is in the last one. */
 const BINS = 100;
@@ -24,27 +31,16 @@ export async function queryThresholds(
   signal: AbortSignal,
 ): Promise<ThresholdEffect> {
   const values: DuckDBValue[] = [];
-  const reaches = (level: 'review' | 'block'): string => {
-    const { thresholds } = policy;
-    if (thresholds === null) return level === 'block' ? 'flagged' : 'false';
-    const rules = SCORES.flatMap(({ column, key }) => {
-      const own = thresholds[key] ?? thresholds.default;
-      const threshold = own?.[level];
-      // A score that is missing is negative, which reaches no threshold.
-      if (threshold === undefined) return [];
-      const hundredths = Math.round(threshold * 100);
-      return hundredths / 100 === threshold
-        ? [`${column}_h >= ${hundredths}::TINYINT`]
-        : [`${column} >= $${values.push(threshold)}::DOUBLE`];
-    });
-    return rules.length === 0 ? 'false' : rules.join(' OR ');
+  const reaches: Reaches = (column, threshold) => {
+    const hundredths = Math.round(threshold * 100);
+    return hundredths / 100 === threshold
+      ? `${column}_h >= ${hundredths}::TINYINT`
+      : `${column} >= $${values.push(threshold)}::DOUBLE`;
   };
-  const own = CATEGORY_KEYS.flatMap((key, index) =>
-    policy.thresholds?.[key] === undefined ? [] : [`s${index}_h < 0`],
-  );
+  const severity = severityOf(thresholdRules(policy, reaches));
+  const own = ownCategories(policy).map((key) => `${scoreColumn(key)}_h < 0`);
   const rows = await database.query(
-    `SELECT decision, CASE WHEN floor = 2 OR ${reaches('block')} THEN 2
-         WHEN floor = 1 OR ${reaches('review')} THEN 1 ELSE 0 END AS new_decision,
+    `SELECT decision, greatest(floor, ${severity}) AS new_decision,
        count(*), count(*) FILTER (WHERE ${own.length === 0 ? 'false' : own.join(' OR ')})
      FROM items WHERE decision >= 0 GROUP BY ALL`,
     values,

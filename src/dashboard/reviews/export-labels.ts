@@ -1,8 +1,8 @@
 import { extname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { openFinishedVerdicts } from '../../report/finished-verdicts.ts';
-import { LineFile } from '../../report/line-file.ts';
+import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
+import { LineFile } from '../../analysis/line-file.ts';
 import { LinesBySeq } from '../index/lines-by-seq.ts';
 import { type LabelFile, labelFile } from './label-files.ts';
 import { Reviews } from './reviews.ts';

@@ -5,7 +5,7 @@ import type { Manifest } from '../../record/manifest/manifest.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openRun } from '../../runs/open-run.ts';
-import { checkedManifest } from '../checked-manifest.ts';
+import { checkedManifest } from '../../analysis/checked-manifest.ts';
 
 /** A finished run whose record was checked as far as an export relies on it. */
 export interface FinishedRun {

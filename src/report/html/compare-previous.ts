@@ -6,8 +6,8 @@ import { listFolder } from '../../files/list-folder.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { diffRuns, type DiffResult } from '../diff/diff-runs.ts';
-import { openFinishedVerdicts } from '../finished-verdicts.ts';
+import { diffRuns, type DiffResult } from '../../analysis/diff-runs.ts';
+import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import type { PreviousChanges, PreviousRun } from './report-data.ts';
 
 /** Run directories that are looked at, newest first. */

@@ -19,7 +19,7 @@ import { readRecord } from '../../record/read-record.ts';
 import { SUMMARY } from '../../record/summary/summary-schema.ts';
 import { makeSummary, type Summary } from '../../record/summary/summary.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
-import { checkedManifest } from '../checked-manifest.ts';
+import { checkedManifest } from '../../analysis/checked-manifest.ts';
 import { checkedLine } from './tallies/checked-line.ts';
 
 /** What a run directory says, besides its outcomes. */

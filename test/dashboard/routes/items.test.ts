@@ -5,9 +5,9 @@ import type { Facets, ItemDetail, ItemPage, ThresholdEffect } from '../../../src
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import { openFinishedVerdicts } from '../../../src/report/finished-verdicts.ts';
-import { readLabels } from '../../../src/report/replay/labels.ts';
-import { replay } from '../../../src/report/replay/replay.ts';
+import { openFinishedVerdicts } from '../../../src/analysis/finished-verdicts.ts';
+import { readLabels } from '../../../src/analysis/labels/labels.ts';
+import { replay } from '../../../src/analysis/replay.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { embeddedRun, serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import { promptItem } from '../../helpers/items.ts';

@@ -1,21 +1,40 @@
-import { availableParallelism } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as DuckDB from '@duckdb/node-api';
-import { Failure } from '../../domain/failure.ts';
-import { WaitList } from '../../flow/wait-list.ts';
+import { Failure } from '../domain/failure.ts';
+import { WaitList } from '../flow/wait-list.ts';
 
-/** Buffers of one database. Loading takes most; queries of a million rows take a tenth. */
-const MEMORY_LIMIT = '384MB';
 /** What a query may spill to disk. */
-const MAX_SPILLED = '4GB';
-const MAX_THREADS = 4;
-/** Queries at once; each keeps one of Node's four threads busy. Others wait for their turn. */
-const CONNECTIONS = 2;
-const QUERY_TIMEOUT_MS = 20_000;
+const MAX_SPILLED = '16GB';
 /** An interruption that comes before its query begins has no effect, so it is repeated. */
 const INTERRUPT_EVERY_MS = 20;
 
 export type Row = readonly DuckDB.DuckDBValue[];
+
+export interface DatabaseLimits {
+  /** Buffers; what does not fit is spilled to the database's folder. */
+  readonly memory: string;
+  readonly threads: number;
+  /** Queries at once; each keeps one of Node's four threads busy. Others wait for their turn. */
+  readonly connections: number;
+  /** Null: queries take as long as they take. */
+  readonly queryTimeoutMs: number | null;
+  /** Give memory back to the system after each step, instead of keeping it for the next one. */
+  readonly returnMemory: boolean;
+}
+
+/** For one analysis after another: more threads would cost memory, and little would be gained. */
+const ONE_BY_ONE: DatabaseLimits = {
+  ...{ memory: '128MB', threads: 1, connections: 1 },
+  ...{ queryTimeoutMs: null, returnMemory: true },
+};
+
+/** The allocator keeps up to 128 MB per thread by default, and each step runs on another of Node's threads. */
+const RETURN_MEMORY = {
+  allocator_flush_threshold: '1MB',
+  allocator_bulk_deallocation_flush_threshold: '1MB',
+};
 
 /**
  * A DuckDB database in a private folder. While it is loaded, SQL can read files; `lock` ends that for good. All SQL is ours,
@@ -24,6 +43,9 @@ export type Row = readonly DuckDB.DuckDBValue[];
  *   create ─► loading ─ lock ─► serving ─ close ─► closed
  */
 export class Database {
+  /** Private to this process. */
+  readonly folder: string;
+  readonly #queryTimeoutMs: number | null;
   readonly #instance: DuckDB.DuckDBInstance;
   readonly #free: DuckDB.DuckDBConnection[];
   readonly #connections: readonly DuckDB.DuckDBConnection[];
@@ -31,28 +53,51 @@ export class Database {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  private constructor(instance: DuckDB.DuckDBInstance, connections: readonly DuckDB.DuckDBConnection[]) {
+  private constructor(
+    folder: string,
+    queryTimeoutMs: number | null,
+    instance: DuckDB.DuckDBInstance,
+    connections: readonly DuckDB.DuckDBConnection[],
+  ) {
+    this.folder = folder;
+    this.#queryTimeoutMs = queryTimeoutMs;
     this.#instance = instance;
     this.#connections = connections;
     this.#free = [...connections];
   }
 
   /** `folder` is private to this process. Failure('service') on a platform for which DuckDB has no build. */
-  static async create(folder: string): Promise<Database> {
+  static async create(folder: string, limits: DatabaseLimits): Promise<Database> {
     const { DuckDBInstance } = await duckdb();
     const instance = await DuckDBInstance.create(join(folder, 'index.duckdb'), {
-      memory_limit: MEMORY_LIMIT,
-      threads: String(Math.min(MAX_THREADS, availableParallelism())),
+      memory_limit: limits.memory,
+      threads: String(limits.threads),
       temp_directory: join(folder, 'spilled'),
       max_temp_directory_size: MAX_SPILLED,
       // Loading in order takes far more memory; every query names its order.
       preserve_insertion_order: 'false',
+      ...(limits.returnMemory ? RETURN_MEMORY : {}),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     });
     const connections: DuckDB.DuckDBConnection[] = [];
-    for (let index = 0; index < CONNECTIONS; index++) connections.push(await instance.connect());
-    return new Database(instance, connections);
+    for (let index = 0; index < limits.connections; index++) connections.push(await instance.connect());
+    return new Database(folder, limits.queryTimeoutMs, instance, connections);
+  }
+
+  /** A database in a temporary folder, for as long as `work` takes. */
+  static async temporary<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const folder = await mkdtemp(join(tmpdir(), 'guardsweep-analysis-'));
+    try {
+      const database = await Database.create(folder, ONE_BY_ONE);
+      try {
+        return await work(database);
+      } finally {
+        await database.close();
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 
   /** Runs a statement that may read files and takes as long as it takes. `progress` is called with 0 … 1. */
@@ -60,7 +105,7 @@ export class Database {
     sql: string,
     values: DuckDB.DuckDBValue[],
     signal: AbortSignal,
-    progress: (share: number) => void,
+    progress: (share: number) => void = () => {},
   ): Promise<void> {
     const connection = this.#connections[0]!;
     const watch = setInterval(() => {
@@ -84,13 +129,27 @@ export class Database {
 
   /** The rows of a query. Failure('service') when it takes too long; rejects with the signal's reason when aborted. */
   async query(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): Promise<Row[]> {
-    const late = AbortSignal.timeout(QUERY_TIMEOUT_MS);
-    const ended = AbortSignal.any([signal, late, this.#closing.signal]);
+    const late = this.#queryTimeoutMs === null ? null : AbortSignal.timeout(this.#queryTimeoutMs);
+    const ended = AbortSignal.any([signal, this.#closing.signal, ...(late === null ? [] : [late])]);
     try {
       return await this.#track(this.#query(sql, values, ended));
     } catch (error) {
-      if (signal.aborted || !late.aborted) throw error;
+      if (signal.aborted || late?.aborted !== true) throw error;
       throw new Failure('service', 'the query takes too long: filter for fewer items', { cause: error });
+    }
+  }
+
+  /** The rows of a query in batches, however many there are. Its connection is taken until the last one. */
+  async *stream(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): AsyncGenerator<Row[], void> {
+    const connection = await this.#connect(signal);
+    try {
+      const result = await interruptible(connection, connection.stream(sql, values), signal);
+      for await (const rows of result.yieldRows()) {
+        signal.throwIfAborted();
+        yield rows;
+      }
+    } finally {
+      this.#release(connection);
     }
   }
 
@@ -108,9 +167,13 @@ export class Database {
       const reader = await interruptible(connection, connection.runAndReadAll(sql, values), signal);
       return reader.getRows();
     } finally {
-      this.#free.push(connection);
-      this.#turns.offerTurns();
+      this.#release(connection);
     }
+  }
+
+  #release(connection: DuckDB.DuckDBConnection): void {
+    this.#free.push(connection);
+    this.#turns.offerTurns();
   }
 
   async #connect(signal: AbortSignal): Promise<DuckDB.DuckDBConnection> {
@@ -133,12 +196,12 @@ export class Database {
   }
 }
 
-/** Its native library has 70 MB, so it is loaded when the first list is opened. */
+/** Its native library has 70 MB, so it is loaded with the first database. */
 async function duckdb(): Promise<typeof DuckDB> {
   try {
     return await import('@duckdb/node-api');
   } catch (cause) {
-    throw new Failure('service', 'review lists need DuckDB, which has no build for this platform', { cause });
+    throw new Failure('service', 'this needs DuckDB, which has no build for this platform', { cause });
   }
 }
 

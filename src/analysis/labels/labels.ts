@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
@@ -41,6 +40,13 @@ export interface Label {
   isMatched: boolean;
 }
 
+/** What labels name an item by. */
+export interface LabelledItem {
+  readonly id: string;
+  readonly content_sha256: string | null;
+  readonly part: string | null;
+}
+
 /** Labels by the items that they are about. */
 export class Labels {
   readonly #byKey = new Map<string, Label[]>();
@@ -70,8 +76,16 @@ export class Labels {
     this.#byKey.set(key, [...others, added]);
   }
 
+  /** What its labels name items by: an id or a content; some several times. */
+  *keys(): Generator<{ readonly id: string | null; readonly content: string | null }> {
+    for (const key of this.#byKey.keys()) {
+      const [kind, value] = JSON.parse(key) as [kind: 'id' | 'content', value: string];
+      yield { id: kind === 'id' ? value : null, content: kind === 'content' ? value : null };
+    }
+  }
+
   /** The labels of an item, by its id or its content, with or without its part; the first of a category counts. */
-  of({ id, content_sha256, part = null }: OutcomeLine): readonly Label[] {
+  of({ id, content_sha256, part }: LabelledItem): readonly Label[] {
     const found: Label[] = [];
     const keys = [keyOf('id', id, null)];
     if (part !== null) keys.push(keyOf('id', id, part));

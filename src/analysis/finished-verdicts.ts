@@ -1,12 +1,8 @@
-import { join } from 'node:path';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import type { OutcomeLine } from '../domain/outcome.ts';
-import { readRecordLines } from '../files/record-lines.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { assertRunDirectory } from '../record/assert-run-directory.ts';
 import type { Manifest } from '../record/manifest/manifest.ts';
-import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
 import { readRecord } from '../record/read-record.ts';
 import { checkedManifest } from './checked-manifest.ts';
 
@@ -32,34 +28,4 @@ export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Pr
   const record = await readRecord(dir);
   if (record.run !== manifest.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
   return { dir, record, manifest };
-}
-
-/** An outcome line, and where it begins in verdicts.jsonl, in bytes. */
-export interface PlacedLine {
-  readonly line: OutcomeLine;
-  readonly offset: number;
-}
-
-/** The outcome lines of a run in corpus order, in batches. Failure('internal') for a line of another form. */
-export async function* placedLines(
-  { dir }: Pick<FinishedVerdicts, 'dir'>,
-  signal: AbortSignal,
-): AsyncGenerator<PlacedLine[], void> {
-  let offset = 0;
-  for await (const texts of readRecordLines(join(dir, RUN_FILES.verdicts), { signal })) {
-    const batch: PlacedLine[] = [];
-    for (const text of texts) {
-      batch.push({ line: parsed(text), offset });
-      offset += text.length + 1;
-    }
-    yield batch;
-  }
-}
-
-function parsed(text: Buffer): OutcomeLine {
-  try {
-    return parseOutcomeLine(text.toString());
-  } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.verdicts} has a line that is no outcome`, { cause });
-  }
 }

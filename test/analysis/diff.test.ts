@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { DiffPair, DiffResult } from '../../../src/report/diff/diff-runs.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { typed } from '../../cli/terminal.ts';
-import { scoredRun, type Told } from '../scored-run.ts';
+import type { DiffPair, DiffResult } from '../../src/analysis/diff-runs.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { typed } from '../cli/terminal.ts';
+import { scoredRun, type Told } from '../report/scored-run.ts';
 
 const OLD: readonly Told[] = [
   { text: 'same', score: 0.1 },

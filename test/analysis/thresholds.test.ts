@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atThreshold, bestThreshold, type Scored } from '../../../src/report/replay/thresholds.ts';
+import { atThreshold, bestThreshold, type Scored } from '../../src/analysis/labels/thresholds.ts';
 
 const scores = fc.array(
   fc.integer({ min: 0, max: 20 }).map((twentieth) => twentieth / 20),

@@ -1,10 +1,15 @@
-import type { OutcomeLine } from '../../domain/outcome.ts';
+import { join } from 'node:path';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import type { Labels } from './labels.ts';
+import { createFile } from '../../files/create-file.ts';
+import type { Database } from '../database.ts';
+import type { LabelledItem, Labels } from './labels.ts';
+import { scoreColumn } from '../policy-sql.ts';
 import { atThreshold, bestThreshold, type AtThreshold, type Minimums } from './thresholds.ts';
 
 /** Thresholds of the curve: 0.05, 0.1, … 0.95. */
 const CURVE = Array.from({ length: 19 }, (_, index) => (index + 1) / 20);
+
+const KEYS_PER_WRITE = 10_000;
 
 /** What is asked of a threshold. */
 export type Wanted = Minimums;
@@ -41,8 +46,59 @@ interface Collected {
   unknownNegative: number;
 }
 
-/** Collects the scores of labelled items. */
-export class LabelledScores {
+/**
+ * Compares the scores of a run with labels. `database` has the table `outcomes` with id, part, content_sha256, `before` (negative
+ * for an error), score and s0 … s12.
+ */
+export async function labelledScores(
+  database: Database,
+  labels: Labels,
+  minimums: Wanted,
+  signal: AbortSignal,
+): Promise<LabelResult> {
+  const scores = new LabelledScores(labels);
+  const keys = join(database.folder, 'labelled.jsonl');
+  await writeKeys(keys, labels);
+  await database.load(
+    `CREATE TABLE labelled AS SELECT * FROM
+       read_json($1, format = 'newline_delimited', columns = {id: 'VARCHAR', content: 'VARCHAR'})`,
+    [keys],
+    signal,
+  );
+  const rows = database.stream(
+    `SELECT id, part, content_sha256, CASE WHEN before >= 0 THEN score END, ${CATEGORY_KEYS.map(scoreColumn).join(', ')}
+     FROM outcomes WHERE id IN (SELECT id FROM labelled WHERE id IS NOT NULL)
+       OR content_sha256 IN (SELECT content FROM labelled WHERE content IS NOT NULL) ORDER BY seq`,
+    [],
+    signal,
+  );
+  for await (const batch of rows) {
+    for (const [id, part, content_sha256, score, ...byCategory] of batch) {
+      const item = { id, part, content_sha256 } as LabelledItem;
+      scores.add(item, score as number | null, byCategory as number[]);
+    }
+  }
+  return scores.result(minimums);
+}
+
+async function writeKeys(path: string, labels: Labels): Promise<void> {
+  const file = await createFile(path);
+  try {
+    let texts: string[] = [];
+    for (const { id, content } of labels.keys()) {
+      // Halves of surrogate pairs, which are no text to DuckDB, become U+FFFD.
+      texts.push(`${JSON.stringify({ id: id && Buffer.from(id).toString(), content })}\n`);
+      if (texts.length < KEYS_PER_WRITE) continue;
+      await file.appendFile(texts.join(''));
+      texts = [];
+    }
+    await file.appendFile(texts.join(''));
+  } finally {
+    await file.close();
+  }
+}
+
+class LabelledScores {
   readonly #labels: Labels;
   readonly #byCategory = new Map<CategoryKey | null, Collected>();
   #withoutVerdict = 0;
@@ -51,16 +107,17 @@ export class LabelledScores {
     this.#labels = labels;
   }
 
-  add(line: OutcomeLine): void {
-    const labels = this.#labels.of(line);
-    if (labels.length > 0 && line.score === null) this.#withoutVerdict++;
+  /** `overall`: null for an error; `byCategory`: in the order of the taxonomy, negative for none. */
+  add(item: LabelledItem, overall: number | null, byCategory: readonly number[]): void {
+    const labels = this.#labels.of(item);
+    if (labels.length > 0 && overall === null) this.#withoutVerdict++;
     for (const label of labels) {
       label.isMatched = true;
-      if (line.score === null) continue;
+      if (overall === null) continue;
       const { category, isPositive } = label;
       const of = this.#of(category);
-      const score = category === null ? line.score : line.subcategory_scores?.[category];
-      if (score !== undefined) (isPositive ? of.positive : of.negative).push(score);
+      const score = category === null ? overall : byCategory[CATEGORY_KEYS.indexOf(category)]!;
+      if (score >= 0) (isPositive ? of.positive : of.negative).push(score);
       else if (isPositive) of.unknownPositive++;
       else of.unknownNegative++;
     }

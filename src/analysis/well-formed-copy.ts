@@ -1,5 +1,5 @@
-import { createFile } from '../../files/create-file.ts';
-import { readRecordLines } from '../../files/record-lines.ts';
+import { createFile } from '../files/create-file.ts';
+import { readRecordLines } from '../files/record-lines.ts';
 
 /** An escape of half of a surrogate pair, not preceded by a backslash that escapes its own. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;

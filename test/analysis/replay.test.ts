@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import type { ReplayResult } from '../../../src/report/replay/replay.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { typed } from '../../cli/terminal.ts';
-import { scoredRun } from '../scored-run.ts';
+import type { ReplayResult } from '../../src/analysis/replay.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { typed } from '../cli/terminal.ts';
+import { scoredRun } from '../report/scored-run.ts';
 
 /** The run's policy reviews from 0.5 on and blocks from 0.8 on. */
 const ROWS = [

@@ -1,0 +1,273 @@
+import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
+import { CATEGORY_KEYS, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import { Database } from './database.ts';
+import type { FinishedVerdicts } from './finished-verdicts.ts';
+import type { LineFile } from './line-file.ts';
+import { DECISION_NUMBER, loadVerdicts, outcomeLines } from './outcomes-table.ts';
+import { scoreShift, type ScoreShift } from './score-shift.ts';
+
+/** Pairs that a result names. */
+const MAX_NAMED = 10;
+/** Pairs of fingerprints that are counted separately. */
+const MAX_FINGERPRINT_PAIRS = 1000;
+
+/** What an item came to. */
+export type Result = Decision | 'error';
+
+export const RESULTS: readonly Result[] = [...DECISIONS, 'error'];
+
+/** In what a pair differs. */
+const DIFFERENCES = ['newly_flagged', 'cleared', 'category_moved', 'decision', 'error'] as const;
+
+export type Difference = (typeof DIFFERENCES)[number];
+
+/** One item of a pair, as its outcome line has it. */
+export interface DiffItem extends Pick<
+  OutcomeLine,
+  'seq' | 'id' | 'decision' | 'decided_by' | 'score' | 'flagged' | 'subcategory_flags' | 'fingerprint'
+> {
+  readonly path: string;
+  readonly row: number | null;
+  readonly part: string | null;
+  readonly turn: number | null;
+  readonly error: string | null;
+}
+
+/** A pair, or several of the same content and outcomes, of which the first items are named. */
+export interface DiffPair {
+  readonly content_sha256: string;
+  readonly times: number;
+  readonly differences: readonly Difference[];
+  /** Score in run B minus score in run A; null unless both have a verdict. */
+  readonly shift: number | null;
+  readonly a: DiffItem;
+  readonly b: DiffItem;
+}
+
+interface DiffSide {
+  readonly run: string;
+  readonly items: number;
+  /** Items whose content is not in the other run, or there less often. */
+  readonly only_here: number;
+  /** Items that failed when they were read, so that they have no content to pair them by. */
+  readonly without_content: number;
+}
+
+/** How two runs differ on the items of equal content. */
+export interface DiffResult {
+  readonly a: DiffSide;
+  readonly b: DiffSide;
+  /** Items of one run with an item of the other that has the same content. */
+  readonly pairs: number;
+  /** Pairs by what run A and then run B came to. */
+  readonly results: Readonly<Record<Result, Readonly<Record<Result, number>>>>;
+  /** Pairs that the guard flagged in run B only. */
+  readonly newly_flagged: number;
+  /** Pairs that the guard flagged in run A only. */
+  readonly cleared: number;
+  /** Pairs that were flagged in both runs, but not for the same categories; and which ones came and went. */
+  readonly category_moved: {
+    readonly pairs: number;
+    readonly by_category: readonly {
+      readonly category: string;
+      readonly gained: number;
+      readonly lost: number;
+    }[];
+  };
+  readonly errors: {
+    readonly error_to_verdict: number;
+    readonly verdict_to_error: number;
+    /** Errors in both runs, with different codes. */
+    readonly other_code: number;
+  };
+  readonly score_shift: ScoreShift;
+  /** Pairs of verdicts, by the models that judged. */
+  readonly by_fingerprint: readonly {
+    readonly a: string | null;
+    readonly b: string | null;
+    readonly pairs: number;
+    readonly newly_flagged: number;
+    readonly cleared: number;
+    readonly mean_shift: number;
+  }[];
+  /** The pairs whose scores moved most. */
+  readonly top_shifts: readonly DiffPair[];
+}
+
+export interface DiffOptions {
+  /** Takes every pair that differs in more than its score; null: they are only counted. */
+  readonly out: LineFile | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Compares two finished runs by content: wherever an item is now, it is paired with an item of the same content in the
+ * other run, each with at most one: first those with the same outcome, then those with the same decision, then the rest.
+ */
+export function diffRuns(
+  runA: FinishedVerdicts,
+  runB: FinishedVerdicts,
+  { out, signal }: DiffOptions,
+): Promise<DiffResult> {
+  return Database.temporary(async (database) => {
+    await loadVerdicts(database, sideTable('a'), runA.dir, signal);
+    await loadVerdicts(database, sideTable('b'), runB.dir, signal);
+    await database.load('CREATE TABLE pairs (a UBIGINT, b UBIGINT)', [], signal);
+    for (const equal of [OUTCOME, ['result'], []]) await database.load(pairEqual(equal), [], signal);
+    await database.load(COMPARED, [], signal);
+
+    const query = (sql: string): Promise<number[][]> =>
+      database.query(sql, [], signal).then((rows) => rows.map((row) => row.map(Number)));
+    const results = await resultsOf(query);
+    const [counts] = await query(
+      `SELECT count(*), ${['newly_flagged', 'cleared', 'category_moved'].map(countIf).join(', ')},
+         ${countIf('result_a < 0 AND result_b < 0 AND error')} FROM compared`,
+    );
+    const [pairs, newlyFlagged, cleared, moved, otherCode] = counts as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const side = async (name: 'a' | 'b', { record }: FinishedVerdicts): Promise<DiffSide> => {
+      const [sizes] = await query(`SELECT count(*), count(*) FILTER (WHERE content IS NULL) FROM ${name}`);
+      const [items, without] = sizes as [number, number];
+      return { run: record.run, items, only_here: items - without - pairs, without_content: without };
+    };
+    const verdicts = (of: (result: Decision) => number): number =>
+      DECISIONS.reduce((sum, result) => sum + of(result), 0);
+    if (out !== null) {
+      for await (const rows of database.stream(named(DIFFERENCES.join(' OR '), 'first_a'), [], signal)) {
+        await out.write(rows.map(([text]) => `${text as string}\n`));
+      }
+    }
+    const top = named('shift <> 0', `abs(shift) DESC, first_a LIMIT ${MAX_NAMED}`);
+    const topShifts = await database.query(top, [], signal);
+    return {
+      ...{ a: await side('a', runA), b: await side('b', runB), pairs, results },
+      ...{ newly_flagged: newlyFlagged, cleared },
+      category_moved: { pairs: moved, by_category: await movedCategories(query) },
+      errors: {
+        error_to_verdict: verdicts((result) => results.error[result]),
+        verdict_to_error: verdicts((result) => results[result].error),
+        other_code: otherCode,
+      },
+      score_shift: await scoreShift(query),
+      by_fingerprint: await byModels(database, signal),
+      top_shifts: topShifts.map(([text]) => JSON.parse(text as string) as DiffPair),
+    };
+  });
+}
+
+type Query = (sql: string) => Promise<number[][]>;
+
+/** Flagged categories are bits; the last one stands for all that are not in the taxonomy. */
+const CATEGORIES: readonly string[] = [...CATEGORY_KEYS, OTHER_CATEGORIES];
+
+/** What says the same, whichever model said it. */
+const OUTCOME = ['result', 'code', 'flagged', 'categories', 'score'] as const;
+
+const READ = [
+  ...([
+    'seq',
+    'id',
+    'source',
+    'part',
+    'turn',
+    'modality',
+    'request_type',
+    'content_sha256',
+    'score',
+  ] as const),
+  ...(['decision', 'decided_by', 'fingerprint', 'error'] as const),
+];
+
+/** The items of a run. Parameter 1: path of its verdicts. Error codes and scores that are missing are '' and -1, to be equal. */
+function sideTable(name: 'a' | 'b'): string {
+  return `
+    CREATE TABLE ${name} AS
+    SELECT seq, unhex(content_sha256) AS content, request_type || modality AS kind, ${DECISION_NUMBER} AS result,
+      coalesce(error.code, '') AS code, coalesce(flagged, false) AS flagged, coalesce(score, -1) AS score,
+      (known | CASE WHEN unknown THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories, fingerprint,
+      id, source.path AS path, source.row AS "row", part, turn, decision, decided_by, subcategory_flags
+    FROM ${outcomeLines(READ)}`;
+}
+
+/** Pairs the items that have no partner yet and are equal in these columns, in corpus order. */
+function pairEqual(columns: readonly string[]): string {
+  const key = ['content', 'kind', ...columns].join(', ');
+  const left = (side: 'a' | 'b'): string => `(
+    SELECT seq, ${key}, row_number() OVER (PARTITION BY ${key} ORDER BY seq) AS n
+    FROM ${side} ANTI JOIN (SELECT ${side} AS seq FROM pairs) USING (seq) WHERE content IS NOT NULL)`;
+  return `INSERT INTO pairs SELECT a.seq, b.seq FROM ${left('a')} a JOIN ${left('b')} b USING (${key}, n)`;
+}
+
+const BOTH_VERDICTS = 'a.result >= 0 AND b.result >= 0';
+
+const COMPARED = `
+  CREATE TABLE compared AS
+  SELECT a.seq AS a, b.seq AS b, a.content, a.kind, a.result AS result_a, b.result AS result_b,
+    a.categories AS categories_a, b.categories AS categories_b, a.fingerprint AS model_a, b.fingerprint AS model_b,
+    CASE WHEN ${BOTH_VERDICTS} THEN b.score - a.score END AS shift, a.score AS score_a,
+    ${BOTH_VERDICTS} AND b.flagged AND NOT a.flagged AS newly_flagged,
+    ${BOTH_VERDICTS} AND a.flagged AND NOT b.flagged AS cleared,
+    ${BOTH_VERDICTS} AND a.flagged AND b.flagged AND a.categories <> b.categories AS category_moved,
+    ${BOTH_VERDICTS} AND a.result <> b.result AS decision,
+    NOT (${BOTH_VERDICTS}) AND (a.result <> b.result OR a.code <> b.code) AS error
+  FROM pairs JOIN a ON a.seq = pairs.a JOIN b ON b.seq = pairs.b`;
+
+const countIf = (condition: string): string => `count(*) FILTER (WHERE ${condition})`;
+
+async function resultsOf(query: Query): Promise<Record<Result, Record<Result, number>>> {
+  const row = (): Record<Result, number> => ({ allow: 0, review: 0, block: 0, error: 0 });
+  const results = { allow: row(), review: row(), block: row(), error: row() };
+  for (const [a, b, pairs] of await query('SELECT result_a, result_b, count(*) FROM compared GROUP BY ALL')) {
+    results[DECISIONS[a!] ?? 'error'][DECISIONS[b!] ?? 'error'] = pairs!;
+  }
+  return results;
+}
+
+async function movedCategories(query: Query): Promise<DiffResult['category_moved']['by_category']> {
+  const only = (in_: 'a' | 'b', not: 'a' | 'b', bit: number): string =>
+    countIf(`categories_${in_} & ${bit} <> 0 AND categories_${not} & ${bit} = 0`);
+  const sums = CATEGORIES.flatMap((_, index) => [only('b', 'a', 1 << index), only('a', 'b', 1 << index)]);
+  const [row] = await query(`SELECT ${sums.join(', ')} FROM compared WHERE category_moved`);
+  return CATEGORIES.map((category, index) => ({
+    ...{ category, gained: row![2 * index]!, lost: row![2 * index + 1]! },
+  })).filter(({ gained, lost }) => gained + lost > 0);
+}
+
+async function byModels(database: Database, signal: AbortSignal): Promise<DiffResult['by_fingerprint']> {
+  const rows = await database.query(
+    `SELECT model_a, model_b, count(*), ${countIf('newly_flagged')}, ${countIf('cleared')}, avg(shift)
+     FROM compared WHERE shift IS NOT NULL GROUP BY model_a, model_b ORDER BY min(a) LIMIT ${MAX_FINGERPRINT_PAIRS}`,
+    [],
+    signal,
+  );
+  return rows.map(([a, b, pairs, newlyFlagged, cleared, meanShift]) => ({
+    ...{ a: a as string | null, b: b as string | null, pairs: Number(pairs) },
+    ...{ newly_flagged: Number(newlyFlagged), cleared: Number(cleared), mean_shift: meanShift as number },
+  }));
+}
+
+/** Pairs as JSON, those of the same content and outcomes as one. */
+function named(condition: string, order: string): string {
+  const item = (side: 'a' | 'b'): string => `{
+    seq: ${side}.seq, id: ${side}.id, path: ${side}.path, "row": ${side}.row, part: ${side}.part, turn: ${side}.turn,
+    decision: ${side}.decision, decided_by: ${side}.decided_by,
+    score: CASE WHEN ${side}.result >= 0 THEN ${side}.score END,
+    flagged: CASE WHEN ${side}.result >= 0 THEN ${side}.flagged END,
+    subcategory_flags: ${side}.subcategory_flags, fingerprint: ${side}.fingerprint, error: nullif(${side}.code, '')}`;
+  const differences = DIFFERENCES.map((each) => `CASE WHEN found.${each} THEN '${each}' END`).join(', ');
+  return `
+    WITH alike AS (
+      SELECT min(a) AS first_a, min(b) AS first_b, count(*) AS times, * EXCLUDE (a, b)
+      FROM compared WHERE ${condition} GROUP BY ALL
+    ), found AS (SELECT * FROM alike ORDER BY ${order})
+    SELECT to_json({
+      content_sha256: lower(hex(found.content)), times: times,
+      differences: list_filter([${differences}], lambda each: each IS NOT NULL), shift: shift,
+      a: ${item('a')}, b: ${item('b')}})::VARCHAR
+    FROM found JOIN a ON a.seq = first_a JOIN b ON b.seq = first_b ORDER BY ${order}`;
+}

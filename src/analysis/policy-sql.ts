@@ -1,0 +1,91 @@
+import type { Policy } from '../domain/policy.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
+
+/**
+ * A policy as SQL: the same rules as `decide` in domain/policy.ts, in its order. They are about these columns:
+ *
+ *   score, s0 … s12                 DOUBLE, the latter by category, -1 for one without a score
+ *   flagged, any_flag, first_flag   the guard's flag; whether it flagged a category; the first of those
+ *   known, unknown                  flagged categories as bits; whether one is not in the taxonomy
+ *   partial, caution                judged in part only; a stream with `needs_caution`
+ *
+ * A property test holds what follows against `decide`.
+ */
+
+/** A rule that may raise a decision. */
+export interface Rule {
+  /** Condition. */
+  readonly when: string;
+  /** 1: review, 2: block. */
+  readonly then: 1 | 2;
+  /** Expression for the name of the rule, as `decided_by` has it. */
+  readonly name: string;
+}
+
+/** Whether a score, by its column, reaches a threshold: the usual comparison, or one of the caller's. */
+export type Reaches = (column: string, threshold: number) => string;
+
+const reachesExactly: Reaches = (column, threshold) => `${column} >= ${threshold}::DOUBLE`;
+
+/** The column of a category's score. */
+export function scoreColumn(key: CategoryKey): string {
+  return `s${CATEGORY_KEYS.indexOf(key)}`;
+}
+
+/** The rules that depend on the thresholds of a policy. */
+export function thresholdRules({ thresholds }: Policy, reaches: Reaches = reachesExactly): readonly Rule[] {
+  if (thresholds === null) return [{ when: 'flagged', then: 2, name: `'flagged'` }];
+  const scores = [
+    { column: 'score', name: 'score', levels: thresholds.default },
+    ...CATEGORY_KEYS.map((key) => ({
+      ...{ column: scoreColumn(key), name: key, levels: thresholds[key] ?? thresholds.default },
+    })),
+  ];
+  return scores.flatMap(({ column, name, levels }) => {
+    const rule = (level: 'review' | 'block', then: 1 | 2): Rule[] => {
+      const threshold = levels?.[level];
+      if (threshold === undefined) return [];
+      return [{ when: reaches(column, threshold), then, name: `'${name}>=${threshold}'` }];
+    };
+    return [...rule('block', 2), ...rule('review', 1)];
+  });
+}
+
+/** The rules that hold whatever the thresholds. */
+export function floorRules({ allowFlagged, allowPartial }: Policy): readonly Rule[] {
+  const children = `(known & ${1 << CATEGORY_KEYS.indexOf('child_sexual_exploitation')}) <> 0`;
+  return [
+    { when: children, then: 2, name: `'child_sexual_exploitation flagged'` },
+    { when: 'unknown', then: 1, name: `'unknown category flagged'` },
+    ...(allowPartial ? [] : [{ when: 'partial', then: 1, name: `'partial coverage'` } as const]),
+    ...(allowFlagged
+      ? []
+      : ([
+          { when: 'flagged', then: 1, name: `'flagged'` },
+          { when: 'any_flag', then: 1, name: `first_flag || ' flagged'` },
+          { when: 'caution', then: 1, name: `'needs_caution'` },
+        ] as const)),
+  ];
+}
+
+/** The severest decision of rules: 0 allow, 1 review, 2 block. */
+export function severityOf(rules: readonly Rule[]): string {
+  return `(CASE WHEN ${anyOf(rules, 2)} THEN 2 WHEN ${anyOf(rules, 1)} THEN 1 ELSE 0 END)::TINYINT`;
+}
+
+/** The name of the rule that decides: the first of the severest. Null for allow. */
+export function decidedBy(rules: readonly Rule[]): string {
+  const named = (severity: 1 | 2): string[] =>
+    rules.filter(({ then }) => then === severity).map(({ when, name }) => `WHEN ${when} THEN ${name}`);
+  return `CASE ${[...named(2), ...named(1), 'WHEN true THEN NULL'].join(' ')} END`;
+}
+
+function anyOf(rules: readonly Rule[], severity: 1 | 2): string {
+  const conditions = rules.filter(({ then }) => then === severity).map(({ when }) => when);
+  return conditions.length === 0 ? 'false' : conditions.join(' OR ');
+}
+
+/** Categories with a threshold of their own. */
+export function ownCategories({ thresholds }: Policy): readonly CategoryKey[] {
+  return thresholds === null ? [] : CATEGORY_KEYS.filter((key) => thresholds[key] !== undefined);
+}

@@ -1,0 +1,250 @@
+import { DECISIONS, type Decision } from '../domain/outcome.ts';
+import type { Policy } from '../domain/policy.ts';
+import { CATEGORY_KEYS, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
+import { Database, type Row } from './database.ts';
+import type { FinishedVerdicts } from './finished-verdicts.ts';
+import { labelledScores, type LabelResult, type Wanted } from './labels/labelled-scores.ts';
+import type { Labels } from './labels/labels.ts';
+import type { LineFile } from './line-file.ts';
+import { CATEGORY_SCORES, DECISION_NUMBER, loadVerdicts, outcomeLines } from './outcomes-table.ts';
+import {
+  decidedBy,
+  floorRules,
+  ownCategories,
+  scoreColumn,
+  severityOf,
+  thresholdRules,
+} from './policy-sql.ts';
+
+/** Stands for items in the queue without a category. */
+export const WITHOUT_CATEGORY = 'without_category';
+
+/** Changed items that a result names. */
+const MAX_NAMED = 10;
+
+type ByDecision<T> = Readonly<Record<Decision, T>>;
+
+/** A number that depends on scores that are missing: `decided` as a run counts, which does not apply thresholds to them. */
+interface Range {
+  readonly decided: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** An item on which the policies decide differently. */
+export interface ChangedItem {
+  readonly seq: number;
+  readonly id: string;
+  readonly path: string;
+  readonly row: number | null;
+  readonly part: string | null;
+  readonly turn: number | null;
+  readonly content_sha256: string | null;
+  readonly before: Decision;
+  readonly after: Decision;
+  readonly decided_by: string | null;
+}
+
+/** What another policy makes of the scores of a run. */
+export interface ReplayResult {
+  readonly run: string;
+  readonly items: number;
+  readonly verdicts: number;
+  /** Items without a verdict, about which no policy decides. */
+  readonly errors: number;
+  readonly policy: Policy;
+  /** Verdicts by the run's decision, then by the decision of the policy. */
+  readonly decisions: ByDecision<ByDecision<number>>;
+  readonly review_queue: { readonly before: number; readonly after: Range };
+  readonly by_category: readonly {
+    readonly category: string;
+    readonly before: number;
+    readonly after: number;
+  }[];
+  readonly changed: { readonly items: number; readonly first: readonly ChangedItem[] };
+  readonly unknown: {
+    /** Verdicts on which the policy could decide more severely, if a score that is missing were high. */
+    readonly verdicts: number;
+    /** Of these, those that could be this decision. */
+    readonly by_decision: Readonly<Record<'review' | 'block', number>>;
+    /** Verdicts without a score for a category with a threshold of its own. */
+    readonly without_score: Readonly<Partial<Record<CategoryKey, number>>>;
+  };
+  /** Null without labels. */
+  readonly labels: LabelResult | null;
+}
+
+export interface ReplayOptions {
+  readonly policy: Policy;
+  /** Null: nothing is compared with labels. */
+  readonly labels: Labels | null;
+  readonly wanted: Wanted;
+  /** Takes every changed item; null: they are only counted. */
+  readonly out: LineFile | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Decides again on the verdicts of a finished run, from the recorded scores. Failure('internal') for a file with lines
+ * that are no outcomes.
+ */
+export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<ReplayResult> {
+  return Database.temporary(async (database) => {
+    const { policy, labels, wanted, out, signal } = options;
+    await loadVerdicts(database, tableOf(policy), run.dir, signal);
+    const query = (sql: string): Promise<Row[]> => database.query(sql, [], signal);
+    const decisions = await decisionsOf(query);
+    const [unknown] = await query(UNKNOWN);
+    const [unknownVerdicts, review, block, leaving] = unknown!.map(Number) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const queued = (of: 'before' | 'after'): number =>
+      DECISIONS.reduce(
+        (sum, each) => sum + (of === 'before' ? decisions.review[each] : decisions[each].review),
+        0,
+      );
+    const [sizes] = await query('SELECT count(*), count(*) FILTER (WHERE before >= 0) FROM outcomes');
+    const [items, verdicts] = sizes!.map(Number) as [number, number];
+    return {
+      ...{ run: run.record.run, items, verdicts, errors: items - verdicts, policy, decisions },
+      review_queue: {
+        before: queued('before'),
+        after: { decided: queued('after'), min: queued('after') - leaving, max: queued('after') + review },
+      },
+      by_category: await queuedCategories(query, run.record.config.policy, policy),
+      changed: await changedItems(database, out, signal),
+      unknown: {
+        verdicts: unknownVerdicts,
+        by_decision: { review, block },
+        without_score: await withoutScore(query, policy),
+      },
+      labels: labels === null ? null : await labelledScores(database, labels, wanted, signal),
+    };
+  });
+}
+
+type Query = (sql: string) => Promise<Row[]>;
+
+/**
+ * The outcomes with both decisions: `before`, the run's; `after`, the policy's, with its `rule`; and `severest`, the one if
+ * the scores that are missing were as high as can be. `may_review`: whether some of them would then mean a review and no block.
+ */
+function tableOf(policy: Policy): string {
+  const rules = [...thresholdRules(policy), ...floorRules(policy)];
+  const own = ownCategories(policy).map((key) => {
+    const { review, block } = policy.thresholds![key]!;
+    const highest = block === undefined ? 1 : 2;
+    return {
+      missing: `${scoreColumn(key)} < 0`,
+      highest,
+      mayReview: review !== undefined && review < (block ?? Infinity),
+    };
+  });
+  const severest = own.map(({ missing, highest }) => `CASE WHEN ${missing} THEN ${highest} ELSE 0 END`);
+  const mayReview = own.filter(({ mayReview }) => mayReview).map(({ missing }) => missing);
+  return `
+    CREATE TABLE outcomes AS
+    WITH lines AS (
+      SELECT seq, id, source.path AS path, source.row AS "row", part, turn, content_sha256, score, ${CATEGORY_SCORES},
+        known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
+      FROM ${outcomeLines(READ)}
+    ), decided AS (
+      SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
+    )
+    SELECT * EXCLUDE (first_flag, partial, caution, flagged),
+      greatest(${['after', ...severest].join(', ')}) AS severest, ${mayReview.join(' OR ') || 'false'} AS may_review
+    FROM decided`;
+}
+
+const READ = [
+  ...(['seq', 'id', 'source', 'part', 'turn', 'content_sha256'] as const),
+  ...(['score', 'subcategory_scores', 'decision'] as const),
+];
+
+/** Verdicts that could be decided more severely; those that could come to be reviewed, or blocked; those that could leave the queue. */
+const UNKNOWN = `
+  SELECT count(*), count(*) FILTER (WHERE after <> 1 AND may_review), count(*) FILTER (WHERE severest = 2),
+    count(*) FILTER (WHERE after = 1)
+  FROM outcomes WHERE before >= 0 AND severest > after`;
+
+async function decisionsOf(query: Query): Promise<ReplayResult['decisions']> {
+  const row = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
+  const counts = { allow: row(), review: row(), block: row() };
+  const rows = await query('SELECT before, after, count(*) FROM outcomes WHERE before >= 0 GROUP BY ALL');
+  for (const [before, after, items] of rows) {
+    counts[DECISIONS[Number(before)]!][DECISIONS[Number(after)]!] = Number(items);
+  }
+  return counts;
+}
+
+/**
+ * The review queue by category, before and after. An item is there for each category that the guard flagged or whose score is
+ * at or above a threshold of the policy; so it may count several times.
+ */
+async function queuedCategories(
+  query: Query,
+  before: Policy,
+  after: Policy,
+): Promise<ReplayResult['by_category']> {
+  const counts = async (policy: Policy, column: 'before' | 'after'): Promise<number[]> => {
+    const conditions = CATEGORY_KEYS.map((key, index) => {
+      const { review, block } = policy.thresholds?.[key] ?? policy.thresholds?.default ?? {};
+      const lowest = review ?? block;
+      const flagged = `(known & ${1 << index}) <> 0`;
+      return lowest === undefined ? flagged : `(${flagged} OR ${scoreColumn(key)} >= ${lowest}::DOUBLE)`;
+    });
+    const any = [...conditions, 'unknown'];
+    const sums = [...any, `NOT (${any.join(' OR ')})`].map((each) => `count(*) FILTER (WHERE ${each})`);
+    const [row] = await query(`SELECT ${sums.join(', ')} FROM outcomes WHERE ${column} = 1`);
+    return row!.map(Number);
+  };
+  const [then, now] = [await counts(before, 'before'), await counts(after, 'after')];
+  return [...CATEGORY_KEYS, OTHER_CATEGORIES, WITHOUT_CATEGORY]
+    .map((category, index) => ({ category, before: then[index]!, after: now[index]! }))
+    .filter((each) => each.before + each.after > 0);
+}
+
+async function withoutScore(query: Query, policy: Policy): Promise<ReplayResult['unknown']['without_score']> {
+  const own = ownCategories(policy);
+  if (own.length === 0) return {};
+  const sums = own.map((key) => `count(*) FILTER (WHERE ${scoreColumn(key)} < 0)`);
+  const [row] = await query(`SELECT ${sums.join(', ')} FROM outcomes WHERE before >= 0`);
+  const counts = own.map((key, index): [CategoryKey, number] => [key, Number(row![index])]);
+  return Object.fromEntries(
+    counts.filter(([, count]) => count > 0),
+  ) as ReplayResult['unknown']['without_score'];
+}
+
+/** Counts the items on which the policies differ, names the first, and writes all to `out`. */
+async function changedItems(
+  database: Database,
+  out: LineFile | null,
+  signal: AbortSignal,
+): Promise<ReplayResult['changed']> {
+  const [counted] = await database.query('SELECT count(*) FROM outcomes WHERE before <> after', [], signal);
+  const first: ChangedItem[] = [];
+  const rows = database.stream(
+    `SELECT seq::DOUBLE, id, path, "row"::DOUBLE, part, turn::DOUBLE, content_sha256, before, after, rule
+     FROM outcomes WHERE before <> after ORDER BY seq ${out === null ? `LIMIT ${MAX_NAMED}` : ''}`,
+    [],
+    signal,
+  );
+  for await (const batch of rows) {
+    const changed = batch.map(changedItem);
+    first.push(...changed.slice(0, MAX_NAMED - first.length));
+    await out?.write(changed.map((item) => `${JSON.stringify(item)}\n`));
+  }
+  return { items: Number(counted![0]), first };
+}
+
+function changedItem([seq, id, path, row, part, turn, content, before, after, rule]: Row): ChangedItem {
+  return {
+    ...{ seq: seq as number, id: id as string, path: path as string, row: row as number | null },
+    ...{ part: part as string | null, turn: turn as number | null, content_sha256: content as string | null },
+    ...{ before: DECISIONS[Number(before)]!, after: DECISIONS[Number(after)]! },
+    decided_by: rule as string | null,
+  };
+}
