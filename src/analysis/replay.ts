@@ -215,7 +215,7 @@ async function withoutScore(query: Query, policy: Policy): Promise<ReplayResult[
   const counts = own.map((key, index): [CategoryKey, number] => [key, Number(row![index])]);
   return Object.fromEntries(
     counts.filter(([, count]) => count > 0),
-  ) as ReplayResult['unknown']['without_score'];
+  );
 }
 
 /** Counts the items on which the policies differ, names the first, and writes all to `out`. */
