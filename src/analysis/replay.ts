@@ -213,9 +213,7 @@ async function withoutScore(query: Query, policy: Policy): Promise<ReplayResult[
   const sums = own.map((key) => `count(*) FILTER (WHERE ${scoreColumn(key)} < 0)`);
   const [row] = await query(`SELECT ${sums.join(', ')} FROM outcomes WHERE before >= 0`);
   const counts = own.map((key, index): [CategoryKey, number] => [key, Number(row![index])]);
-  return Object.fromEntries(
-    counts.filter(([, count]) => count > 0),
-  );
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 /** Counts the items on which the policies differ, names the first, and writes all to `out`. */

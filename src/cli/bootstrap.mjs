@@ -6,19 +6,10 @@
  *   bootstrap.mjs build                 only make ready
  *   bootstrap.mjs cli <command> …       then run the command line in this process
  *   bootstrap.mjs node <script> …       then run another script with Node
+ *   bootstrap.mjs tool <script> …       the same for one that needs the packages only, nothing that is built
  */
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -97,75 +88,33 @@ const LOOK_EVERY_MS = 100;
 /** A lock is written in an instant; one that still says nothing after this long was left by a crash. */
 const WRITING_MS = 5000;
 
-/** When a process started, in clock ticks since the machine did (proc(5), field 22); null where that is not known. */
-function startOf(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
-}
+/** The lock says who holds it: host and pid. Only of a process on this host can be told whether it is gone. */
+const mine = `${hostname()} ${process.pid}`;
 
-function isAlive(pid) {
+function isStale() {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
-}
-
-/** Whether the process that wrote a lock is gone. A number alone may belong to another process by now. */
-function isStale(text) {
-  try {
-    const { host, pid, start } = JSON.parse(text);
+    const [host, pid] = readFileSync(lockPath, 'utf8').split(' ');
+    if (pid === undefined) return Date.now() - mtime(lockPath) > WRITING_MS;
     if (host !== hostname()) return false;
-    return !isAlive(pid) || (start !== null && startOf(pid) !== start);
-  } catch {
-    return Date.now() - mtime(lockPath) > WRITING_MS;
-  }
-}
-
-/** The text of the lock; null when there is none. */
-function readLock() {
-  try {
-    return readFileSync(lockPath, 'utf8');
+    process.kill(Number(pid), 0);
+    return false;
   } catch (error) {
-    if (error.code === 'ENOENT') return null;
-    throw error;
+    return error.code === 'ESRCH';
   }
 }
 
-/** Removes a stale lock, but puts back one that another process took in the meantime. */
-function removeStale(text) {
-  const aside = `${lockPath}.${process.pid}`;
-  try {
-    renameSync(lockPath, aside);
-    if (readFileSync(aside, 'utf8') !== text) linkSync(aside, lockPath);
-  } catch (error) {
-    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(aside, { force: true });
-  }
-}
-
-/** One process makes ready at a time; others wait. A lock left by a process that is gone is taken over. */
+/** One process makes ready at a time; others wait. A lock left by a process that is gone is removed. */
 function locked(action) {
-  const mine = JSON.stringify({ host: hostname(), pid: process.pid, start: startOf(process.pid) });
   const since = Date.now();
-  let said = false;
-  for (;;) {
+  for (let said = false; ;) {
     try {
       writeFileSync(lockPath, mine, { flag: 'wx' });
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    const text = readLock();
-    if (text === null) continue;
-    if (isStale(text)) {
-      removeStale(text);
+    if (isStale()) {
+      rmSync(lockPath, { force: true });
       continue;
     }
     if (!said) process.stderr.write('guardsweep: waiting for another process that is setting up\n');
@@ -182,40 +131,34 @@ function locked(action) {
   }
 }
 
-function makeReady() {
-  if (!installStale() && !buildStale()) return;
+function install() {
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  // No package here needs a script of its own to work.
+  step('installing the locked packages (once)', 'npm', ['ci', ...flags]);
+}
+
+function compile() {
+  const started = new Date();
+  const node = (what, ...args) => step(what, process.execPath, args);
+  node('compiling (once)', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
+  node('bundling the image model (once)', join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'));
+  node('building the pages (once)', join(root, 'web', 'build.mjs'));
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(join(root, 'dist', '.built'), started.toISOString());
+}
+
+function makeReady({ built }) {
+  const isReady = () => !installStale() && !(built && buildStale());
+  if (isReady()) return;
   locked(() => {
-    if (installStale()) {
-      step('installing the locked packages (once)', 'npm', [
-        'ci',
-        // No package here needs a script of its own to work.
-        '--ignore-scripts',
-        '--no-audit',
-        '--no-fund',
-        '--loglevel=error',
-      ]);
-    }
-    if (buildStale()) {
-      const started = new Date();
-      step('compiling (once)', process.execPath, [
-        join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
-        '-p',
-        root,
-      ]);
-      step('bundling the image model (once)', process.execPath, [
-        join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'),
-      ]);
-      step('building the pages (once)', process.execPath, [join(root, 'web', 'build.mjs')]);
-      mkdirSync(join(root, 'dist'), { recursive: true });
-      writeFileSync(join(root, 'dist', '.built'), started.toISOString());
-    }
+    if (installStale()) install();
+    if (built && buildStale()) compile();
   });
 }
 
-requireNode();
-makeReady();
-
 const [what, ...rest] = process.argv.slice(2);
+requireNode();
+makeReady({ built: what !== 'tool' });
 if (what === 'cli') {
   // npm runs scripts in the package's folder; paths are meant from where the user stands.
   if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
@@ -223,9 +166,9 @@ if (what === 'cli') {
   const main = join(root, 'dist', 'src', 'cli', 'main.js');
   process.argv = [process.execPath, main, ...rest];
   await import(pathToFileURL(main).href);
-} else if (what === 'node') {
+} else if (what === 'node' || what === 'tool') {
   const done = spawnSync(process.execPath, rest, { cwd: root, stdio: 'inherit' });
   process.exit(done.status ?? 1);
 } else if (what !== 'build') {
-  stop(`bootstrap: expected build, cli or node, not ${String(what)}`, 2);
+  stop(`bootstrap: expected build, cli, node or tool, not ${String(what)}`, 2);
 }

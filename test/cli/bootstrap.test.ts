@@ -104,15 +104,9 @@ it('installs without the scripts of packages, and shows them no secret', async (
   for (const name of Object.keys(secrets)) expect(npm.env).not.toHaveProperty(name);
 });
 
-it.each([
-  ['a process that is gone', JSON.stringify({ host: hostname(), pid: 2 ** 22 - 1, start: '1' })],
-  [
-    'a process whose number another one has now',
-    JSON.stringify({ host: hostname(), pid: process.pid, start: '1' }),
-  ],
-])('takes over a lock of %s', async (_, lock) => {
+it('takes over a lock of a process that is gone', async () => {
   const { root, start } = await checkout();
-  await writeFile(join(root, '.setup.lock'), lock);
+  await writeFile(join(root, '.setup.lock'), `${hostname()} ${2 ** 22 - 1}`);
   const { stdout, stderr } = await start().done();
   expect(stdout).toBe('ran\n');
   expect(stderr).not.toContain('waiting');
@@ -130,7 +124,7 @@ it('takes over a lock that a crash left empty', async () => {
 it('waits, with a word, for a lock that a living or a foreign process holds', async () => {
   const { root, start } = await checkout();
   const lock = join(root, '.setup.lock');
-  await writeFile(lock, JSON.stringify({ host: 'elsewhere', pid: 1, start: '1' }));
+  await writeFile(lock, 'elsewhere 1');
   const started = start();
   await until(async () => started.stderr.includes('waiting for another process'), 'a word');
   expect(started.stdout).toBe('');
