@@ -262,7 +262,7 @@ describe('a connection', () => {
   });
 
   it('with a call that is let in stays', async () => {
-    const guard = await server({ firstCallMs: 50 }, TOKEN);
+    const guard = await server({ firstCallMs: 5000 }, TOKEN);
     const headers = { authorization: `Bearer ${TOKEN}` };
     const unproven = raw(guard);
     const connection = raw(guard);

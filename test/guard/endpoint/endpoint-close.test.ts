@@ -92,7 +92,7 @@ test('a guard that comes after the start leaves no timer that keeps the process 
   const cleared = vi.spyOn(globalThis, 'clearTimeout');
   try {
     const nobody = { address: 'grpc://127.0.0.1:1' };
-    const pool = await connect([await guard(), late, nobody], { startTimeoutMs: 500 });
+    const pool = await connect([await guard(), late, nobody], { startTimeoutMs: 6000 });
     const ready = stateOf(pool, 'ready', late.address);
     await guard({ port: late.port });
     await ready;

@@ -45,7 +45,7 @@ it.each(['503 Service Unavailable', '500 Internal Server Error'])(
   'a handshake answered with %s is tried again',
   async (refuse) => {
     const server = await socketServer({ refuse });
-    const error = await failureOf(connect([server], { startTimeoutMs: 500 }));
+    const error = await failureOf(connect([server], { startTimeoutMs: 5000 }));
     expect(error.message).toContain('not ready');
     expect(server.authorizations.length).toBeGreaterThan(1);
   },
