@@ -10,6 +10,7 @@ import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { announcedGuards, WorkerModels } from '../src/fleet/redis/worker-models.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
+import { sayChanges } from '../src/guard/pool/say-changes.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
@@ -79,6 +80,9 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
     });
     opened.closedBy(() => presence.stop());
     await presence.start();
+    sayChanges(pool, say);
+    // `status` must not wait for the next interval.
+    pool.onStateChange(() => void presence.announce());
     const reading = new AbortController();
     const failed = new AbortController();
     opened.closedBy(() => reading.abort());

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Failure } from '../domain/failure.ts';
 import { type GatewayOptions, startGateway } from '../gateway/gateway.ts';
 import type { OpenGuards } from '../guard/pool/guard-session.ts';
+import { sayChanges } from '../guard/pool/say-changes.ts';
 import type { Interrupts } from '../terminal/interrupt.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { type DashboardOptions, openDashboard } from './dashboard.ts';
@@ -28,6 +29,7 @@ export async function serve(
   const guards = await openGuards(drain, say);
   try {
     const { pool } = guards;
+    sayChanges(pool, say);
     const dashboard = options.dashboard && (await openDashboard({ ...options.dashboard, token, say, pool }));
     const failed = new AbortController();
     const onFailure = (failure: Failure): void => failed.abort(failure);

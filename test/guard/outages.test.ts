@@ -7,8 +7,12 @@ import {
   failure,
   guard,
   judge,
+  kserveHttpServer,
+  kserveServer,
   prompt,
   prompts,
+  restGuard,
+  socketServer,
   stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
@@ -227,4 +231,30 @@ test('closing ends what is being judged, and closing twice is safe', async () =>
   await pool.close();
   await pool.close();
   await rejected;
+});
+
+test.each([
+  ['the contract', () => guard()],
+  ['KServe over gRPC', () => kserveServer()],
+  ['KServe over HTTP', () => kserveHttpServer()],
+  ['REST', () => restGuard()],
+  ['WebSockets', () => socketServer()],
+])('an idle guard of %s that is killed is out without any request', { timeout: 30_000 }, async (_, start) => {
+  const started = await start();
+  const pool = await connect([started]);
+  const out = stateOf(pool, 'out');
+  await started.kill();
+  await out;
+  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', fatal: false });
+});
+
+test('an idle guard that is no longer ready is out until it is', { timeout: 30_000 }, async () => {
+  let isReady = true;
+  const pool = await connect([await guard({ ready: () => isReady })]);
+  const out = stateOf(pool, 'out');
+  isReady = false;
+  await out;
+  const back = stateOf(pool, 'ready');
+  isReady = true;
+  await back;
 });

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
@@ -54,3 +55,31 @@ it('worker and sink count what they do', { timeout: 60_000 }, async () => {
   expect(committed.get('guardsweep_shards_committed_total')).toBe(4);
   expect(committed.get('guardsweep_runs_finished_total')).toBe(1);
 });
+
+it(
+  'an idle worker notices that its guard is gone, and that it is back, and says so once',
+  { timeout: 60_000 },
+  async () => {
+    const guard = await startScriptedGuard();
+    onTestFinished(() => guard.kill());
+    const fleet = new Fleet({
+      redis: await redisForTest(),
+      out: await temporaryFolder(),
+      guards: [guard.address],
+    });
+    const worker = fleet.worker({ args: ['--metrics-port', '0'] });
+    const ready = async () =>
+      (await metricsOf(worker)).get(`guardsweep_guard_ready{endpoint="${guard.address}"}`);
+    expect(await ready()).toBe(1);
+    guard.kill();
+    await until(async () => (await ready()) === 0, 'the outage');
+    const back = await startScriptedGuard({ port: guard.port });
+    onTestFinished(() => back.kill());
+    await until(async () => (await ready()) === 1, 'the return');
+    const said = worker.stderr.split('\n').filter((line) => line.includes(`guard ${guard.address} is`));
+    expect(said).toEqual([
+      expect.stringMatching(/ is out: (no connection|connection lost)$/),
+      expect.stringMatching(/ is ready again$/),
+    ]);
+  },
+);

@@ -16,6 +16,7 @@ import type { EndpointEvents, Outage } from './events.ts';
 import { FaultResponses } from './fault-responses.ts';
 import type { Flight } from './flight.ts';
 import { GuardHealth } from './guard-health.ts';
+import { IdleProbe } from './idle-probe.ts';
 import { InteractiveStreams } from './interactive-streams.ts';
 import { Liveness } from './liveness.ts';
 import { OwnedTasks } from './owned-tasks.ts';
@@ -66,6 +67,7 @@ export class Dispatcher {
   readonly #readingFailures = new ReadingFailures();
   /** Aborts version readings and harmless texts. */
   readonly #controller = new AbortController();
+  readonly #idleProbe: IdleProbe;
   #stopped = false;
 
   constructor(guard: ReadyGuard, options: DispatcherOptions, events: EndpointEvents) {
@@ -110,6 +112,11 @@ export class Dispatcher {
       ownedTasks: this.#ownedTasks,
       health: this.#health,
       events,
+    });
+    this.#idleProbe = new IdleProbe(guard, {
+      isIdle: () => this.load === 0 && this.openStreams === 0,
+      down: (outage) => events.down(outage),
+      crashed: (error) => events.crashed(error),
     });
   }
 
@@ -207,6 +214,7 @@ export class Dispatcher {
   stop(outage: Outage | null): Task[] {
     this.#stopped = true;
     this.#faults.stop();
+    this.#idleProbe.stop();
     this.#stamping.stop();
     this.#controller.abort();
     this.#sender.stop();

@@ -22,6 +22,7 @@ const MAX_ATTEMPTS = 5;
 export class KnownProbes implements ReadyGuard {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
+  readonly isReady: ReadyGuard['isReady'];
   readonly judge: ReadyGuard['judge'];
   readonly version: ReadyGuard['version'];
   #reading: Reading | null;
@@ -32,6 +33,7 @@ export class KnownProbes implements ReadyGuard {
   constructor(guard: ReadyGuard, options: CallOptions) {
     this.#guard = guard;
     this.#options = options;
+    this.isReady = guard.isReady;
     this.judge = guard.judge;
     const { version } = guard;
     this.#reading = version?.first ?? null;

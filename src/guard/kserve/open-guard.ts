@@ -50,6 +50,8 @@ export async function openGuard(
       const input = mediaInputOf(signature);
       return input === null || model.mediaInputs.has(input);
     },
+    isReady: async (callOptions) =>
+      (await calls.serverReady(callOptions)) && (await calls.modelReady(callOptions)),
     judge: async (rows, callOptions) => {
       const { request } = rows[0]!;
       if (request.requestType === 'generation') return streams!.replay(request, callOptions);

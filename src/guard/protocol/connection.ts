@@ -32,6 +32,8 @@ export interface ReadyGuard {
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(signature: Signature): boolean;
+  /** Whether it still is, by a check that has nothing judged. Works without `this`. */
+  readonly isReady: (options: CallOptions) => Promise<boolean>;
   /** Judges rows of one signature in one request, a generation on one stream. Works without `this`. */
   readonly judge: (rows: readonly RequestRow[], options: CallOptions) => Promise<Reply>;
   /** The first version reading, and how to take the next. Null for a guard that does not report its version. */

@@ -14,6 +14,7 @@ import type {
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 import type { BaseAddress } from '../http/base-address.ts';
+import { answers } from '../http/answers.ts';
 import { type HttpBody, HttpClient } from '../http/http-client.ts';
 import { classifyHttp } from './http-fault.ts';
 import { fileForm } from './multipart.ts';
@@ -73,6 +74,7 @@ export class RestConnection implements Connection {
         step: 1,
       }),
       takes: takenOverRest,
+      isReady: (options) => answers(this.#client, PATHS.text, options),
       judge: async ([row]: readonly RequestRow[], options: CallOptions) => ({
         answers: [await this.#judge(row!.request, options)],
         modelVersion: null,

@@ -1,3 +1,5 @@
+import { answers as isAnswered } from '../http/answers.ts';
+import { HttpClient } from '../http/http-client.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_GENERATION } from '../protocol/canary.ts';
 import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
@@ -5,7 +7,7 @@ import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { polledAhead } from '../streams/send-ahead.ts';
 import type { Signature } from '../tensors/encode-request.ts';
-import type { SocketAddress } from './socket-address.ts';
+import { STREAM_PATH, type SocketAddress } from './socket-address.ts';
 import { WebSocketStream } from './websocket-stream.ts';
 
 /** Whether a guard over WebSockets takes such requests. */
@@ -17,10 +19,13 @@ export function takenOverWebSocket(signature: Signature): boolean {
 export class WebSocketConnection implements Connection {
   readonly #address: SocketAddress;
   readonly #credentials: Credentials;
+  /** For readiness only. */
+  readonly #client: HttpClient;
 
   constructor(address: SocketAddress, credentials: Credentials) {
     this.#address = address;
     this.#credentials = credentials;
+    this.#client = new HttpClient(address, credentials, 1);
   }
 
   /** There is no readiness check: the guard must judge a harmless generation. */
@@ -48,6 +53,7 @@ export class WebSocketConnection implements Connection {
       maxBatchSize: 0,
       concurrency: streams.concurrency,
       takes: takenOverWebSocket,
+      isReady: (options) => isAnswered(this.#client, STREAM_PATH, options),
       judge: ([row], options) => {
         if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');
         return streams.replay(row.request, options);
@@ -58,5 +64,7 @@ export class WebSocketConnection implements Connection {
   }
 
   /** The callers have aborted their streams, and with them their connections. */
-  close(): void {}
+  close(): void {
+    this.#client.close();
+  }
 }
