@@ -4,12 +4,13 @@ import { Failure } from '../../domain/failure.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
-import { sniffDelimiter } from '../../formats/csv/delimiter.ts';
+import { sniffDialect } from '../../formats/csv/csv-dialect.ts';
 import { JsonlReader } from '../../formats/json/jsonl-reader.ts';
 import { isFields, recordsOf, type Fields, type SourceRecord } from '../../formats/record.ts';
 
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 1024 * 1024;
+const HEAD_BYTES = 64 * 1024;
 
 const LABEL = z.object({
   id: z.string().nullable(),
@@ -132,8 +133,7 @@ function recordsIn(path: string, bytes: Buffer): SourceRecord[] {
   if (!['.csv', '.tsv'].includes(extname(path).toLowerCase())) {
     return recordsOf(new JsonlReader(MAX_RECORD_BYTES), bytes, true);
   }
-  const delimiter = sniffDelimiter(bytes.subarray(0, 65_536), null);
-  const dialect = { delimiter, lineBreak: '\n', namesDelimiter: false, header: true } as const;
+  const dialect = sniffDialect(bytes.subarray(0, HEAD_BYTES), bytes.length <= HEAD_BYTES, null);
   return recordsOf(new CsvReader(dialect, MAX_RECORD_BYTES), bytes, true);
 }
 

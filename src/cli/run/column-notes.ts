@@ -6,11 +6,19 @@ import type { FileColumns, Inspection } from '../../ingest/recognise/inspect.ts'
 const MAX_LINES = 4;
 
 /** Lines of the summary about columns that were not judged. Files with the same columns share a line. */
-export function columnNotes({ unjudgedColumns, withoutText, withoutHeader }: Inspection): string[] {
+export function columnNotes({
+  unjudgedColumns,
+  withoutText,
+  withoutHeader,
+  fittedHeaders,
+}: Inspection): string[] {
   return [
     ...(withoutHeader.length === 0
       ? []
       : [`Read without a header, with the first row as data: ${filesOf(withoutHeader)} (--header yes|no)`]),
+    ...(fittedHeaders.length === 0
+      ? []
+      : [`Read with the width of the rows, which is not the header's: ${filesOf(fittedHeaders)}`]),
     ...lines(
       unjudgedColumns,
       (files, columns) => `Columns not judged in ${files}: ${columns} (--text-column)`,

@@ -4,7 +4,6 @@ import { ByteWindow } from '../byte-window.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import type { CsvDialect } from './csv-dialect.ts';
-import { CR, LF, LineBreaks } from './line-breaks.ts';
 import {
   headerUnreadable,
   MISQUOTED,
@@ -18,9 +17,13 @@ import {
   withUnread,
   wrongFieldCount,
 } from './row-errors.ts';
-import { RowScanner } from './row-scanner.ts';
+import { RowFramer } from './row-framer.ts';
+import { splitRows } from './split-rows.ts';
 import { StrayQuotes } from './stray-quotes.ts';
 import { TableHeader, TableRow } from './table-row.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
 
 /** The end-of-file character of DOS (Ctrl-Z). */
 const DOS_EOF = '\u001a';
@@ -28,29 +31,35 @@ const DOS_EOF = '\u001a';
 /** Bounds the memory for one row's cells; no known table has more. */
 const MAX_COLUMNS = 65_536;
 
-/** Offset of a line that was not found (yet). */
-const UNKNOWN = -1;
-
 /** Times a file may be reread. A stream has to be read from its start each time. */
 const MAX_REREADS = 3;
 
+/** A row that was framed and is one of the table, but not split. */
+interface FramedRow {
+  readonly row: number;
+  readonly line: number;
+  readonly span: { readonly start: number; readonly end: number };
+  /** Offset after its cells. */
+  readonly cellsEnd: number;
+}
+
 /**
- * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). A malformed row is one bad record.
- * Reading resumes on the physical line after the one the row starts on, so that an unclosed quote loses one row and not
- * the rest of the file.
+ * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends; csv-parse
+ * splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the physical line after
+ * the one the row starts on, so that an unclosed quote loses one row and not the rest of the file.
  *
- * Buffers the current row, up to `limit` bytes plus one chunk. Of a longer row, it buffers `limit` bytes from the second
- * line on, to rescan them if a stray quote turns out to have opened a cell. If these were dropped too, it requests a
- * reread of the file (`rereadFrom`).
+ * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray quote
+ * turns out to have opened a cell in it, it requests a reread of the file from its second line (`rereadFrom`).
  */
 export class CsvReader implements RecordReader {
   readonly #dialect: CsvDialect;
   readonly #limit: number;
   readonly #endsWithCr: boolean;
-  readonly #lineBreaks: LineBreaks;
   #window = new ByteWindow();
-  readonly #scanner: RowScanner;
+  readonly #framer: RowFramer;
   readonly #strays: StrayQuotes;
+  /** Records to return, in order. */
+  #records: (FramedRow | SourceRecord)[] = [];
   /** Offset of the next byte to scan. */
   #at = 0;
   #rowStart = 0;
@@ -64,14 +73,11 @@ export class CsvReader implements RecordReader {
   #afterCr = false;
   /** Whether the bytes up to the next line break belong to no row, or to a row that was already reported. */
   #isSkippingLine: boolean;
-  /** The row is longer than the limit, so its bytes are skipped. */
+  /** The row is longer than the limit, so its bytes are not kept. */
   #isTooLong = false;
-  /** Offset of the second line of a row that is too long. */
-  #secondLine = UNKNOWN;
-  /** Whether that line was dropped from the buffer, and if so, whether it was a complete row. */
-  #isDropped = false;
+  /** Whether the second line of such a row is a complete row by its cells. */
   #isSecondARow = false;
-  /** Where to resume after a bad row whose second line was dropped. Nothing is read until the reread. */
+  /** Where to resume after a bad row that was not kept. Nothing is read until the reread. */
   #resumeAt: number | null = null;
   #rereadFrom: number | null = null;
   #rereads = 0;
@@ -82,11 +88,10 @@ export class CsvReader implements RecordReader {
     this.#dialect = dialect;
     this.#limit = limit;
     this.#endsWithCr = dialect.lineBreak === '\r';
-    this.#lineBreaks = new LineBreaks(dialect);
     this.#isSkippingLine = dialect.namesDelimiter;
-    this.#scanner = new RowScanner(dialect);
+    this.#framer = new RowFramer(dialect);
     this.#strays = new StrayQuotes(dialect, limit);
-    this.#scanner.begin(MAX_COLUMNS);
+    this.#framer.begin(MAX_COLUMNS);
   }
 
   /** Null until the header is read, and if it is unreadable. */
@@ -114,10 +119,8 @@ export class CsvReader implements RecordReader {
 
   *end(): Generator<RecordBatch, void> {
     while (!this.#isStopped && !this.#isSkippingLine && this.#rowStart < this.#window.end) {
-      const records: SourceRecord[] = [];
-      if (this.#scanner.finish(this.#at - this.#rowStart)) this.#finishRow(records);
-      else this.#endInQuotes(records);
-      yield records;
+      if (this.#framer.finish()) this.#finishRow();
+      else this.#giveUp(UNCLOSED);
       yield* this.#read();
     }
     this.#rereadFrom = this.#headerError === null ? this.#resumeAt : null;
@@ -143,30 +146,46 @@ export class CsvReader implements RecordReader {
   }
 
   *#read(): Generator<RecordBatch, void> {
-    let records: SourceRecord[] = [];
     let batchStart = this.#at;
     while (this.#at < this.#window.end) {
-      this.#step(records);
+      this.#step();
       // Going back to an earlier line ends a batch, too.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
-      if (records.length > 0) yield records;
-      records = [];
+      if (this.#records.length > 0) yield this.#takeRecords();
       batchStart = this.#at;
-      this.#window.dropBefore(this.#needed());
+      this.#dropRead();
     }
-    this.#window.dropBefore(this.#needed());
-    if (records.length > 0) yield records;
+    if (this.#records.length > 0) yield this.#takeRecords();
+    this.#dropRead();
   }
 
-  /** Offset of the first byte to keep in the buffer. */
-  #needed(): number {
-    if (!this.#isTooLong) return this.#rowStart;
-    // The byte before the line shows whether an LF belongs to a CR.
-    return this.#secondLine >= 0 && !this.#isDropped ? this.#secondLine - 1 : this.#at;
+  #dropRead(): void {
+    this.#window.dropBefore(this.#isTooLong ? this.#at : this.#rowStart);
   }
 
-  /** Scans to the end of the row or of the scannable bytes, whichever comes first. */
-  #step(records: SourceRecord[]): void {
+  /** The records so far, with the framed rows split. */
+  #takeRecords(): RecordBatch {
+    const framed = this.#records.filter((record) => 'cellsEnd' in record);
+    const texts = framed.map(({ span, cellsEnd }) => this.#window.slice(span.start, cellsEnd));
+    const cells = texts.length === 0 ? [] : splitRows(texts, this.#dialect);
+    let index = 0;
+    const records = this.#records.map((record): SourceRecord => {
+      if (!('cellsEnd' in record)) return record;
+      const text = texts[index]!;
+      return this.#record(record, text, cells[index++]!);
+    });
+    this.#records = [];
+    return records;
+  }
+
+  #record({ row, line, span }: FramedRow, text: Buffer, cells: readonly string[]): SourceRecord {
+    const isSuspect = cells.some((cell) => cell.includes(REPLACEMENT));
+    if (isSuspect && !isUtf8(text)) return badRecord(row, line, NOT_TEXT);
+    return { row, line, span, content: new TableRow(this.#header!, cells), error: null };
+  }
+
+  /** Scans to the end of the row, of the piece or of the limit, whichever comes first. */
+  #step(): void {
     if (this.#isStopped) {
       this.#at = this.#rowStart = this.#window.end;
       return;
@@ -176,180 +195,128 @@ export class CsvReader implements RecordReader {
       return;
     }
     if (this.#at === this.#rowStart && !this.#skipBreaks()) return;
-    const bytes = this.#scannable();
-    if (bytes.length === 0) {
-      this.#atBound();
-      return;
-    }
-    const end = this.#scanner.scan(bytes, this.#at - this.#rowStart);
-    this.#at += end < 0 ? bytes.length : end;
-    if (end >= 0) {
-      if (this.#scanner.isMisquoted) this.#misquoted(records);
-      else this.#finishRow(records);
-    } else if (this.#strays.isLinewise(this.#rowStart) && this.#lineBreaks.isAtEndOf(bytes)) {
-      this.#giveUp(UNCLOSED_ON_LINE, this.#at, records);
-    } else if (this.#isTooLong && this.#secondLine === UNKNOWN && this.#lineBreaks.isAtEndOf(bytes)) {
-      this.#secondLine = this.#at;
-    }
-  }
-
-  /** Buffered bytes from the current position, up to the next point where the reader has to make a decision. */
-  #scannable(): Buffer {
     const piece = this.#window.pieceFrom(this.#at);
-    if (this.#strays.isLinewise(this.#rowStart) || (this.#isTooLong && this.#secondLine === UNKNOWN)) {
-      const lineBreak = this.#lineBreaks.firstIn(piece);
-      if (lineBreak >= 0) return this.#bounded(piece.subarray(0, lineBreak + 1));
-    }
-    return this.#bounded(piece);
-  }
-
-  #bounded(bytes: Buffer): Buffer {
-    if (this.#isDropped || (this.#isTooLong && this.#secondLine === UNKNOWN)) return bytes;
-    const from = this.#isTooLong ? this.#secondLine : this.#rowStart;
-    const left = from + this.#limit - this.#at;
-    return left < bytes.length ? bytes.subarray(0, left) : bytes;
-  }
-
-  /** The row has reached the limit, or the buffered part of a row that is too long has. */
-  #atBound(): void {
-    if (!this.#isTooLong) {
-      this.#isTooLong = true;
-      this.#secondLine = this.#lineAfter(this.#rowStart);
-    } else {
-      this.#isSecondARow = this.#strays.isRow(this.#window, this.#secondLine, this.#at, this.#columns());
-      this.#isDropped = true;
-    }
-  }
-
-  #finishRow(records: SourceRecord[]): void {
-    const { breaks } = this.#scanner;
-    const second = this.#joinedLine();
-    if (second >= 0) {
-      this.#giveUp(this.#fieldCountError(), second, records);
+    const left = this.#isTooLong ? Infinity : this.#rowStart + this.#limit - this.#at;
+    if (left === 0) {
+      this.#exceedLimit();
       return;
     }
-    if (this.#isTooLong) this.#refuse(rowTooLarge(this.#at - this.#rowStart, this.#limit), records);
-    else if (breaks > 0 && this.#header === null && this.#isHeaderJoined(records)) return;
-    else if (!this.#isBlank()) this.#accept(records);
+    const bytes = left < piece.length ? piece.subarray(0, left) : piece;
+    const end = this.#framer.scan(bytes);
+    this.#at += end < 0 ? bytes.length : end;
+    if (end < 0) return;
+    if (this.#framer.fault === null) this.#finishRow();
+    else this.#giveUp(this.#framer.fault === 'misquoted' ? MISQUOTED : UNCLOSED_ON_LINE);
+  }
+
+  #exceedLimit(): void {
+    this.#isSecondARow = this.#isJoined();
+    this.#isTooLong = true;
+  }
+
+  #finishRow(): void {
+    const { cells, breaks } = this.#framer;
+    if (breaks > 0 && this.#header?.fits(this.#framer) === false) {
+      if (this.#isTooLong ? this.#isSecondARow : this.#isJoined()) {
+        this.#giveUp(wrongFieldCount(cells, this.#columns()));
+        return;
+      }
+    }
+    if (this.#isTooLong) this.#refuse(rowTooLarge(this.#at - this.#rowStart, this.#limit));
+    else if (breaks > 0 && this.#header === null && this.#isHeaderJoined()) return;
+    else if (!this.#isBlank()) this.#accept();
     this.#nextRow(breaks + 1);
   }
 
-  /** The second line of a row that a stray quote seems to have joined from several rows; UNKNOWN for other rows. */
-  #joinedLine(): number {
-    const { count, breaks } = this.#scanner;
-    const columns = this.#columns();
-    if (breaks === 0 || count === columns || columns < 2) return UNKNOWN;
-    const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
-    if (second === UNKNOWN) return UNKNOWN;
-    const isRow = this.#isDropped
-      ? this.#isSecondARow
-      : this.#strays.isRow(this.#window, second, this.#at, columns);
-    return isRow ? second : UNKNOWN;
+  /** Whether a stray quote seems to have joined the row from several rows: its second line is one. */
+  #isJoined(): boolean {
+    const { secondLine } = this.#framer;
+    if (secondLine < 0 || this.#header === null) return false;
+    return this.#strays.isRow(this.#window.slice(this.#rowStart + secondLine, this.#at), this.#header);
   }
 
   /** Whether a stray quote seems to have joined rows to the header. Then its first line becomes the header, as a bad record. */
-  #isHeaderJoined(records: SourceRecord[]): boolean {
-    const second = this.#lineAfter(this.#rowStart);
-    if (!this.#dialect.header || second === UNKNOWN) return false;
-    const names = this.#strays.namesIn(this.#window, this.#rowStart, second, this.#at, this.#scanner.count);
+  #isHeaderJoined(): boolean {
+    if (!this.#dialect.header) return false;
+    const { secondLine, cells } = this.#framer;
+    const second = this.#rowStart + secondLine;
+    const first = this.#window.slice(this.#rowStart, second - 1);
+    const names = this.#strays.namesIn(first, this.#window.slice(second, this.#at), cells);
     if (names === null) return false;
-    this.#header = new TableHeader(names);
-    this.#giveUp(UNCLOSED_IN_HEADER, second, records);
+    this.#header = TableHeader.fitted(names, this.#dialect.width);
+    this.#giveUp(UNCLOSED_IN_HEADER);
     return true;
   }
 
-  #accept(records: SourceRecord[]): void {
-    const { count } = this.#scanner;
-    const row = this.#window.slice(this.#rowStart, this.#at);
+  #accept(): void {
+    const { cells, end } = this.#framer;
+    const cellsEnd = this.#rowStart + end;
+    const { header, width } = this.#dialect;
     if (this.#header === null) {
-      if (count > MAX_COLUMNS) {
-        this.#refuse(tooManyColumns(count, MAX_COLUMNS), records);
+      if (cells > MAX_COLUMNS) {
+        this.#refuse(tooManyColumns(cells, MAX_COLUMNS));
         return;
       }
-      if (this.#dialect.header) {
-        this.#header = new TableHeader(this.#scanner.texts(row));
+      if (header) {
+        const [names] = splitRows([this.#window.slice(this.#rowStart, cellsEnd)], this.#dialect);
+        this.#header = TableHeader.fitted(names!, width);
         this.#bodyStart = this.#at;
-        this.#isHeaderDoubtful = /[\r\n]/.test(row.toString('latin1').trim());
+        this.#isHeaderDoubtful = this.#framer.breaks > 0 || names!.join('').trim().includes('\r');
         return;
       }
-      this.#header = TableHeader.byPosition(count);
+      this.#header = TableHeader.byPosition(width?.cells ?? cells);
       this.#bodyStart = this.#rowStart;
     }
-    if (count !== this.#columns()) {
-      this.#refuse(this.#fieldCountError(), records);
+    if (!this.#header.fits(this.#framer)) {
+      this.#refuse(wrongFieldCount(cells, this.#columns()));
       return;
     }
     this.#isHeaderDoubtful = false;
-    records.push(this.#record(this.#header, row));
-  }
-
-  #fieldCountError(): ItemError {
-    return wrongFieldCount(this.#scanner.count, this.#columns());
-  }
-
-  #record(header: TableHeader, bytes: Buffer): SourceRecord {
-    const row = ++this.#row;
-    const line = this.#line;
-    const cells = this.#scanner.texts(bytes);
-    const suspect = cells.some((cell) => cell.includes(REPLACEMENT));
-    if (suspect && !isUtf8(bytes)) return badRecord(row, line, NOT_TEXT);
     const span = { start: this.#rowStart, end: this.#at };
-    return { row, line, span, content: new TableRow(header, cells), error: null };
+    this.#records.push({ row: ++this.#row, line: this.#line, span, cellsEnd });
   }
 
   /** Whether the row is a blank line or the DOS end-of-file character. */
   #isBlank(): boolean {
-    if (this.#scanner.count !== 1 || this.#scanner.isQuoted) return false;
+    const { cells, filled, isQuoted, end } = this.#framer;
+    if (cells !== 1 || isQuoted) return false;
     const first = this.#window.pieceFrom(this.#rowStart)[0]!;
     if (first > 0x20 && first < 0x80) return false;
-    const cell = this.#scanner.texts(this.#window.slice(this.#rowStart, this.#at))[0]!;
+    const text = this.#window
+      .slice(this.#rowStart, this.#rowStart + end)
+      .toString()
+      .trim();
     // In a table of one column, a line of white space is a row.
-    const text = this.#columns() === 1 ? cell : cell.trim();
-    return text === '' || text === DOS_EOF;
-  }
-
-  /** A quoted cell continues after its closing quote. */
-  #misquoted(records: SourceRecord[]): void {
-    const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
-    this.#giveUp(MISQUOTED, second, records);
-  }
-
-  /** The file ends inside a quoted cell. */
-  #endInQuotes(records: SourceRecord[]): void {
-    const second = this.#isTooLong ? this.#secondLine : this.#lineAfter(this.#rowStart);
-    this.#giveUp(UNCLOSED, second, records);
+    return text === DOS_EOF || (text === '' && (filled === 0 || this.#columns() !== 1));
   }
 
   /** Reports the current row as bad and resumes on its second line, or after the current line if there is none. */
-  #giveUp(error: ItemError, secondLine: number, records: SourceRecord[]): void {
-    if (secondLine === UNKNOWN || (this.#isDropped && this.#rereads === MAX_REREADS)) {
-      const bytes = this.#at - this.#rowStart;
-      this.#refuse(this.#scanner.breaks > 0 ? withUnread(error, bytes) : error, records);
+  #giveUp(error: ItemError): void {
+    const { secondLine, breaks, fault } = this.#framer;
+    const second = this.#rowStart + secondLine;
+    const isLost = this.#isTooLong && fault !== 'unclosed';
+    const isForward = secondLine < 0 || (isLost && this.#rereads === MAX_REREADS);
+    this.#refuse(isForward && breaks > 0 ? withUnread(error, this.#at - this.#rowStart) : error);
+    if (isForward) {
       // Otherwise the row ended with a line break, or with the file.
-      this.#isSkippingLine = this.#scanner.isMisquoted;
-      this.#nextRow(this.#scanner.breaks + (this.#isSkippingLine ? 0 : 1));
-      return;
-    }
-    this.#refuse(error, records);
-    if (this.#isDropped) {
+      this.#isSkippingLine = fault === 'misquoted';
+      this.#nextRow(breaks + (this.#isSkippingLine ? 0 : 1));
+    } else if (isLost) {
       this.#rereads++;
       // Includes the line break, which shows whether an LF belongs to a CR.
-      this.#resumeAt = this.#at = secondLine - 1;
+      this.#resumeAt = this.#at = second - 1;
       this.#nextRow(0);
     } else {
-      this.#strays.goBack(secondLine, this.#at);
-      this.#at = secondLine;
+      this.#strays.goBack(second, this.#at);
+      this.#at = second;
       this.#nextRow(1);
     }
   }
 
   /** Reports the current row as a bad record. A bad header is reported at the end, with the size of the file. */
-  #refuse(error: ItemError, records: SourceRecord[]): void {
-    if (this.#header === null && this.#dialect.header) {
-      this.#headerError = error;
-      return;
-    }
-    records.push(badRecord(++this.#row, this.#line, error));
+  #refuse(error: ItemError): void {
+    if (this.#header === null && this.#dialect.header) this.#headerError = error;
+    else this.#records.push(badRecord(++this.#row, this.#line, error));
   }
 
   /** Starts a row at the current offset, `lines` lines below the start of the previous one. */
@@ -357,22 +324,24 @@ export class CsvReader implements RecordReader {
     this.#line += lines;
     this.#afterCr = this.#endsWithCr && this.#window.indexOf(CR, this.#at - 1, this.#at) >= 0;
     this.#rowStart = this.#at;
-    this.#isTooLong = this.#isDropped = false;
-    this.#secondLine = UNKNOWN;
-    this.#scanner.begin(this.#header === null ? MAX_COLUMNS : this.#columns());
+    this.#isTooLong = false;
+    this.#framer.begin(
+      this.#header === null ? MAX_COLUMNS : this.#columns(),
+      this.#strays.isLinewise(this.#rowStart),
+    );
   }
 
   #columns(): number {
     return this.#header?.names.length ?? 0;
   }
 
-  /** Skips to the next line, or to the end of the piece if the line does not end in it. */
+  /** Skips the rest of the line. */
   #skipLine(): void {
     const piece = this.#window.pieceFrom(this.#at);
-    const lineBreak = this.#lineBreaks.firstIn(piece);
-    this.#at += lineBreak < 0 ? piece.length : lineBreak + 1;
+    const end = this.#endsWithCr ? piece.findIndex((byte) => this.#isBreak(byte)) : piece.indexOf(LF);
+    this.#at += end < 0 ? piece.length : end + 1;
     this.#rowStart = this.#at;
-    if (lineBreak < 0) return;
+    if (end < 0) return;
     this.#isSkippingLine = false;
     this.#nextRow(1);
   }
@@ -382,8 +351,8 @@ export class CsvReader implements RecordReader {
     const piece = this.#window.pieceFrom(this.#at);
     let at = 0;
     for (; at < piece.length; at++) {
-      const byte = piece[at];
-      if (byte !== LF && (byte !== CR || !this.#endsWithCr)) break;
+      const byte = piece[at]!;
+      if (!this.#isBreak(byte)) break;
       if (byte === CR || !this.#afterCr) this.#line++;
       this.#afterCr = byte === CR;
     }
@@ -392,9 +361,7 @@ export class CsvReader implements RecordReader {
     return at < piece.length;
   }
 
-  /** Offset of the line after the one at `from`; UNKNOWN if the scan has not reached it. */
-  #lineAfter(from: number): number {
-    const end = this.#lineBreaks.find(this.#window, from, this.#at);
-    return end < 0 ? UNKNOWN : end + 1;
+  #isBreak(byte: number): boolean {
+    return byte === LF || (byte === CR && this.#endsWithCr);
   }
 }

@@ -1,7 +1,11 @@
-import type { ByteWindow } from '../byte-window.ts';
 import type { CsvDialect } from './csv-dialect.ts';
-import { CR, LineBreaks } from './line-breaks.ts';
-import { RowScanner } from './row-scanner.ts';
+import { RowFramer } from './row-framer.ts';
+import { splitRows } from './split-rows.ts';
+import type { TableHeader } from './table-row.ts';
+
+const SPACE = 0x20;
+const LF = 0x0a;
+const CR = 0x0d;
 
 /** Limit on rescanned bytes, as a multiple of the bytes before them plus the row limit: keeps reading linear. */
 const MAX_RESCANS = 4;
@@ -11,17 +15,17 @@ const MAX_RESCANS = 4;
  * Once the limit is exceeded, rows in the part scanned so far may not span lines.
  */
 export class StrayQuotes {
-  readonly #probe: RowScanner;
-  readonly #lineBreaks: LineBreaks;
+  readonly #dialect: CsvDialect;
+  readonly #probe: RowFramer;
   readonly #limit: number;
   #rescanned = 0;
   #linewiseUntil = 0;
 
   /** `limit` is the maximum number of bytes in a row. */
   constructor(dialect: CsvDialect, limit: number) {
+    this.#dialect = dialect;
     this.#limit = limit;
-    this.#probe = new RowScanner(dialect);
-    this.#lineBreaks = new LineBreaks(dialect);
+    this.#probe = new RowFramer(dialect);
   }
 
   /** Whether a row that starts at `offset` must end on the same line. */
@@ -36,41 +40,30 @@ export class StrayQuotes {
       this.#linewiseUntil = Math.max(this.#linewiseUntil, reached);
   }
 
-  /** Whether the line at `from` is by its cells a complete row of a table with several columns. */
-  isRow(window: ByteWindow, from: number, to: number, columns: number): boolean {
-    const end = this.#lineBreaks.find(window, from, to);
-    return columns > 1 && this.#isCompleteRow(window.slice(from, end < 0 ? to : end), columns);
+  /** Whether the first of the lines is by its cells a complete row of a table with several columns. */
+  isRow(lines: Buffer, header: TableHeader): boolean {
+    return header.names.length > 1 && this.#isLine(lines) && header.fits(this.#probe);
   }
 
   /**
-   * The column names in the first line of a header that a stray quote seems to have joined from several lines: that line
-   * and the next non-blank line have as many cells as the whole header. Null for any other header.
+   * The column names in the first line of a header of `cells` cells that a stray quote seems to have joined from several
+   * lines: that line and the next non-blank one of `below` have as many cells as the whole header. Null for any other.
    */
-  namesIn(window: ByteWindow, from: number, second: number, to: number, columns: number): string[] | null {
-    let start = second;
-    let end = this.#lineBreaks.find(window, start, to);
-    while (end >= 0 && isBlank(window.slice(start, end))) {
-      start = end + 1;
-      end = this.#lineBreaks.find(window, start, to);
-    }
-    if (!this.#isCompleteRow(window.slice(start, end < 0 ? to : end), columns)) return null;
-    const line = window.slice(from, this.#lineBreaks.find(window, from, second));
-    this.#probe.begin(0);
-    this.#probe.scan(line, 0);
-    const quote = this.#probe.cellStart - 1;
-    const whole = Buffer.concat([line.subarray(0, quote), line.subarray(quote + 1)]);
-    this.#probe.begin(columns);
-    const isWhole = this.#probe.scan(whole, 0) < 0 && this.#probe.finish(whole.length);
-    return isWhole && this.#probe.count === columns ? this.#probe.texts(whole) : null;
+  namesIn(first: Buffer, below: Buffer, cells: number): string[] | null {
+    let next = below.findIndex((byte) => byte !== SPACE && byte !== LF && byte !== CR);
+    while (below[next - 1] === SPACE) next--;
+    if (next < 0 || !this.#isLine(below.subarray(next)) || this.#probe.cells !== cells) return null;
+    this.#isLine(first);
+    const quote = this.#probe.openedAt;
+    const whole = Buffer.concat([first.subarray(0, quote), first.subarray(quote + 1)]);
+    if (!this.#isLine(whole) || this.#probe.cells !== cells) return null;
+    return splitRows([whole.subarray(0, this.#probe.end)], this.#dialect)[0]!;
   }
 
-  #isCompleteRow(line: Buffer, columns: number): boolean {
-    this.#probe.begin(0);
-    const isWhole = this.#probe.scan(line, 0) < 0 && this.#probe.finish(line.length);
-    return isWhole && this.#probe.count === columns;
+  /** Whether the first line is complete in itself. */
+  #isLine(lines: Buffer): boolean {
+    this.#probe.begin(Infinity, true);
+    const end = this.#probe.scan(lines);
+    return this.#probe.fault === null && (end >= 0 || this.#probe.finish());
   }
-}
-
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || byte === CR);
 }

@@ -1,4 +1,5 @@
 import type { Fields } from '../record.ts';
+import type { SharedWidth } from './shared-width.ts';
 
 const NO_COLUMN = -1;
 const NO_NAMES: readonly string[] = [];
@@ -6,6 +7,10 @@ const NO_NAMES: readonly string[] = [];
 /** The column names of a table and their positions. Of equal names, the first wins. */
 export class TableHeader {
   readonly names: readonly string[];
+  /** Cells of the header row, as many as columns where it lacks the name of the first. */
+  readonly written: number;
+  /** Least number of cells of a row: those of unnamed columns at the end may be missing. */
+  readonly #least: number;
   readonly #exact = new Map<string, number>();
   readonly #folded = new Map<string, number>();
   /** Cache of lookups: every row is asked for the same few names. */
@@ -16,13 +21,31 @@ export class TableHeader {
     return new TableHeader(Array.from({ length: columns }, (_, index) => String(index + 1)));
   }
 
-  constructor(cells: readonly string[]) {
+  /** The names in a header, fitted to the width of its rows: without those behind it, or with columns named by position. */
+  static fitted(cells: readonly string[], width: SharedWidth | null): TableHeader {
+    if (width === null) return new TableHeader(cells);
+    if (width.isNumbered) return new TableHeader(['1', ...cells], width.cells);
+    const { names } = TableHeader.byPosition(width.cells);
+    return new TableHeader(
+      names.map((name, column) => cells[column] ?? name),
+      cells.length,
+    );
+  }
+
+  constructor(cells: readonly string[], written = cells.length) {
+    this.written = written;
     this.names = cells.map((cell) => cell.trim());
+    this.#least = Math.max(1, this.names.findLastIndex((name) => name !== '') + 1);
     this.names.forEach((name, column) => {
       if (!this.#exact.has(name)) this.#exact.set(name, column);
       const folded = name.toLowerCase();
       if (!this.#folded.has(folded)) this.#folded.set(folded, column);
     });
+  }
+
+  /** Whether a row of so many cells, `filled` without the empty ones at its end, is one of the table. */
+  fits({ cells, filled }: { readonly cells: number; readonly filled: number }): boolean {
+    return filled <= this.names.length && cells >= this.#least;
   }
 
   column(name: string): number | undefined {

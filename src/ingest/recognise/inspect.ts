@@ -27,6 +27,8 @@ export interface Inspection {
   readonly withoutText: FileColumns[];
   /** Paths of tables whose first row was recognised as data. */
   readonly withoutHeader: string[];
+  /** Paths of tables whose header has another number of cells than their rows. */
+  readonly fittedHeaders: string[];
 }
 
 /** Max records per file that are searched for unjudged text. */
@@ -53,6 +55,7 @@ export async function inspectSources(
   const unjudgedColumns: FileColumns[] = [];
   const withoutText: FileColumns[] = [];
   const withoutHeader: string[] = [];
+  const fittedHeaders: string[] = [];
   const wanted = new WantedColumns(configs);
   const others: FrozenSource[] = [];
   let found = 0;
@@ -73,13 +76,17 @@ export async function inspectSources(
       withoutText.push({ path: source.path, columns: labelled(examined.columns) });
       continue;
     }
-    if (examined.layout.kind === 'csv' && !examined.layout.header) withoutHeader.push(source.path);
+    if (examined.layout.kind === 'csv') {
+      const { header, width } = examined.layout;
+      if (!header) withoutHeader.push(source.path);
+      else if (width !== null) fittedHeaders.push(source.path);
+    }
     const columns = columnsOf(examined, source, config).unjudged;
     if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
   }
   await inspectOthers(others, configs, wanted, itemBytes, signal);
   wanted.requireAll();
-  return { unjudgedColumns, withoutText, withoutHeader };
+  return { unjudgedColumns, withoutText, withoutHeader, fittedHeaders };
 }
 
 /** Looks for columns still missing, in files that may be tables despite their names. */

@@ -1,7 +1,6 @@
 import type { SourceConfig } from '../../config/run-config.ts';
-import type { CsvDialect } from '../../formats/csv/csv-dialect.ts';
+import { type CsvDialect, sniffDialect } from '../../formats/csv/csv-dialect.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
-import { namedDelimiter, sniffDelimiter, sniffLineBreak } from '../../formats/csv/delimiter.ts';
 import { skipSpace } from '../../formats/json/scan.ts';
 import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
 import { isFields, recordsOf } from '../../formats/record.ts';
@@ -46,7 +45,9 @@ export function recogniseLayout(
   const name = path.toLowerCase().replace(/\.gz$/, '');
   switch (forced ?? layoutByName(name)) {
     case 'csv':
-      return forced === null && isObject(parsed(firstLine(head))) ? { kind: 'jsonl' } : csvLayout(head, name);
+      return forced === null && isObject(parsed(firstLine(head)))
+        ? { kind: 'jsonl' }
+        : csvLayout(head, complete, name);
     case 'jsonl':
       return forced === null ? jsonlLayout(head, complete) : { kind: 'jsonl' };
     case 'json':
@@ -78,10 +79,8 @@ export function layoutByName(path: string): SourceConfig['layout'] {
   }
 }
 
-function csvLayout(head: Buffer, name: string): { readonly kind: 'csv' } & CsvDialect {
-  const delimiter = sniffDelimiter(head, name.endsWith('.tsv') ? '\t' : null);
-  const namesDelimiter = namedDelimiter(head) !== null;
-  return { kind: 'csv', delimiter, lineBreak: sniffLineBreak(head), namesDelimiter, header: true };
+function csvLayout(head: Buffer, complete: boolean, name: string): { readonly kind: 'csv' } & CsvDialect {
+  return { kind: 'csv', ...sniffDialect(head, complete, name.endsWith('.tsv') ? '\t' : null) };
 }
 
 /** A file named as JSON Lines has that layout unless it clearly is a single array. */
@@ -116,7 +115,7 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
   if (first === '{' && !complete && wrappedArray(head) !== null) return jsonLayout(head, false);
   // A record longer than the head must get the same layout as a short one.
   if (!complete && beginsWithCutObject(head)) return jsonLayout(head, false);
-  const table = csvLayout(head, name);
+  const table = csvLayout(head, complete, name);
   return isValidTable(head, table) ? table : { kind: 'text' };
 }
 

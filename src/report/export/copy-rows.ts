@@ -1,4 +1,5 @@
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import { TableHeader } from '../../formats/csv/table-row.ts';
 import { OriginalText } from '../../formats/encoding/original-text.ts';
 import { type RowChoice, copyTable } from '../../formats/parquet/write-table.ts';
 import type { ReadRecord } from '../../formats/record.ts';
@@ -107,18 +108,22 @@ async function* flat(batches: AsyncIterable<readonly RowAgain[]>): AsyncGenerato
 
 function headerAddition({ layout, reader }: RecordsAgain, what: ExportKind): Addition | null {
   if (what.kind === 'clean' || layout.kind !== 'csv' || !layout.header) return null;
-  const names = reader instanceof CsvReader ? (reader.header?.names ?? []) : [];
-  return headerCells(names, layout.delimiter, what.key);
+  return headerCells(headerOf(reader), layout, what.key);
 }
 
 /** What is added to a row that is kept: nothing to a clean one. Null if an annotation has no place in it. */
 function additionTo(
   record: ReadRecord,
-  { layout }: RecordsAgain,
+  { layout, reader }: RecordsAgain,
   what: ExportKind,
   { value }: { readonly value: Moderation | null },
 ): { readonly added: Addition | null } | null {
   if (what.kind === 'clean' || value === null) return { added: null };
-  const added = layout.kind === 'csv' ? rowCells(value, layout.delimiter) : memberOf(record, what.key, value);
+  const added =
+    layout.kind === 'csv' ? rowCells(value, headerOf(reader), layout) : memberOf(record, what.key, value);
   return added === null ? null : { added };
+}
+
+function headerOf(reader: RecordsAgain['reader']): TableHeader {
+  return (reader instanceof CsvReader ? reader.header : null) ?? new TableHeader([]);
 }

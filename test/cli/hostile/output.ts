@@ -31,6 +31,7 @@ const OURS = [
   /^Columns not judged in /,
   /^Open next: /,
   /^No text column was recognised in /,
+  /^Read with the width of the rows/,
   /^Read without a header/,
   /^\/\S/,
   /^verified: /,

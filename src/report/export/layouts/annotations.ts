@@ -1,5 +1,8 @@
 import { Failure } from '../../../domain/failure.ts';
+import type { CsvDialect } from '../../../formats/csv/csv-dialect.ts';
 import type { Delimiter } from '../../../formats/csv/delimiter.ts';
+import { RowFramer } from '../../../formats/csv/row-framer.ts';
+import type { TableHeader } from '../../../formats/csv/table-row.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
 import { inertText } from '../../../record/tables/csv.ts';
 import type { Moderation } from '../moderation.ts';
@@ -27,7 +30,11 @@ export function memberOf({ content }: ReadRecord, key: string, moderation: Moder
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return { text: names.length === 0 ? escaped : `,${escaped}`, at: (text) => text.lastIndexOf('}') };
+  const text = names.length === 0 ? escaped : `,${escaped}`;
+  return (record) => {
+    const at = record.lastIndexOf('}');
+    return { text, at, upTo: at };
+  };
 }
 
 /** The value of a column that is added to a typed table. */
@@ -39,27 +46,50 @@ export function columnOf({ content }: ReadRecord, key: string, moderation: Moder
   return JSON.stringify(moderation);
 }
 
-/** The addition to the header of a table. */
-export function headerCells(names: readonly string[], delimiter: Delimiter, key: string): Addition {
+/** The addition to the header of a table, behind all columns of its rows. */
+export function headerCells(
+  { names, written }: TableHeader,
+  { delimiter }: CsvDialect,
+  key: string,
+): Addition {
   const added = CELLS.map(([name]) => `${key}_${name}`);
   const known = new Set(names.map((name) => name.toLowerCase()));
   if (added.some((name) => known.has(name.toLowerCase()))) {
     throw taken(key, 'the table already has columns that begin with');
   }
-  return cells(added, delimiter);
+  const missing = delimiter.repeat(Math.max(0, names.length - written));
+  return (header) => {
+    const at = endOfRow(header);
+    return { text: missing + cells(added, delimiter), at, upTo: at };
+  };
 }
 
-/** The addition to a row of a table: no cell can begin a formula. */
-export function rowCells(moderation: Moderation, delimiter: Delimiter): Addition {
-  return cells(
+/**
+ * The addition to a row of a table, below that to its header: empty cells behind the columns give way to it. No cell can
+ * begin a formula.
+ */
+export function rowCells(
+  moderation: Moderation,
+  { names, written }: TableHeader,
+  dialect: CsvDialect,
+): Addition {
+  const columns = Math.max(names.length, written);
+  const added = cells(
     CELLS.map(([, cellOf]) => cellOf(moderation)),
-    delimiter,
+    dialect.delimiter,
   );
+  return (row) => {
+    const framer = new RowFramer(dialect);
+    framer.begin(columns);
+    if (framer.scan(row) < 0) framer.finish();
+    const upTo = endOfRow(row);
+    const missing = dialect.delimiter.repeat(Math.max(0, columns - framer.cells));
+    return { text: missing + added, at: Math.min(framer.end, upTo), upTo };
+  };
 }
 
-function cells(values: readonly (string | number | null)[], delimiter: Delimiter): Addition {
-  const text = values.map((value) => delimiter + cell(value, delimiter)).join('');
-  return { text, at: endOfRow };
+function cells(values: readonly (string | number | null)[], delimiter: Delimiter): string {
+  return values.map((value) => delimiter + cell(value, delimiter)).join('');
 }
 
 /** Offset of the line break that ends a row; the end of the text without one. */

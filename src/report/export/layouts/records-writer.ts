@@ -4,13 +4,16 @@ import type { SourceAgain } from '../../../ingest/items/source-again.ts';
 import type { OutputFile } from '../output/output-file.ts';
 import { SourceRefused } from '../source-refused.ts';
 
-/** Adds text to a record. */
-export interface Addition {
+/** Where text is added to a record: in place of its text from `at` up to `upTo`; only ASCII may follow `at`. */
+interface Insertion {
   /** ASCII. */
   readonly text: string;
-  /** Offset in the record's text at which it goes; only ASCII may follow. */
-  readonly at: (text: Buffer) => number;
+  readonly at: number;
+  readonly upTo: number;
 }
+
+/** Adds text to a record, of which it takes the text. */
+export type Addition = (record: Buffer) => Insertion;
 
 /** Writes records of a source in its own layout, in order, as they are. */
 export interface RecordsWriter {
@@ -42,9 +45,11 @@ export function stretchOf(source: SourceAgain, { span }: ReadRecord): Stretch {
 
 /** The bytes of a stretch with an addition. */
 export function withAddition(source: SourceAgain, { bytes, text }: Stretch, addition: Addition): Buffer {
-  const tail = source.original.ascii(text.toString('latin1', addition.at(text))).length;
-  const at = bytes.length - tail;
-  return Buffer.concat([bytes.subarray(0, at), source.original.ascii(addition.text), bytes.subarray(at)]);
+  const added = addition(text);
+  const ascii = (part: string): Buffer => source.original.ascii(part);
+  const before = bytes.length - ascii(text.toString('latin1', added.at)).length;
+  const behind = ascii(text.toString('latin1', added.upTo));
+  return Buffer.concat([bytes.subarray(0, before), ascii(added.text), behind]);
 }
 
 /** White space as readers pass over it between records, with the end-of-file character of DOS (Ctrl-Z). */

@@ -1,0 +1,184 @@
+import type { CsvSeparation } from './csv-dialect.ts';
+
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * `start`: before the first byte of a cell. `blank`: after CRs at its start, which are part of a line break if only that
+ * follows. `quote`: after a quote in a quoted cell, which closes the cell unless a second quote follows (an escaped
+ * quote). `closed`: after the closing quote. `line end`: after a quoted cell and CRs; only more CRs or an LF may follow.
+ */
+type State = 'start' | 'blank' | 'plain' | 'quoted' | 'quote' | 'closed' | 'line end';
+
+/**
+ * Finds the end of one row of a table (RFC 4180), whose bytes may arrive in pieces, and counts its cells. A quote opens a
+ * quoted cell only as the cell's first byte; elsewhere in an unquoted cell it is data. Stores no cells.
+ */
+export class RowFramer {
+  readonly #delimiter: number;
+  readonly #endsWithCr: boolean;
+  #state: State = 'start';
+  #width = 0;
+  #isLinewise = false;
+  /** Bytes of the row that were scanned. */
+  #offset = 0;
+  #afterCr = false;
+  /** Offset in the row after the last quote that may have closed a cell. */
+  #closedAt = 0;
+
+  /** Cells of the row so far. */
+  cells = 0;
+  /** The same without the empty ones at the end. */
+  filled = 0;
+  /** Offset in the row at which the last of its first `width` cells ends. A CR before the LF that ends the row may precede it. */
+  end = 0;
+  /** Line breaks in quoted cells. */
+  breaks = 0;
+  /** Offset in the row after the first of them; -1 if there is none. */
+  secondLine = -1;
+  /** Offset in the row of the last quote that opened a cell. */
+  openedAt = 0;
+  /** Whether any cell is quoted. */
+  isQuoted = false;
+  /** Scanning stopped because a quoted cell continues after its closing quote, or to the next line. */
+  fault: 'misquoted' | 'unclosed' | null = null;
+
+  constructor({ delimiter, lineBreak }: Pick<CsvSeparation, 'delimiter' | 'lineBreak'>) {
+    this.#delimiter = delimiter.charCodeAt(0);
+    this.#endsWithCr = lineBreak === '\r';
+  }
+
+  /** Starts a row of a table of `width` columns. `isLinewise`: it must end on its first line. */
+  begin(width: number, isLinewise = false): void {
+    this.#state = 'start';
+    this.#width = width;
+    this.#isLinewise = isLinewise;
+    this.#offset = this.cells = this.filled = this.end = this.breaks = 0;
+    this.secondLine = -1;
+    this.#afterCr = this.isQuoted = false;
+    this.fault = null;
+  }
+
+  /**
+   * Scans the next bytes of the row. Returns the index after the row's line break, or where a fault was found; -1 if the
+   * row continues after the bytes.
+   */
+  scan(bytes: Buffer): number {
+    const base = this.#offset;
+    const { length } = bytes;
+    this.#offset += length;
+    let at = 0;
+    while (at < length) {
+      const byte = bytes[at]!;
+      switch (this.#state) {
+        case 'start':
+        case 'blank':
+          if (byte === QUOTE && this.#state === 'start') {
+            this.#state = 'quoted';
+            this.isQuoted = true;
+            this.openedAt = base + at++;
+          } else if (byte === CR && !this.#endsWithCr) {
+            this.#state = 'blank';
+            at++;
+          } else if (byte === this.#delimiter) {
+            this.#endCell(base + at++, false);
+          } else if (byte === LF || byte === CR) {
+            this.#endCell(base + at, false);
+            return at + 1;
+          } else {
+            this.#state = 'plain';
+          }
+          break;
+        case 'plain': {
+          at = this.#plainEnd(bytes, at);
+          if (at === length) return -1;
+          this.#endCell(base + at, true);
+          if (bytes[at++] !== this.#delimiter) return at;
+          break;
+        }
+        case 'quoted': {
+          const quote = bytes.indexOf(QUOTE, at);
+          const to = quote < 0 ? length : quote;
+          this.#countBreaks(bytes, at, to, base);
+          if (this.#isLinewise && this.breaks > 0) {
+            this.fault = 'unclosed';
+            this.breaks = 1;
+            return this.secondLine - base;
+          }
+          if (quote < 0) return -1;
+          at = quote + 1;
+          this.#closedAt = base + at;
+          this.#state = 'quote';
+          break;
+        }
+        case 'quote':
+          if (byte === QUOTE) {
+            this.#afterCr = false;
+            this.#state = 'quoted';
+            at++;
+          } else this.#state = 'closed';
+          break;
+        case 'closed':
+        case 'line end': {
+          const isDelimiter = byte === this.#delimiter && this.#state === 'closed';
+          if (!isDelimiter && byte !== LF && byte !== CR) {
+            this.fault = 'misquoted';
+            return at;
+          }
+          at++;
+          if (byte === CR && !this.#endsWithCr) {
+            this.#state = 'line end';
+            break;
+          }
+          this.#endQuoted();
+          if (!isDelimiter) return at;
+        }
+      }
+    }
+    return -1;
+  }
+
+  /** Ends the row at the end of the file. False if a quoted cell is still open. */
+  finish(): boolean {
+    if (this.#state === 'quoted') return false;
+    if (this.#state === 'plain') this.#endCell(this.#offset, true);
+    else if (this.#state === 'start' || this.#state === 'blank') this.#endCell(this.#offset, false);
+    else this.#endQuoted();
+    return true;
+  }
+
+  #plainEnd(bytes: Buffer, from: number): number {
+    const { length } = bytes;
+    const delimiter = this.#delimiter;
+    const endsWithCr = this.#endsWithCr;
+    let at = from;
+    for (; at < length; at++) {
+      const byte = bytes[at]!;
+      if (byte === delimiter || byte === LF || (byte === CR && endsWithCr)) break;
+    }
+    return at;
+  }
+
+  #endQuoted(): void {
+    this.#endCell(this.#closedAt, this.#closedAt - this.openedAt > 2);
+  }
+
+  #endCell(end: number, isFilled: boolean): void {
+    if (++this.cells <= this.#width) this.end = end;
+    if (isFilled) this.filled = this.cells;
+    this.#state = 'start';
+    this.#afterCr = false;
+  }
+
+  /** A CR LF in a table whose lines end with CR is one line break, which the line after the first byte begins with. */
+  #countBreaks(bytes: Buffer, from: number, to: number, base: number): void {
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte === LF ? !this.#afterCr : byte === CR && this.#endsWithCr) {
+        if (this.breaks++ === 0) this.secondLine = base + at + 1;
+      }
+      this.#afterCr = byte === CR && this.#endsWithCr;
+    }
+  }
+}
