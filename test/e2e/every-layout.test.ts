@@ -40,6 +40,13 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
       'ok',
     ],
   ],
+  ['a/wide-header.csv', `id,comment,approve,reject\n1,${text('one')}\n2,${text('two')}\n`, ['ok', 'ok']],
+  ['a/trailing.csv', `id,comment\r\n1,${text('one')},\r\n2,${text('two')},,\r\n`, ['ok', 'ok']],
+  [
+    'a/newline.json',
+    `[{"text":"${text('one')}"},{"text":"${text('two\n')}"},{"text":"${text('three')}"}]`,
+    ['ok', 'MALFORMED_ROW', 'ok'],
+  ],
   ['a/good.tsv', `id\tbody\n1\t${text('tsv')}\n`, ['ok']],
   ['a/semicolon.csv', `\ufeffid;comment\r\n1;${text('semicolon')}\r\n2;"${text('a;b')}"\r\n`, ['ok', 'ok']],
   [

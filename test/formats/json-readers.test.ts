@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonReader } from '../../src/formats/json/json-reader.ts';
 import { JsonlReader } from '../../src/formats/json/jsonl-reader.ts';
+import { isFields } from '../../src/formats/record.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
 const LIMIT = 100_000;
@@ -127,6 +128,83 @@ describe('a JSON array', () => {
       ({ error }) => error?.code,
     );
     expect(codes).toEqual([undefined, 'MALFORMED_ROW', undefined]);
+  });
+
+  const element = (index: number) =>
+    index % 2 === 0
+      ? { id: index, text: `word ${index}, {"a":[1]} "word"` }
+      : {
+          id: index,
+          messages: [
+            { role: 'user', content: 'a word' },
+            { role: 'assistant', content: 'word' },
+          ],
+        };
+  const STYLES: readonly [name: string, write: (values: readonly unknown[]) => string][] = [
+    ['on one line', (values) => JSON.stringify(values)],
+    ['on a line each', (values) => `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]\n`],
+    ['indented', (values) => JSON.stringify(values, null, 2)],
+  ];
+
+  test.each(STYLES)('of which a string holds line breaks has one bad record: %s', (_name, write) => {
+    const text = write(Array.from({ length: 1000 }, (_, index) => element(index)));
+    for (const raw of ['\n', '\r\n\r\n', '\t', '\n{ x }\n', '\n"quoted"\n,\n']) {
+      for (const which of [0, 1, 500, 999]) {
+        const at = text.indexOf('word', text.indexOf(`"id":${text.includes('": ') ? ' ' : ''}${which},`));
+        const bytes = Buffer.from(text.slice(0, at) + raw + text.slice(at));
+        for (const sizes of [WHOLE, [61]]) {
+          const records = readAll(new JsonReader('array', LIMIT), bytes, sizes);
+          const ids = records.flatMap(({ content }) => (isFields(content) ? [content.get('id')] : []));
+          const others = Array.from({ length: 1000 }, (_, index) => index).filter((id) => id !== which);
+          expect(ids.filter((id) => id !== undefined)).toEqual(others);
+          if (!raw.includes('{') && !raw.includes('"')) expect(records).toHaveLength(1000);
+        }
+      }
+    }
+  });
+
+  test.each(STYLES)('loses no more than an element and its neighbour to a quote: %s', (_name, write) => {
+    const text = write(Array.from({ length: 10 }, (_, index) => element(index)));
+    for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
+      for (const damaged of [
+        text.slice(0, at) + text.slice(at + 1),
+        `${text.slice(0, at)}"${text.slice(at)}`,
+      ]) {
+        const records = readAll(new JsonReader('array', LIMIT), Buffer.from(damaged), WHOLE);
+        expect(records.filter(({ error }) => error === null).length, damaged).toBeGreaterThanOrEqual(8);
+      }
+    }
+  });
+
+  test.each(['"},{"a', '","b', '{"a":["b",\n', '[{"a":"\n},{"b":[[', '{"a":"b"c,{'])(
+    'made of %j is read in linear time',
+    (part) => {
+      const seconds = (count: number): number => {
+        const bytes = Buffer.from(`[{"a":1},${part.repeat(count)}`);
+        const { user } = process.cpuUsage();
+        readAll(new JsonReader('array', 100_000_000), bytes, [65_536]);
+        return (process.cpuUsage().user - user) / 1e6;
+      };
+      expect(seconds(400_000)).toBeLessThan(5);
+    },
+  );
+
+  test('may have byte order marks in it, and arrays behind it', () => {
+    const text = '[{"a":1},\n\ufeff{"a":2}]\n\ufeff[{"a":3},{"a":4}]\n';
+    const codes = (json: string) =>
+      readAll(new JsonReader('array', LIMIT), Buffer.from(json), [3]).map(({ error }) => error?.code);
+    expect(codes(text)).toEqual([undefined, undefined, 'MALFORMED_ROW', undefined, undefined]);
+    const lines = '{"a":1}\n\ufeff{"a":2}\n\ufeff\n{"a":"\u0001"}\n{"a":"x\ny"}\n{"a":4}\n{"a';
+    const records = readAll(new JsonlReader(LIMIT), Buffer.from(lines), [3]);
+    expect(records.map(({ line, error }) => [line, error?.code])).toEqual([
+      [1, undefined],
+      [2, undefined],
+      [4, 'MALFORMED_ROW'],
+      [5, 'MALFORMED_ROW'],
+      [6, 'MALFORMED_ROW'],
+      [7, undefined],
+      [8, 'MALFORMED_ROW'],
+    ]);
   });
 
   test('that is cut short, or goes on after its end, says so', () => {

@@ -9,27 +9,25 @@ const LF = 0x0a;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Bytes that may be rescanned after broken values, in addition to four times the bytes before: keeps reading linear. */
-const MAX_RESCAN_BYTES = 8 * 1024 * 1024;
+const NOT_CLOSED = 'the record is not closed';
 
-/** Start of the value being scanned. */
-interface OpenValue {
-  readonly start: number;
-  readonly line: number;
-  readonly opener: number;
-  /** Bytes before it on its line. */
-  readonly column: number;
-}
+/** Bytes of a byte order mark, which files that were joined have in their middle. */
+const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** Where to resume if the value turns out to be broken. */
-interface Restart {
+/** What may follow a string within a value. */
+const AFTER_STRING: readonly number[] = [QUOTE, COMMA, COLON, CLOSE_BRACKET, CLOSE_BRACE];
+
+/** Where a value starts, or seems to. */
+interface Place {
   readonly offset: number;
   readonly line: number;
+  /** Bytes before it on its line. */
   readonly column: number;
 }
 
@@ -37,11 +35,12 @@ interface Restart {
  * Reads the values of a JSON array, or a sequence of JSON values, as one record each. Buffers at most one value (up to
  * `limit` bytes) and one piece of the file.
  *
- * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. If a bracket or
- * quote is missing, so that a value seems not to end, reading resumes where the next value seems to start: at an object
- * inside an object that has no name before it, or at the first later line that starts with the value's own opening
- * bracket and is not indented further. After too much rescanning, such a line ends the value immediately. A bracket that
- * closes the array too early is a bad record of its own.
+ * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. A line break in a
+ * string, a bracket out of place, text behind a string and an object without a name in an object are damage. A damaged
+ * value ends where its brackets do, or at the first line that opens another value: one that starts with the bracket that
+ * values start with, and is not indented further than this one. If such a line came before the damage showed, or the value
+ * has no end, reading goes back to it; then each such line ends a value, up to where reading had come. So nothing is
+ * scanned more than twice. A bracket that closes the array too early is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -57,18 +56,21 @@ export class JsonReader implements RecordReader {
   #lineStart = 0;
   /** Whether only white space was seen on the current line. */
   #lineIsBlank = true;
-  #value: OpenValue = { start: 0, line: 1, opener: 0, column: 0 };
+  #value: Place = { offset: 0, line: 1, column: 0 };
+  /** The byte that the first value starts with. */
+  #opener: number | null = null;
   #inString = false;
   #escaped = false;
-  /** The last byte outside strings that is not white space. */
+  /** The last byte of the value outside strings that is not white space; a quote after a string. */
   #last = 0;
-  /** The value's brackets or quotes do not match. */
-  #isBroken = false;
-  /** The value exceeds the limit and no restart was found: its bytes are skipped. */
+  #isDamaged = false;
+  /** The value exceeds the limit: its bytes are skipped. */
   #isSkipped = false;
-  #restart: Restart | null = null;
-  #rescanned = 0;
-  /** A value that starts before this offset ends at the first line that may start another. */
+  /** The first line in the value that seems to open another one. */
+  #restart: Place | null = null;
+  /** The first object in a list behind the damage: where reading goes on if the value has no end and no such line. */
+  #lastResort: Place | null = null;
+  /** A value that starts before this offset ends at the first such line, or at such an object. */
   #linewiseUntil = 0;
   /** Whether a bracket closed the array, and whether data after it was reported. */
   #isClosed = false;
@@ -140,7 +142,7 @@ export class JsonReader implements RecordReader {
 
   /** Offset of the first byte to keep in the buffer. */
   #needed(): number {
-    return this.#phase === 'value' && !this.#isSkipped ? this.#value.start : this.#at;
+    return this.#phase === 'value' && !this.#isSkipped ? this.#value.offset : this.#at;
   }
 
   /** Scans the piece, which starts at the current position; stops early if the position changes or a limit is reached. */
@@ -149,7 +151,7 @@ export class JsonReader implements RecordReader {
     let bytes = piece;
     for (let index = 0; index < bytes.length; index++) {
       if (this.#phase === 'value' && !this.#isSkipped) {
-        const bound = this.#value.start + this.#limit + 1 - base;
+        const bound = this.#value.offset + this.#limit + 1 - base;
         if (index >= bound) {
           this.#at = base + index;
           this.#exceedLimit(records);
@@ -157,7 +159,7 @@ export class JsonReader implements RecordReader {
         }
         if (bound < bytes.length) bytes = piece.subarray(0, bound);
       }
-      if (this.#inString) {
+      if (this.#inString && !this.#lineIsBlank) {
         index = this.#skipString(bytes, index);
         if (index === bytes.length) break;
       }
@@ -167,11 +169,16 @@ export class JsonReader implements RecordReader {
         this.#endLine(records);
       } else if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) {
         if (this.#lineIsBlank && byte !== COMMA && this.#beginLine(byte, records)) return;
+        if (this.#inString) {
+          // The loop comes back to this byte.
+          if (!this.#lineIsBlank) index--;
+          continue;
+        }
         if (this.#phase === 'value') this.#insideValue(byte, records);
         else this.#outsideValue(byte, records);
         this.#last = byte;
       }
-      // The position was set back, to rescan what follows a broken value.
+      // The value ended before this byte, which is scanned again, or reading goes back.
       if (this.#at !== base + index + 1) return;
     }
     this.#at = base + bytes.length;
@@ -187,6 +194,7 @@ export class JsonReader implements RecordReader {
       else if (byte === BACKSLASH) this.#escaped = true;
       else if (byte === QUOTE) {
         this.#inString = false;
+        this.#last = QUOTE;
         return at + 1;
       }
     }
@@ -194,6 +202,7 @@ export class JsonReader implements RecordReader {
   }
 
   #outsideValue(byte: number, records: SourceRecord[]): void {
+    if (MARK.includes(byte)) return;
     switch (this.#phase) {
       case 'before':
         this.#phase = 'between';
@@ -240,16 +249,23 @@ export class JsonReader implements RecordReader {
   }
 
   #openValue(byte: number, records: SourceRecord[]): void {
-    const start = this.#at - 1;
-    this.#value = { start, line: this.#line, opener: byte, column: start - this.#lineStart };
+    this.#value = this.#here();
+    this.#opener ??= byte;
     this.#phase = 'value';
     this.#stack.clear();
-    this.#isBroken = this.#isSkipped = this.#escaped = false;
-    this.#restart = null;
+    this.#isDamaged = this.#isSkipped = this.#escaped = false;
+    this.#restart = this.#lastResort = null;
+    this.#last = 0;
     this.#insideValue(byte, records);
   }
 
   #insideValue(byte: number, records: SourceRecord[]): void {
+    if (this.#last === QUOTE && !AFTER_STRING.includes(byte)) {
+      // A quote is missing or too many: the last one opened a string rather than closing one.
+      this.#isDamaged = this.#inString = true;
+      this.#escaped = byte === BACKSLASH;
+      return;
+    }
     switch (byte) {
       case QUOTE:
         this.#inString = true;
@@ -258,16 +274,7 @@ export class JsonReader implements RecordReader {
         this.#stack.push(CLOSE_BRACKET);
         return;
       case OPEN_BRACE:
-        // An object inside an object needs a name before it: this one starts the next value.
-        if (this.#last === COMMA && this.#stack.top === CLOSE_BRACE) {
-          const offset = this.#at - 1;
-          const here = { offset, line: this.#line, column: offset - this.#lineStart };
-          // Skipped bytes are no longer buffered.
-          this.#restart = this.#isSkipped ? here : (this.#restart ?? here);
-          this.#isBroken = true;
-          if (this.#goBack('the record is not closed', records)) return;
-        }
-        this.#stack.push(CLOSE_BRACE);
+        if (this.#last !== COMMA || !this.#opensValue(records)) this.#stack.push(CLOSE_BRACE);
         return;
       case COMMA:
         if (this.#stack.depth === 0) this.#finish(this.#at - 1, records);
@@ -278,58 +285,75 @@ export class JsonReader implements RecordReader {
     }
   }
 
+  /** Whether the value ends before this brace, which follows a comma. */
+  #opensValue(records: SourceRecord[]): boolean {
+    const here = this.#here();
+    // An object inside an object needs a name before it.
+    const isMisplaced = this.#stack.top === CLOSE_BRACE;
+    if (!isMisplaced && !this.#isDamaged) return false;
+    if (isMisplaced || this.#value.offset < this.#linewiseUntil) {
+      this.#endAt(this.#restart ?? here, NOT_CLOSED, records);
+      return true;
+    }
+    this.#lastResort ??= here;
+    return false;
+  }
+
   #close(byte: number, records: SourceRecord[]): void {
     const closed = this.#stack.close(byte);
-    if (closed !== 'next') this.#isBroken = true;
+    if (closed !== 'next') this.#isDamaged = true;
     if (closed !== 'none') {
       if (this.#stack.depth === 0) this.#finish(this.#at, records);
       return;
     }
     // The value does not expect this bracket. After a scalar it closes the array; otherwise it is ignored.
     if (byte !== CLOSE_BRACKET || !this.#isArray || this.#stack.depth > 0) return;
-    this.#isBroken = false;
+    this.#isDamaged = false;
     this.#at--;
     this.#finish(this.#at, records);
   }
 
   #endLine(records: SourceRecord[]): void {
-    // JSON has no line breaks inside strings: the string's closing quote is missing.
-    if (this.#inString) {
-      this.#inString = this.#escaped = false;
-      this.#isBroken = true;
-    }
     const end = this.#at - 1;
     this.#line++;
     this.#lineStart = this.#at;
     this.#lineIsBlank = true;
+    this.#escaped = false;
+    if (this.#inString) this.#isDamaged = true;
     if (this.#phase === 'value' && this.#stack.depth === 0 && !this.#isArray) this.#finish(end, records);
   }
 
-  /** Records where a value may start; true if reading resumes there immediately. */
+  /** Whether the value ends before this byte, the first on its line, because it opens another value. */
   #beginLine(byte: number, records: SourceRecord[]): boolean {
     this.#lineIsBlank = false;
-    if (this.#phase !== 'value' || this.#stack.depth === 0) return false;
-    if (this.#restart !== null && !this.#isSkipped) return false;
-    const column = this.#at - 1 - this.#lineStart;
-    if (byte !== this.#value.opener || column > this.#value.column) return false;
-    this.#restart = { offset: this.#at - 1, line: this.#line, column };
-    const isAbandoned = this.#isSkipped || this.#value.start < this.#linewiseUntil;
-    return isAbandoned && this.#goBack('the record is not closed', records);
+    const here = this.#here();
+    const isInside = this.#phase === 'value' && (this.#stack.depth > 0 || this.#inString);
+    if (!isInside || byte !== this.#opener || here.column > this.#value.column) return false;
+    const isEnd = this.#isDamaged || this.#isSkipped || this.#value.offset < this.#linewiseUntil;
+    if (isEnd) this.#endAt(this.#restart ?? here, NOT_CLOSED, records);
+    else this.#restart ??= here;
+    return isEnd;
+  }
+
+  /** The place of the byte that was scanned last. */
+  #here(): Place {
+    const offset = this.#at - 1;
+    return { offset, line: this.#line, column: offset - this.#lineStart };
   }
 
   /** Ends the current value at `end`. */
   #finish(end: number, records: SourceRecord[]): void {
-    const { start, line } = this.#value;
+    const { offset, line } = this.#value;
     if (this.#isSkipped) {
-      const error = itemError(
-        'ITEM_TOO_LARGE',
-        `the record has ${end - start} bytes of at most ${this.#limit}`,
-      );
-      records.push(badRecord(++this.#row, line, error));
+      const message = `the record has ${end - offset} bytes of at most ${this.#limit}`;
+      records.push(badRecord(++this.#row, line, itemError('ITEM_TOO_LARGE', message)));
     } else {
-      const span = { start: this.#inputStart + start, end: this.#inputStart + end };
-      const record = jsonRecord(this.#window.slice(start, end), this.#row + 1, line, span);
-      if (record.error !== null && this.#isBroken && this.#goBack(record.error.message, records)) return;
+      const span = { start: this.#inputStart + offset, end: this.#inputStart + end };
+      const record = jsonRecord(this.#window.slice(offset, end), this.#row + 1, line, span);
+      if (record.error !== null && this.#isDamaged && this.#restart !== null) {
+        this.#endAt(this.#restart, record.error.message, records);
+        return;
+      }
       this.#row++;
       records.push(record);
     }
@@ -339,39 +363,41 @@ export class JsonReader implements RecordReader {
 
   /** The value has reached the limit. */
   #exceedLimit(records: SourceRecord[]): void {
-    if (!this.#goBack(`the record is not closed within ${this.#limit} bytes`, records))
-      this.#isSkipped = true;
+    const place = this.#restart ?? this.#lastResort;
+    if (place === null) this.#isSkipped = true;
+    else this.#endAt(place, `the record is not closed within ${this.#limit} bytes`, records);
   }
 
   /** The file ends inside a value. */
   #endInValue(records: SourceRecord[]): void {
     const what = 'the record is not closed at the end of the file';
-    if (!this.#isSkipped && this.#goBack(what, records)) return;
-    const bytes = this.#window.end - this.#value.start;
-    records.push(
-      this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
-    );
+    const place = this.#isSkipped ? null : (this.#restart ?? this.#lastResort);
+    if (place !== null) {
+      this.#endAt(place, what, records);
+      return;
+    }
+    records.push(this.#unread(what, this.#window.end));
     this.#phase = 'after';
   }
 
-  /** Reports the value as bad and goes back to where the next one seems to start; false if there is no such place. */
-  #goBack(what: string, records: SourceRecord[]): boolean {
-    if (this.#restart === null) return false;
-    const { offset, line, column } = this.#restart;
-    const bytes = offset - this.#value.start;
-    records.push(
-      this.#bad(`${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`, this.#value.line),
-    );
-    this.#rescanned += this.#at - offset;
-    if (this.#rescanned > 4 * offset + MAX_RESCAN_BYTES)
-      this.#linewiseUntil = Math.max(this.#linewiseUntil, this.#at);
-    this.#at = offset;
-    this.#line = line;
-    this.#lineStart = offset - column;
-    this.#lineIsBlank = false;
-    this.#inString = this.#escaped = false;
+  /** Reports the value as bad and goes on at a place, which may have been passed. */
+  #endAt(place: Place, what: string, records: SourceRecord[]): void {
+    records.push(this.#unread(what, place.offset));
+    if (place.offset < this.#at - 1) this.#linewiseUntil = Math.max(this.#linewiseUntil, this.#at);
+    this.#at = place.offset;
+    this.#line = place.line;
+    this.#lineStart = place.offset - place.column;
+    this.#lineIsBlank = this.#inString = this.#escaped = false;
     this.#phase = 'between';
-    return true;
+  }
+
+  /** The value as a bad record, whose bytes up to `end` were not read. */
+  #unread(what: string, end: number): SourceRecord {
+    const bytes = end - this.#value.offset;
+    return this.#bad(
+      `${what}: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`,
+      this.#value.line,
+    );
   }
 
   #bad(message: string, line: number): SourceRecord {
