@@ -165,8 +165,11 @@ test.each<[what: string, reply: RestScripted, says: RegExp]>([
 });
 
 test('a key that is refused later ends the run', async () => {
-  const server = await restGuard({ script: ofItems(() => ({ status: 401 })) });
-  await expect(judge(await connect([server]), prompts(3))).rejects.toMatchObject({ kind: 'service' });
+  let isRevoked = false;
+  const server = await restGuard({ script: () => (isRevoked ? { status: 401 } : undefined) });
+  const pool = await connect([server]);
+  isRevoked = true;
+  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
 test.each<[what: string, reply: RestScripted]>([

@@ -5,6 +5,7 @@ import { retryMs } from '../../flow/backoff.ts';
 import type { Answer } from '../../guard/protocol/answer.ts';
 import { CallError, type Fault } from '../../guard/protocol/call-error.ts';
 import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
+import { findBarred } from '../../guard/protocol/canary.ts';
 import { notUsable } from '../../guard/protocol/not-usable.ts';
 import { signatureOf, type RequestRow } from '../../guard/tensors/encode-request.ts';
 import type { Canary } from './canary-set.ts';
@@ -36,6 +37,11 @@ export async function askCanary(
       const { fault } = error;
       if (fault.kind === 'refused') return withoutVerdict(canary, fault.code);
       if (fault.kind === 'too-large') return withoutVerdict(canary, 'ITEM_TOO_LARGE');
+      if (fault.kind === 'barred') {
+        const { kind } = await findBarred(guard, signatureOf(row.request), options);
+        if (kind === 'item') return withoutVerdict(canary, 'GUARD_REJECTED');
+        if (kind === 'kind') return withoutVerdict(canary, 'PROBE_NOT_LOADED');
+      }
       if (!mayPass(fault) || attempt === MAX_ATTEMPTS) throw notUsable(error, options);
     }
     await sleep(retryMs(attempt), undefined, { signal: options.signal });

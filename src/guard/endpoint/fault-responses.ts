@@ -1,6 +1,8 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 import { backoffMs, retryMs } from '../../flow/backoff.ts';
-import { type Fault, isTimeout } from '../protocol/call-error.ts';
+import { type CallError, isTimeout } from '../protocol/call-error.ts';
+import type { Barred } from '../protocol/canary.ts';
+import type { BarredRequests } from './barred-requests.ts';
 import type { OwnedTasks } from './owned-tasks.ts';
 import type { EndpointEvents } from './events.ts';
 import type { Flight } from './flight.ts';
@@ -17,6 +19,7 @@ interface FaultResponsesOptions {
   readonly sender: Sender;
   readonly ownedTasks: OwnedTasks;
   readonly health: GuardHealth;
+  readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down'>;
 }
 
@@ -40,7 +43,7 @@ export class FaultResponses {
   }
 
   /** Resolves when the flight's tasks are settled, sent again, or handed to another endpoint. */
-  async failed(flight: Flight, fault: Fault): Promise<void> {
+  async failed(flight: Flight, { fault, answer }: CallError): Promise<void> {
     const { events, health, sender } = this.#options;
     const tasks = flight.tasks.filter((task) => !task.abandoned);
     const single = flight.tasks.length === 1;
@@ -48,8 +51,8 @@ export class FaultResponses {
       case 'endpoint':
         events.down({ reason: fault.reason, reached: fault.reached });
         return;
-      case 'fatal':
-        events.down({ reason: fault.reason, fatal: true });
+      case 'barred':
+        await this.#barred(flight, answer);
         return;
       case 'too-large':
         if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
@@ -74,7 +77,7 @@ export class FaultResponses {
         if (fault.named) health.answered(flight, sender.isSupplied(flight));
         if (!single) this.#sendAsSingles(tasks, fault.code, 0);
         else if (fault.named) this.#settleErrors(tasks, fault.code, true);
-        else await this.#refused(flight, fault.code);
+        else await this.#refused(flight, fault.code, fault.code === 'GUARD_REJECTED' ? answer : null);
         return;
       case 'attempt':
         if (isTimeout(fault)) await this.#timedOut(flight, tasks);
@@ -90,10 +93,33 @@ export class FaultResponses {
   }
 
   /** A refusal without a named reason counts only if the guard judges other content. */
-  async #refused(flight: Flight, code: ItemCode): Promise<void> {
+  async #refused(flight: Flight, code: ItemCode, answer: string | null = null): Promise<void> {
     const judges = await this.#judgesOthers(flight);
-    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true);
+    if (judges === 'yes') this.#settleErrors(flight.tasks, code, true, answer);
     else if (judges === 'unclear') this.#sendAlone(flight.tasks, code);
+  }
+
+  /** Costs the item if others are judged, else the endpoint. */
+  async #barred(flight: Flight, answer: string): Promise<void> {
+    const { barred, health, events } = this.#options;
+    let found: Barred;
+    try {
+      found = await barred.find(flight.tasks[0]!.signature);
+    } catch (error) {
+      if (this.#stopped) return;
+      throw error;
+    }
+    if (this.#stopped) return;
+    if (found.kind === 'failed') {
+      events.down(found);
+      return;
+    }
+    if (found.kind === 'item' || found.kind === 'kind') health.judged();
+    const tasks = flight.tasks.filter((task) => !task.abandoned);
+    if (found.kind === 'kind') this.#settleErrors(tasks, 'PROBE_NOT_LOADED', true, answer);
+    else if (flight.tasks.length > 1) this.#sendAsSingles(tasks, 'GUARD_REJECTED', 0);
+    else if (found.kind === 'item') this.#settleErrors(tasks, 'GUARD_REJECTED', true, answer);
+    else this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', retryMs(1));
   }
 
   /**
@@ -205,7 +231,12 @@ export class FaultResponses {
     this.#ownedTasks.sendAgain(tasks, { alone: true }, cause, retryMs(1));
   }
 
-  #settleErrors(tasks: readonly Task[], code: ItemCode, counted: boolean): void {
-    for (const task of tasks) this.#ownedTasks.settleError(task, code, counted);
+  #settleErrors(
+    tasks: readonly Task[],
+    code: ItemCode,
+    counted: boolean,
+    answer: string | null = null,
+  ): void {
+    for (const task of tasks) this.#ownedTasks.settleError(task, code, counted, answer);
   }
 }

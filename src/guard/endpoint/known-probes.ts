@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryMs } from '../../flow/backoff.ts';
 import { CallError } from '../protocol/call-error.ts';
-import { HARMLESS_GENERATION, silentClip } from '../protocol/canary.ts';
+import { harmlessRow } from '../protocol/canary.ts';
 import type { CallOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
@@ -66,11 +66,10 @@ export class KnownProbes implements ReadyGuard {
 
   async judges(signature: Signature): Promise<Judges> {
     if (!this.#guard.takes(signature)) return 'not taken';
-    const sample = sampleOf(signature);
-    if (sample === null) return 'maybe';
+    if (!isAsked(signature)) return 'maybe';
     let asked = this.#asked.get(signature);
     if (asked === undefined) {
-      asked = this.#ask(sample, signature);
+      asked = this.#ask(signature);
       this.#asked.set(signature, asked);
     }
     return asked;
@@ -86,9 +85,9 @@ export class KnownProbes implements ReadyGuard {
     return reading;
   }
 
-  async #ask(sample: RequestRow, signature: Signature): Promise<Judges> {
+  async #ask(signature: Signature): Promise<Judges> {
     const [asked, absent] = [this.#asked, this.#absent];
-    const answer = await askForProbe(this.#guard, sample, this.#options);
+    const answer = await askForProbe(this.#guard, harmlessRow(signature), this.#options);
     // Asked again for the next item.
     if (answer === 'unknown') asked.delete(signature);
     if (answer !== 'absent') return 'maybe';
@@ -97,18 +96,8 @@ export class KnownProbes implements ReadyGuard {
   }
 }
 
-/** What a guard is asked with; null for a kind that it is not asked about. */
-function sampleOf(signature: Signature): RequestRow | null {
-  switch (signature) {
-    case 'audio':
-      return { request: silentClip(false), sessionId: '' };
-    case 'audio-with-transcript':
-      return { request: silentClip(true), sessionId: '' };
-    case 'generation':
-      return HARMLESS_GENERATION;
-    default:
-      return null;
-  }
+function isAsked(signature: Signature): boolean {
+  return signature === 'generation' || signature === 'audio' || signature === 'audio-with-transcript';
 }
 
 /** Never rejects: the requests that follow will show if the guard fails. */
@@ -124,6 +113,8 @@ async function askForProbe(
     } catch (error) {
       if (!(error instanceof CallError)) return 'unknown';
       const { fault } = error;
+      // The guard itself has answered before.
+      if (fault.kind === 'barred') return 'absent';
       if (fault.kind === 'refused') {
         // A guard without streams says so in many ways: no such RPC, unknown tensors, a reply of another kind.
         const isAbsent = fault.code === 'PROBE_NOT_LOADED' || row.request.requestType === 'generation';

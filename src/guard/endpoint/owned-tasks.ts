@@ -56,9 +56,10 @@ export class OwnedTasks {
     task.settle(outcome);
   }
 
-  settleError(task: Task, code: ItemCode, counted: boolean): void {
+  /** `answer`: see `Task.settleError`. */
+  settleError(task: Task, code: ItemCode, counted: boolean, answer: string | null = null): void {
     this.#tasks.delete(task);
-    task.settleError(code, this.#options.endpoint, counted);
+    task.settleError(code, this.#options.endpoint, counted, answer);
     this.advance(task);
   }
 

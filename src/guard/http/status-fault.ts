@@ -4,17 +4,16 @@ import { retryAfterMs } from './retry-after.ts';
 
 /** What a status that is not 2xx means by RFC 9110, whatever the protocol and the request. */
 export function statusFault(status: number, headers: IncomingHttpHeaders): Fault {
-  if (status >= 300 && status < 400)
-    return { kind: 'endpoint', reason: 'redirects elsewhere', reached: false };
+  if (status >= 300 && status < 400) return { kind: 'barred', reason: 'redirects elsewhere', fatal: false };
   switch (status) {
     case 401:
     case 403:
     case 407:
-      return { kind: 'fatal', reason: 'not authorised' };
+      return { kind: 'barred', reason: 'not authorised', fatal: true };
     case 404:
     case 405:
     case 410:
-      return { kind: 'endpoint', reason: 'unknown path', reached: false };
+      return { kind: 'barred', reason: 'unknown path', fatal: false };
     case 408:
     case 504:
       return { kind: 'attempt', code: 'TIMEOUT' };

@@ -22,7 +22,7 @@ export function classifyKserveHttp({ status, headers, body, about }: HttpFailure
   const named = REQUEST_STATUSES.has(status) ? namedError(text) : null;
   if (named !== null) return { kind: 'refused', code: named, named: true };
   if (status === 404 && about === 'model') {
-    return { kind: 'endpoint', reason: 'unknown model', reached: false };
+    return { kind: 'barred', reason: 'unknown model', fatal: false };
   }
   const texts = status === 503 ? UNAVAILABLE_TEXTS : status === 500 ? INTERNAL_TEXTS : [];
   return texts.find(([pattern]) => pattern.test(text))?.[1] ?? statusFault(status, headers);

@@ -55,7 +55,7 @@ async function isModelReady(calls: KserveCalls, options: CallOptions): Promise<b
 function mayConcernModel(error: CallError): boolean {
   const { fault } = error;
   switch (fault.kind) {
-    case 'endpoint':
+    case 'barred':
       return fault.reason === 'unknown model';
     case 'refused':
       return !(error instanceof UnimplementedCall);

@@ -34,7 +34,9 @@ export type OutReason =
  * - `too-large`: the message as a whole exceeds a size limit.
  * - `endpoint`: the endpoint is not usable for now. Says nothing about the items, except that if `reached` they may have
  *   been running there when it went down.
- * - `fatal`: the endpoint is not usable until a setting is changed.
+ * - `barred`: turned away before anything judged it, because of the endpoint (a wrong key, no such path) or, by a firewall
+ *   in front of it, because of what the request holds. `BarredRequests` finds out which. `reason` and `fatal` (not usable
+ *   until a setting is changed): what it means if it is the endpoint.
  */
 export type Fault =
   | { readonly kind: 'refused'; readonly code: ItemCode; readonly named: boolean }
@@ -44,7 +46,7 @@ export type Fault =
   | { readonly kind: 'rate'; readonly retryAfterMs: number | null }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'endpoint'; readonly reason: OutReason; readonly reached: boolean }
-  | { readonly kind: 'fatal'; readonly reason: OutReason };
+  | { readonly kind: 'barred'; readonly reason: OutReason; readonly fatal: boolean };
 
 /** Whether the call timed out. The guard may still be working on the request. */
 export function isTimeout(fault: Fault): boolean {
@@ -55,11 +57,13 @@ export function isTimeout(fault: Fault): boolean {
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly fault: Fault;
+  /** How the call failed, such as `gRPC status UNAVAILABLE`. Never text from the guard. */
+  readonly answer: string;
 
-  /** `answer`: how the call failed, such as `gRPC status UNAVAILABLE`. Never text from the guard. */
   constructor(answer: string, fault: Fault) {
     super(`the guard call failed: ${answer}`);
     this.fault = fault;
+    this.answer = answer;
   }
 }
 

@@ -1,6 +1,8 @@
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
-import type { AudioRequest } from '../../domain/request.ts';
+import { CANARY_PICTURE } from '../../domain/canary/built-in.ts';
+import type { AudioRequest, GuardRequest } from '../../domain/request.ts';
 import { writeWavHeader } from '../../normalize/audio/wav.ts';
+import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
@@ -31,13 +33,51 @@ export function silentClip(described: boolean): AudioRequest {
   return { requestType: 'prompt', modality: 'audio', audio, transcript };
 }
 
+/** A harmless request of a kind. */
+export function harmlessRow(signature: Signature): RequestRow {
+  return { request: harmlessRequest(signature), sessionId: '' };
+}
+
+function harmlessRequest(signature: Signature): GuardRequest {
+  const { text } = HARMLESS_ROW.request;
+  const image = { requestType: 'prompt', modality: 'image', image: CANARY_PICTURE } as const;
+  const response = { requestType: 'response', modality: 'text', response: text } as const;
+  switch (signature) {
+    case 'prompt':
+      return HARMLESS_ROW.request;
+    case 'response':
+      return { ...response, prompt: null };
+    case 'response-with-prompt':
+      return { ...response, prompt: HARMLESS_GENERATION.request.prompt };
+    case 'multiturn':
+      return {
+        requestType: 'multiturn',
+        modality: 'text',
+        messages: [['user', text]],
+        turns: 1,
+        conversation: null,
+      };
+    case 'generation':
+      return HARMLESS_GENERATION.request;
+    case 'image':
+      return { ...image, caption: null };
+    case 'image-with-caption':
+      return { ...image, caption: text };
+    case 'audio':
+      return silentClip(false);
+    case 'audio-with-transcript':
+      return silentClip(true);
+  }
+}
+
 /**
  * Result for the harmless text. `shared-failure`: the guard failed on everything in the same execution, which proves
  * something about the guard only if nothing else was in flight. `reached`: other requests may have been running on the
  * guard when it failed, and one of them may be the cause.
  */
 export type CanaryResult =
-  | { readonly kind: 'judged' | 'overloaded' | 'shared-failure' }
+  | { readonly kind: 'judged' }
+  | { readonly kind: 'overloaded' | 'shared-failure' }
   | {
       readonly kind: 'failed';
       readonly reason: OutReason;
@@ -45,26 +85,59 @@ export type CanaryResult =
       readonly reached: boolean;
     };
 
+type AskedGuard = Pick<ReadyGuard, 'judge' | 'takes'>;
+
+/** The kind of a harmless text: a stream, to a guard that takes nothing else. */
+function kindOfText(guard: AskedGuard): Signature {
+  return guard.takes('prompt') ? 'prompt' : 'generation';
+}
+
 /**
- * Sends the guard a harmless text, as a stream to a guard that takes nothing else, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict
- * counts as `judged`. Rejects only when the signal is aborted.
+ * Sends the guard a harmless text, to tell apart an item it cannot judge and a guard that judges nothing. Any verdict counts
+ * as `judged`. Rejects only when the signal is aborted.
  */
-export async function tryHarmlessText(
-  guard: Pick<ReadyGuard, 'judge' | 'takes'>,
+export async function tryHarmlessText(guard: AskedGuard, options: CallOptions): Promise<CanaryResult> {
+  return interpret(await harmlessFault(guard, kindOfText(guard), options));
+}
+
+/**
+ * What was turned away: one `item`; a `kind` of requests, while texts are judged; or, as for a harmless text, what is sent to
+ * the endpoint at all.
+ */
+export type Barred = { readonly kind: 'item' | 'kind' } | Exclude<CanaryResult, { kind: 'judged' }>;
+
+/** Finds out why a request of a kind was `barred`, with a harmless one and, if need be, a text. Rejects as `tryHarmlessText`. */
+export async function findBarred(
+  guard: AskedGuard,
+  signature: Signature,
   options: CallOptions,
-): Promise<CanaryResult> {
+): Promise<Barred> {
+  const fault = await harmlessFault(guard, signature, options);
+  if (fault === null || (fault.kind === 'refused' && fault.named)) return { kind: 'item' };
+  const ofKind = signature !== kindOfText(guard) && (fault.kind === 'barred' || fault.kind === 'refused');
+  const result = ofKind ? await tryHarmlessText(guard, options) : interpret(fault);
+  return result.kind === 'judged' ? { kind: 'kind' } : result;
+}
+
+/** Null when it was judged. */
+async function harmlessFault(
+  guard: AskedGuard,
+  signature: Signature,
+  options: CallOptions,
+): Promise<Fault | null> {
   try {
-    const row = guard.takes('prompt') ? HARMLESS_ROW : HARMLESS_GENERATION;
-    const { answers } = await guard.judge([row], options);
-    return answers?.[0] != null ? { kind: 'judged' } : failed('fails on harmless text');
+    const { answers } = await guard.judge([harmlessRow(signature)], options);
+    return answers?.[0] != null ? null : { kind: 'refused', code: 'INVALID_REPLY', named: false };
   } catch (error) {
-    if (error instanceof CallError) return interpret(error.fault);
+    if (error instanceof CallError) return error.fault;
     throw error;
   }
 }
 
-function interpret(fault: Fault): CanaryResult {
-  switch (fault.kind) {
+function interpret(fault: Fault | null): CanaryResult {
+  switch (fault?.kind) {
+    case undefined:
+      return { kind: 'judged' };
     case 'overload':
     case 'rate':
       return { kind: 'overloaded' };
@@ -72,8 +145,8 @@ function interpret(fault: Fault): CanaryResult {
       return { kind: 'shared-failure' };
     case 'endpoint':
       return failed(fault.reason, { reached: fault.reached });
-    case 'fatal':
-      return failed(fault.reason, { fatal: true });
+    case 'barred':
+      return failed(fault.reason, { fatal: fault.fatal });
     case 'attempt':
       return isTimeout(fault)
         ? failed('no answer in time', { reached: true })

@@ -1,4 +1,4 @@
-import { CallError, type OutReason } from './call-error.ts';
+import { CallError, type Fault, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
@@ -34,10 +34,9 @@ export function notUsable(error: unknown, { signal }: Pick<CallOptions, 'signal'
   if (!(error instanceof CallError) || signal.aborted) return error;
   const { fault } = error;
   switch (fault.kind) {
-    case 'fatal':
-      return new NotUsable(fault.reason, true);
     case 'endpoint':
-      return new NotUsable(fault.reason, mayReturn(fault.reason), WRONG_SETTING[fault.reason]);
+    case 'barred':
+      return new NotUsable(fault.reason, isWrongSetting(fault), WRONG_SETTING[fault.reason]);
     case 'refused':
       return new NotUsable('not a guard', true, 'it does not speak the protocol of a guard');
     case 'attempt':
@@ -48,4 +47,8 @@ export function notUsable(error: unknown, { signal }: Pick<CallOptions, 'signal'
     case 'too-large':
       return new NotUsable('not ready', false);
   }
+}
+
+function isWrongSetting(fault: Fault & { readonly kind: 'endpoint' | 'barred' }): boolean {
+  return mayReturn(fault.reason) || (fault.kind === 'barred' && fault.fatal);
 }

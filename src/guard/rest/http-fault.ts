@@ -28,10 +28,6 @@ interface HttpFailure {
 export function classifyHttp({ status, headers, body, modality }: HttpFailure): Fault {
   const named = REQUEST_STATUSES.has(status) ? namedError(body.trim()) : null;
   if (named !== null) return { kind: 'refused', code: named, named: true };
-  // The contract has one path per modality, and every guard has the one for texts.
-  if ([404, 405, 410].includes(status) && modality !== 'text') {
-    return { kind: 'refused', code: 'PROBE_NOT_LOADED', named: false };
-  }
   if (status === 415) return { kind: 'refused', code: UNSUPPORTED[modality], named: false };
   return statusFault(status, headers);
 }

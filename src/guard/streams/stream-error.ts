@@ -33,7 +33,7 @@ function statusOf(fault: Fault): StatusName {
     case 'too-large':
       return 'RESOURCE_EXHAUSTED';
     case 'endpoint':
-    case 'fatal':
+    case 'barred':
       return 'UNAVAILABLE';
   }
 }

@@ -111,9 +111,13 @@ export class Task implements RequestRow {
     this.#owner.settle(this.#index, outcome);
   }
 
-  /** Ends the item as an error. `counted`: whether the last attempt is not yet included in `attempts`. */
-  settleError(code: ItemCode, endpoint: string | null, counted: boolean): void {
-    this.#settleFailed(code, messageOf(code), endpoint, counted);
+  /**
+   * Ends the item as an error. `counted`: whether the last attempt is not yet included in `attempts`. `answer`: see
+   * `CallError`; null where it adds nothing to the code.
+   */
+  settleError(code: ItemCode, endpoint: string | null, counted: boolean, answer: string | null = null): void {
+    const message = messageOf(code);
+    this.#settleFailed(code, answer === null ? message : `${message}: ${answer}`, endpoint, counted);
   }
 
   /** Ends the item, and the turns after it, because no guard takes such requests. */

@@ -6,6 +6,8 @@ import { MODEL_NAME } from '../tensors/protocol.ts';
 
 const REFUSED: Fault = { kind: 'refused', code: 'GUARD_REJECTED', named: false };
 const GUARD_FAILED: Fault = { kind: 'attempt', code: 'GUARD_INTERNAL' };
+const UNKNOWN_MODEL: Fault = { kind: 'barred', reason: 'unknown model', fatal: false };
+const NOT_AUTHORISED: Fault = { kind: 'barred', reason: 'not authorised', fatal: true };
 
 function out(reason: OutReason, reached: boolean): Fault {
   return { kind: 'endpoint', reason, reached };
@@ -40,9 +42,9 @@ const TABLE: readonly Row[] = [
   ],
   [status.UNAVAILABLE, /connection dropped|ECONNRESET|ETIMEDOUT|EPIPE/i, out('connection lost', true)],
   [status.UNAVAILABLE, null, { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
-  [status.NOT_FOUND, null, out('unknown model', false)],
-  [status.UNAUTHENTICATED, null, { kind: 'fatal', reason: 'not authorised' }],
-  [status.PERMISSION_DENIED, null, { kind: 'fatal', reason: 'not authorised' }],
+  [status.NOT_FOUND, null, UNKNOWN_MODEL],
+  [status.UNAUTHENTICATED, null, NOT_AUTHORISED],
+  [status.PERMISSION_DENIED, null, NOT_AUTHORISED],
   [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
   [status.RESOURCE_EXHAUSTED, null, { kind: 'overload' }],
   // Node's HTTP/2 client closed the connection because of a protocol error; all calls on it fail.
@@ -97,7 +99,7 @@ export function classify(code: number, details: string, hasStarted = false): Fau
  * How servers that have no status for it say that they do not know the model: MLServer, and the KServe SDK where an
  * exception reaches gRPC, which puts its class before the text.
  */
-const UNKNOWN_MODEL = new RegExp(
+const NAMES_UNKNOWN_MODEL = new RegExp(
   String.raw`^(?:Unexpected <class '[\w.]+'>: )?Model (?:with name )?${MODEL_NAME}\b.*(?:not found|does not exist)`,
 );
 const UNKNOWN_MODEL_STATUSES: ReadonlySet<number> = new Set([
@@ -108,6 +110,6 @@ const UNKNOWN_MODEL_STATUSES: ReadonlySet<number> = new Set([
 
 /** Classifies the status of a call about the model, which carries no content that its message could quote. */
 export function classifyProbe(code: number, details: string): Fault {
-  if (UNKNOWN_MODEL_STATUSES.has(code) && UNKNOWN_MODEL.test(details)) return out('unknown model', false);
+  if (UNKNOWN_MODEL_STATUSES.has(code) && NAMES_UNKNOWN_MODEL.test(details)) return UNKNOWN_MODEL;
   return classify(code, details);
 }

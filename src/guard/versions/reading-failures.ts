@@ -36,6 +36,6 @@ export class ReadingFailures {
       return { kind: 'again', delayMs: retryMs(this.#inRow) };
     }
     const reached = fault?.kind === 'endpoint' && fault.reached;
-    return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'fatal', reached };
+    return { kind: 'down', reason: what.reason, fatal: fault?.kind === 'barred' && fault.fatal, reached };
   }
 }

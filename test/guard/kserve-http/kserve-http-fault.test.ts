@@ -12,6 +12,11 @@ const out = (reason: (Fault & { kind: 'endpoint' })['reason'], reached = false):
   reason,
   reached,
 });
+const barred = (reason: (Fault & { kind: 'barred' })['reason'], fatal = false): Fault => ({
+  kind: 'barred',
+  reason,
+  fatal,
+});
 const attempt = (code: (Fault & { kind: 'attempt' })['code']): Fault => ({ kind: 'attempt', code });
 const error = (text: string): string => JSON.stringify({ error: text });
 
@@ -21,10 +26,10 @@ const rows: [status: number, body: string, fault: Fault][] = [
   [500, error('INVALID_ROLE: bot'), refused('INVALID_ROLE', true)],
   [400, error('unexpected shape'), refused('GUARD_REJECTED', false)],
   [422, '{"detail":[{"type":"json_invalid"}]}', refused('GUARD_REJECTED', false)],
-  [401, '', { kind: 'fatal', reason: 'not authorised' }],
-  [403, error('EMPTY_CONTENT'), { kind: 'fatal', reason: 'not authorised' }],
-  [404, error('Request for unknown model'), out('unknown model')],
-  [307, '', out('redirects elsewhere')],
+  [401, '', barred('not authorised', true)],
+  [403, error('EMPTY_CONTENT'), barred('not authorised', true)],
+  [404, error('Request for unknown model'), barred('unknown model')],
+  [307, '', barred('redirects elsewhere')],
   [413, '', { kind: 'too-large' }],
   [429, '', { kind: 'rate', retryAfterMs: null }],
   [503, error('[request id: <id_unknown>] Exceeds maximum queue size'), { kind: 'overload' }],
@@ -47,6 +52,6 @@ test('a rate limit says how long to wait, and a server without the path is no KS
     expect(classifyKserveHttp({ ...limited, status })).toEqual({ kind: 'rate', retryAfterMs: 2000 });
   }
   expect(classifyKserveHttp({ status: 404, headers: {}, body: '', about: 'server' })).toEqual(
-    out('unknown path'),
+    barred('unknown path'),
   );
 });

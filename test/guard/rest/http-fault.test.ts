@@ -7,10 +7,10 @@ const refused = (code: (Fault & { kind: 'refused' })['code'], named: boolean): F
   code,
   named,
 });
-const out = (reason: (Fault & { kind: 'endpoint' })['reason'], reached = false): Fault => ({
-  kind: 'endpoint',
+const barred = (reason: (Fault & { kind: 'barred' })['reason'], fatal = false): Fault => ({
+  kind: 'barred',
   reason,
-  reached,
+  fatal,
 });
 const attempt = (code: (Fault & { kind: 'attempt' })['code']): Fault => ({ kind: 'attempt', code });
 const error = (code: string, message = ''): string => JSON.stringify({ error: { code, message } });
@@ -28,12 +28,12 @@ const rows: [status: number, body: string, modality: 'text' | 'image' | 'audio',
   [415, '', 'audio', refused('UNSUPPORTED_AUDIO_TYPE', false)],
   [415, '', 'image', refused('UNSUPPORTED_TYPE', false)],
   [415, '', 'text', refused('GUARD_REJECTED', false)],
-  [401, '', 'text', { kind: 'fatal', reason: 'not authorised' }],
-  [403, error('EMPTY_CONTENT'), 'text', { kind: 'fatal', reason: 'not authorised' }],
-  [404, '', 'text', out('unknown path')],
-  [404, '', 'image', refused('PROBE_NOT_LOADED', false)],
-  [302, '', 'text', out('redirects elsewhere')],
-  [308, '', 'image', out('redirects elsewhere')],
+  [401, '', 'text', barred('not authorised', true)],
+  [403, error('EMPTY_CONTENT'), 'text', barred('not authorised', true)],
+  [404, '', 'text', barred('unknown path')],
+  [404, '', 'image', barred('unknown path')],
+  [302, '', 'text', barred('redirects elsewhere')],
+  [308, '', 'image', barred('redirects elsewhere')],
   [408, '', 'text', attempt('TIMEOUT')],
   [429, '', 'text', { kind: 'rate', retryAfterMs: 2000 }],
   [500, 'oops', 'text', attempt('GUARD_INTERNAL')],

@@ -4,7 +4,7 @@ import type { Fault } from '../../../src/guard/protocol/call-error.ts';
 import { classify } from '../../../src/guard/triton/grpc-fault.ts';
 
 const rows: [code: status, details: string, fault: Fault][] = [
-  [status.NOT_FOUND, "Request for unknown model: 'guard' is not found", endpoint('unknown model', false)],
+  [status.NOT_FOUND, "Request for unknown model: 'guard' is not found", barred('unknown model')],
   [status.INVALID_ARGUMENT, 'unexpected inference input', refused('GUARD_REJECTED', false)],
   [
     status.UNAVAILABLE,
@@ -110,13 +110,17 @@ const rows: [code: status, details: string, fault: Fault][] = [
   [status.RESOURCE_EXHAUSTED, 'rate limit', { kind: 'overload' }],
   [status.DEADLINE_EXCEEDED, '', { kind: 'attempt', code: 'TIMEOUT' }],
   [status.CANCELLED, '', { kind: 'attempt', code: 'GUARD_INTERNAL' }],
-  [status.UNAUTHENTICATED, '', { kind: 'fatal', reason: 'not authorised' }],
-  [status.PERMISSION_DENIED, '', { kind: 'fatal', reason: 'not authorised' }],
+  [status.UNAUTHENTICATED, '', barred('not authorised', true)],
+  [status.PERMISSION_DENIED, '', barred('not authorised', true)],
   [99 as status, '', { kind: 'attempt', code: 'GUARD_INTERNAL' }],
 ];
 
 function endpoint(reason: (Fault & { kind: 'endpoint' })['reason'], reached: boolean): Fault {
   return { kind: 'endpoint', reason, reached };
+}
+
+function barred(reason: (Fault & { kind: 'barred' })['reason'], fatal = false): Fault {
+  return { kind: 'barred', reason, fatal };
 }
 
 function refused(code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault {

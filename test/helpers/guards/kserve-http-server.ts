@@ -161,7 +161,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
     const shapes = Object.fromEntries(inputs.map(({ name, shape }) => [name, shape]));
     if (contents[0] !== HARMLESS) seen.push({ contents, headers: message.headers, shapes });
-    const scripted = contents[0] === HARMLESS ? undefined : await script(contents);
+    const scripted = await script(contents);
     if (scripted === 'drop') response.destroy();
     else if (scripted && 'body' in scripted) {
       send(response, scripted.status ?? 200, scripted.body, scripted.headers);

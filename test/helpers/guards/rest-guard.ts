@@ -17,7 +17,7 @@ export interface SeenModeration {
   readonly number: number;
   /** Judged requests under way, this one included. */
   readonly inFlight: number;
-  /** Whether it is the text with which a client finds out whether a guard judges. */
+  /** Whether it is the text or the picture with which a client finds out whether a guard judges. */
   readonly harmless: boolean;
   /** Resolves when the client gives the request up. */
   readonly cancelled: Promise<void>;
@@ -92,8 +92,8 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     const content = file?.bytes.toString('base64') ?? (JSON.parse(body.toString()) as { text: string }).text;
     const asCanary = file === null ? { text: content } : { image: content };
     const asked = canaryScore(asCanary, options.canaries?.() ?? 'right');
-    if (asked !== null) {
-      canaries++;
+    if (asked !== null) canaries++;
+    if (asked !== null && file === null) {
       answer(response, undefined, asked);
       return;
     }
@@ -104,13 +104,13 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
       headers: message.headers,
       number: seen.length,
       inFlight: ++inFlight,
-      harmless: content === HARMLESS,
+      harmless: content === HARMLESS || asked !== null,
       cancelled: new Promise((resolve) => response.once('close', resolve)),
     };
-    if (request.harmless) harmless++;
-    else seen.push(request);
+    if (content === HARMLESS) harmless++;
+    if (!request.harmless) seen.push(request);
     try {
-      answer(response, await script(request), scoreOf(content));
+      answer(response, await script(request), asked ?? scoreOf(content));
     } finally {
       inFlight--;
     }

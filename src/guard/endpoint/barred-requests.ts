@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Barred, findBarred } from '../protocol/canary.ts';
+import type { CallOptions, ReadyGuard } from '../protocol/connection.ts';
+import type { Signature } from '../tensors/encode-request.ts';
+
+/** Min time between two harmless requests of a kind, in milliseconds. */
+const MIN_INTERVAL_MS = 1000;
+
+/**
+ * Finds out why requests of one endpoint were barred. What was answered before a request was barred proves nothing, since a
+ * key may have been revoked in between. So a harmless one is sent afterwards, for all that were barred by then: at most
+ * one of a kind at a time, and one a second.
+ */
+export class BarredRequests {
+  readonly #guard: ReadyGuard;
+  readonly #options: CallOptions;
+  /** By kind: not yet sent. */
+  readonly #next = new Map<Signature, Promise<Barred>>();
+  /** By kind: resolves when the next may be sent. */
+  readonly #free = new Map<Signature, Promise<unknown>>();
+
+  constructor(guard: ReadyGuard, options: CallOptions) {
+    this.#guard = guard;
+    this.#options = options;
+  }
+
+  /** Why a request of this kind was barred just now. Rejects only when the signal is aborted. */
+  find(signature: Signature): Promise<Barred> {
+    let next = this.#next.get(signature);
+    if (next === undefined) {
+      next = this.#send(signature);
+      this.#next.set(signature, next);
+    }
+    return next;
+  }
+
+  async #send(signature: Signature): Promise<Barred> {
+    const { signal } = this.#options;
+    await this.#free.get(signature);
+    signal.throwIfAborted();
+    this.#next.delete(signature);
+    const pause = sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    const found = findBarred(this.#guard, signature, this.#options);
+    this.#free.set(signature, Promise.allSettled([pause, found]));
+    return found;
+  }
+}

@@ -1,0 +1,233 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, test } from 'vitest';
+import type { EndpointStatus } from '../../src/guard/endpoint/endpoint-status.ts';
+import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  failure,
+  generation,
+  guard,
+  image,
+  judge,
+  kserveHttpServer,
+  prompts,
+  restGuard,
+  socketServer,
+  stateOf,
+  verdict,
+} from '../helpers/guards/guard-pool.ts';
+import type { RestScripted } from '../helpers/guards/rest-guard.ts';
+import { ordinary } from '../helpers/guards/scripted-streams.ts';
+
+closeAfterEach();
+
+const BAD = new Set(['text 3', 'text 17']);
+
+type Answer = { readonly status: number; readonly headers?: Record<string, string> };
+
+/** A guard behind a firewall that answers for it where `answer` is not null. `bad`: whether a text of the request is. */
+type Firewalled = (
+  answer: (bad: boolean) => Answer | null,
+) => Promise<{ readonly address: string; readonly harmless: () => number }>;
+
+const rest: Firewalled = (answer) =>
+  restGuard({ script: ({ content }) => answer(BAD.has(content)) as RestScripted });
+
+const kserve: Firewalled = async (answer) => {
+  let harmless = 0;
+  const server = await kserveHttpServer({
+    script: (contents) => {
+      if (contents[0]?.startsWith('The library') === true) harmless++;
+      const answered = answer(contents.some((text) => BAD.has(text)));
+      return answered === null ? undefined : { ...answered, body: '' };
+    },
+  });
+  return { address: server.address, harmless: () => harmless };
+};
+
+/** As gRPC for a client of a proxy that answers over HTTP. */
+const CODES: Readonly<Record<number, status>> = {
+  401: status.UNAUTHENTICATED,
+  403: status.PERMISSION_DENIED,
+  404: status.NOT_FOUND,
+  501: status.UNIMPLEMENTED,
+};
+
+const grpc: Firewalled = async (answer) => {
+  const server = await guard({
+    script: ({ inputs }) => {
+      const answered = answer(inputs['TEXT']!.some((text) => BAD.has(text)));
+      return answered === null ? undefined : { code: CODES[answered.status]!, details: 'blocked' };
+    },
+  });
+  const harmless = (): number =>
+    server.seen.filter(({ inputs }) => inputs['TEXT']![0]!.startsWith('The library')).length;
+  return { address: server.address, harmless };
+};
+
+/** The states that the endpoint of a pool takes from now on. */
+function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
+  const states: EndpointStatus['state']['name'][] = [];
+  pool.onStateChange(([endpoint]) => states.push(endpoint!.state.name));
+  return states;
+}
+
+const doors: [door: string, start: Firewalled, answer: Answer, says: string][] = [
+  ...[301, 302, 307, 401, 403, 404, 405, 407, 410, 451].map((code): (typeof doors)[number] => [
+    'REST',
+    rest,
+    { status: code, headers: { location: 'http://127.0.0.1:1/blocked' } },
+    `HTTP status ${code}`,
+  ]),
+  ...[302, 401, 403, 404].map((code): (typeof doors)[number] => [
+    'KServe over HTTP',
+    kserve,
+    { status: code, headers: { location: 'http://127.0.0.1:1/blocked' } },
+    `HTTP status ${code}`,
+  ]),
+  ...Object.entries(CODES).map(([code, name]): (typeof doors)[number] => [
+    'gRPC',
+    grpc,
+    { status: Number(code) },
+    `gRPC status ${status[name]}`,
+  ]),
+];
+
+describe('an item that a firewall turns away', () => {
+  test.each(doors)(
+    'over %s is rejected alone, and the guard stays in use: %#',
+    async (_, start, answer, says) => {
+      const pool = await connect([await start((bad) => (bad ? answer : null))]);
+      const states = statesOf(pool);
+      const outcomes = await judge(pool, prompts(40));
+      outcomes.forEach((outcome, index) => {
+        if (!BAD.has(`text ${index}`)) expect(verdict(outcome).attempts).toBe(1);
+        else
+          expect(failure(outcome)).toMatchObject({
+            error: {
+              code: 'GUARD_REJECTED',
+              message: `the guard rejected the item without naming a reason: ${says}`,
+            },
+            attempts: 1,
+          });
+      });
+      expect(states).toEqual([]);
+    },
+  );
+
+  test('is told from others of its kind, over REST by a harmless file', async () => {
+    const bad = Buffer.from('bad').toString('base64');
+    const script = ({ content }: { content: string }): RestScripted =>
+      content === bad ? { status: 404 } : undefined;
+    const pool = await connect([await restGuard({ script })]);
+    const outcomes = await judge(pool, [image('good'), image('bad'), image('fine')]);
+    verdict(outcomes[0]);
+    expect(failure(outcomes[1]).error).toMatchObject({
+      code: 'GUARD_REJECTED',
+      message: expect.stringContaining('HTTP status 404') as string,
+    });
+    verdict(outcomes[2]);
+  });
+
+  test.each([403, 404])('costs no other kind of item if all of its kind are, with %i', async (code) => {
+    const script = ({ file }: { file: unknown }): RestScripted =>
+      file === null ? undefined : { status: code };
+    const pool = await connect([await restGuard({ script })]);
+    const states = statesOf(pool);
+    const outcomes = await judge(pool, [image('i'), ...prompts(10), image('j')]);
+    for (const index of [0, 11]) {
+      expect(failure(outcomes[index]).error).toMatchObject({
+        code: 'PROBE_NOT_LOADED',
+        message: `the guard has no probe loaded for this kind of item: HTTP status ${code}`,
+      });
+    }
+    for (const outcome of outcomes.slice(1, 11)) verdict(outcome);
+    expect(states).toEqual([]);
+  });
+
+  test('is rejected alone as a stream too, and the guard stays in use', async () => {
+    const server = await guard({ streams: ordinary });
+    const pool = await connect([server]);
+    server.setStreams((stream, message) => {
+      if (stream.messages.some(({ chunk }) => chunk === 'bad')) stream.fail('PERMISSION_DENIED', 'blocked');
+      else ordinary(stream, message);
+    });
+    const states = statesOf(pool);
+    const outcomes = await judge(pool, [generation(['one']), generation(['bad']), generation(['two'])]);
+    expect(failure(outcomes[1]).error).toMatchObject({
+      code: 'GUARD_REJECTED',
+      message: expect.stringContaining('PERMISSION_DENIED') as string,
+    });
+    verdict(outcomes[2]);
+    expect(states).toEqual([]);
+  });
+
+  test('is no reason to ask for each of many: at most one harmless text a second', async () => {
+    let bad = 0;
+    const server = await restGuard({
+      script: ({ harmless, number }) => {
+        if (harmless || number % 2 === 0) return undefined;
+        bad++;
+        return { status: 403 };
+      },
+    });
+    const pool = await connect([server]);
+    const began = performance.now();
+    const outcomes = await judge(pool, prompts(400));
+    const seconds = (performance.now() - began) / 1000;
+    expect(outcomes.filter(({ failure: failed }) => failed?.error.code === 'GUARD_REJECTED')).toHaveLength(
+      bad,
+    );
+    expect(bad).toBe(200);
+    // One of them at the start.
+    expect(server.harmless()).toBeLessThanOrEqual(3 + seconds);
+  });
+});
+
+describe('a guard that turns everything away', () => {
+  test.each(doors.filter(([, , { status: code }]) => [302, 403].includes(code)))(
+    'over %s is out of use until it no longer does, asked less and less often: %#',
+    async (_, start, answer) => {
+      let shut = false;
+      const server = await start(() => (shut ? answer : null));
+      const other = await socketServer();
+      // A guard that is not fatally out keeps the run waiting.
+      const pool = await connect([server, other]);
+      const isOut = stateOf(pool, 'out', server.address);
+      shut = true;
+      const states = statesOf(pool);
+      const judged = judge(pool, prompts(40));
+      await isOut;
+      const before = server.harmless();
+      await new Promise((resolve) => setTimeout(resolve, 5000));
+      expect(server.harmless() - before).toBeLessThanOrEqual(10);
+      shut = false;
+      for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+      expect(states).toEqual(['out', 'ready']);
+    },
+    30_000,
+  );
+});
+
+test('one stream that a firewall turns away costs callers no other', async () => {
+  const server = await socketServer();
+  const pool = await connect([server]);
+  server.setScript((stream, message) => {
+    if (stream.messages[0]!.prompt === 'bad') stream.fail('PERMISSION_DENIED', 'blocked');
+    else ordinary(stream, message);
+  });
+  const states = statesOf(pool);
+  const signal = new AbortController().signal;
+  const open = (prompt: string) => pool.openStream({ streamId: prompt, prompt, cadence: null, signal });
+  const [good, bad] = [await open('good'), await open('bad')];
+  await bad.send('a').catch(() => {});
+  await expect(bad.verdicts[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 'UNAVAILABLE' });
+  // The harmless stream that follows was judged by now.
+  const { successes } = pool.status()[0]!;
+  await good.send('a');
+  await good.end();
+  for await (const { isFinal } of good.verdicts) if (isFinal) break;
+  expect(pool.status()[0]!.successes).toBeGreaterThanOrEqual(successes);
+  expect(states).toEqual([]);
+});
