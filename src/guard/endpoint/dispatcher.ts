@@ -1,5 +1,5 @@
 import type { Answer } from '../protocol/answer.ts';
-import { CallError, type Fault, isTimeout, type OutReason } from '../protocol/call-error.ts';
+import { CallError, isTimeout, type OutReason } from '../protocol/call-error.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
@@ -13,6 +13,7 @@ import { ReadingFailures } from '../versions/reading-failures.ts';
 import { type Stamping, Unstamped } from '../versions/stamping.ts';
 import { VersionBrackets } from '../versions/version-brackets.ts';
 import type { EndpointEvents, Outage } from './events.ts';
+import { BarredRequests } from './barred-requests.ts';
 import { FaultResponses } from './fault-responses.ts';
 import type { Flight } from './flight.ts';
 import { GuardHealth } from './guard-health.ts';
@@ -77,7 +78,9 @@ export class Dispatcher {
     const { maxBatchSize, concurrency, streams } = guard;
     const slots = new StreamSlots(streams?.concurrency ?? null);
     this.#slots = slots;
-    const liveness = new Liveness(() => tryHarmlessText(guard, this.#callOptions(this.#controller.signal)));
+    const ownCalls = this.#callOptions(this.#controller.signal);
+    const barred = new BarredRequests(guard, ownCalls);
+    const liveness = new Liveness(() => tryHarmlessText(guard, ownCalls));
     this.#health = new GuardHealth(liveness, events);
     this.#stamping = this.#makeStamping();
     const { endpoint, requestTimeoutMs, backlog, isOneOfMany } = options;
@@ -102,6 +105,7 @@ export class Dispatcher {
       slots,
       requestTimeoutMs,
       health: this.#health,
+      barred,
       events,
       released: () => sender.wake(),
     });
@@ -111,6 +115,7 @@ export class Dispatcher {
       sender,
       ownedTasks: this.#ownedTasks,
       health: this.#health,
+      barred,
       events,
     });
     this.#idleProbe = new IdleProbe(guard, {
@@ -178,7 +183,7 @@ export class Dispatcher {
 
   /** Whether another stream may be opened now. */
   get hasFreeStream(): boolean {
-    return this.#slots.isFree;
+    return this.#interactive.isFree;
   }
 
   /** Opens a stream for a text that is still being generated; see `hasFreeStream`. It fails when the endpoint goes out. */
@@ -234,18 +239,18 @@ export class Dispatcher {
   /** See `SenderHooks.fly`. */
   readonly #fly = async (flight: Flight): Promise<void> => {
     let reply: Reply | null = null;
-    let fault: Fault | null = null;
+    let failure: CallError | null = null;
     try {
       reply = await this.#guard.judge(flight.tasks, this.#callOptions(flight.controller.signal));
     } catch (error) {
-      if (error instanceof CallError) fault = error.fault;
+      if (error instanceof CallError) failure = error;
       else if (!flight.controller.signal.aborted) throw error;
     }
     if (this.#stopped) return;
     // After such a fault the request still counts as in flight, so that `stop` notes the outage for its tasks.
-    if (fault === null || !mayBeOutage(fault)) this.#sender.land(flight);
+    if (failure === null || !mayBeOutage(failure)) this.#sender.land(flight);
     if (reply !== null) await this.#replied(flight, reply);
-    else if (fault !== null) await this.#faults.failed(flight, fault);
+    else if (failure !== null) await this.#faults.failed(flight, failure);
   };
 
   #callOptions(signal: AbortSignal): CallOptions {
@@ -316,6 +321,6 @@ export class Dispatcher {
 }
 
 /** Whether the endpoint went down with the request, or may turn out to have. */
-function mayBeOutage(fault: Fault): boolean {
+function mayBeOutage({ fault }: CallError): boolean {
   return fault.kind === 'endpoint' || isTimeout(fault);
 }
